@@ -1,0 +1,85 @@
+"""What can go wrong that a person or an agent can mend: a stable code, what was wrong, and what to do next.
+
+    RecollectError
+    ├── NoStore        NO_STORE            there is no memory in this project
+    ├── NotFound       NOT_FOUND           no such record
+    ├── Ambiguous      AMBIGUOUS           two records answer to that id
+    ├── AlreadyExists  ALREADY_EXISTS      a record of that id is there, whatever its status
+    ├── Changed        CHANGED_SINCE_READ  somebody wrote the record since it was read
+    ├── Invalid        INVALID_RECORD      what was given is not a valid record
+    ├── BadRecord      BAD_RECORD          a file in the store cannot be read as a record
+    ├── SecretFound    SECRET_FOUND        a field carries a credential
+    ├── WrongState     WRONG_STATE         that step does not lead from this record's status
+    ├── UnsafePath     UNSAFE_PATH         a path leads out of the store
+    ├── Locked         LOCKED              another process holds the store
+    ├── Unwritable     UNWRITABLE          the disk refused a write
+    └── BadInput       BAD_INPUT           the command was given something it cannot use
+"""
+
+from __future__ import annotations
+
+
+class RecollectError(Exception):
+    """An expected failure: `code` is stable, the message says what was wrong, `fix` what to do next."""
+
+    code = "ERROR"
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+class NoStore(RecollectError):
+    code = "NO_STORE"
+
+
+class NotFound(RecollectError):
+    code = "NOT_FOUND"
+
+
+class Ambiguous(RecollectError):
+    code = "AMBIGUOUS"
+
+
+class AlreadyExists(RecollectError):
+    code = "ALREADY_EXISTS"
+
+
+class Changed(RecollectError):
+    code = "CHANGED_SINCE_READ"
+
+
+class Invalid(RecollectError):
+    code = "INVALID_RECORD"
+
+
+class BadRecord(RecollectError):
+    code = "BAD_RECORD"
+
+
+class SecretFound(RecollectError):
+    code = "SECRET_FOUND"
+
+
+class WrongState(RecollectError):
+    code = "WRONG_STATE"
+
+
+class UnsafePath(RecollectError):
+    code = "UNSAFE_PATH"
+
+
+class Locked(RecollectError):
+    code = "LOCKED"
+
+
+class Unwritable(RecollectError):
+    code = "UNWRITABLE"
+
+
+class BadInput(RecollectError):
+    code = "BAD_INPUT"

@@ -1,0 +1,75 @@
+"""The C modules a hook needs, without the packages around them.
+
+`json` imports `re` and costs a cold process about as much as starting Python; `sqlite3` brings `datetime`
+and `hashlib` brings OpenSSL. A hook runs many times a day, so it takes the C parts directly. On a Python
+without them the standard packages serve.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+try:
+    from _sqlite3 import Connection, connect  # type: ignore[import-not-found]
+    from _sqlite3 import Error as SqliteError
+except ImportError:
+    from sqlite3 import Connection, connect
+    from sqlite3 import Error as SqliteError
+
+try:
+    from _blake2 import blake2b  # type: ignore[import-not-found]
+except ImportError:
+    from hashlib import blake2b
+
+__all__ = ["Connection", "SqliteError", "connect", "digest", "loads", "quote"]
+
+_SPACE = " \t\n\r"
+
+
+def digest(data: bytes) -> str:
+    """A short fingerprint of bytes: 32 hex digits."""
+    return str(blake2b(data, digest_size=16).hexdigest())
+
+
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+try:
+    from _json import encode_basestring_ascii as quote
+    from _json import make_scanner
+except ImportError:
+    from json import dumps as quote
+    from json import loads as _json_loads
+
+    def loads(text: str) -> Any:
+        """The value a JSON text stands for; ValueError if it is not JSON."""
+        return _json_loads(text, parse_constant=_reject_constant)
+
+else:
+
+    class _Grammar:
+        strict = True
+        object_hook = None
+        object_pairs_hook = None
+        parse_float = float
+        parse_int = int
+        parse_constant = staticmethod(_reject_constant)
+
+    _scan = make_scanner(_Grammar())
+
+    def loads(text: str) -> Any:
+        """The value a JSON text stands for; ValueError if it is not JSON."""
+        body = text.strip(_SPACE)
+        try:
+            value, end = _scan(body, 0)
+        except (StopIteration, SystemError):
+            # The scanner borrows its error from `json`, which is not loaded, and then fails without one.
+            raise ValueError("not JSON") from None
+        except RecursionError:
+            raise ValueError("JSON nested too deeply") from None
+        if end != len(body):
+            raise ValueError("something follows the JSON")
+        return value

@@ -1,0 +1,74 @@
+"""Moments and days as records write them: ISO-8601 in UTC, so that text order is time order."""
+
+from __future__ import annotations
+
+import time
+
+_SHAPE = "0000-00-00T00:00:00"
+
+
+def now() -> str:
+    return at(time.time())
+
+
+def at(seconds: float) -> str:
+    """A moment given in seconds since 1970."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def days_before(moment: str, days: float) -> str:
+    """The moment `days` days before another."""
+    return at(seconds(moment) - days * 86_400)
+
+
+def seconds(moment: str) -> float:
+    """Seconds since 1970 of a moment or a day; ValueError if it is neither."""
+    year, month, day = int(moment[:4]), int(moment[5:7]), int(moment[8:10])
+    hour, minute, second = (int(moment[at : at + 2] or 0) for at in (11, 14, 17))
+    if not (1 <= month <= 12 and 1 <= day <= _length(year, month) and hour < 24 and minute < 60 and second < 61):
+        raise ValueError(f"no such moment: {moment[:40]!r}")
+    return float(((_days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
+
+
+def _length(year: int, month: int) -> int:
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+
+
+def _days(year: int, month: int, day: int) -> int:
+    before = year - 1
+    past_years = before * 365 + before // 4 - before // 100 + before // 400
+    return past_years + sum(_length(year, m) for m in range(1, month)) + day - 719_163
+
+
+def is_instant(text: str) -> bool:
+    """Whether a text is a moment in UTC such as 2026-03-02T09:30:00Z."""
+    head, tail = text[: len(_SHAPE)], text[len(_SHAPE) :]
+    return _is_like(head, _SHAPE) and _ends_in_utc(tail) and _is_real(head)
+
+
+def is_day(text: str) -> bool:
+    """Whether a text starts with a real calendar day, as `expires` may."""
+    return _is_like(text[:10], _SHAPE[:10]) and (len(text) == 10 or text[10] in "T ") and _is_real(text[:10])
+
+
+def _is_like(text: str, shape: str) -> bool:
+    return len(text) == len(shape) and all(
+        (a.isascii() and a.isdigit()) if b == "0" else a == b for a, b in zip(text, shape)
+    )
+
+
+def _ends_in_utc(tail: str) -> bool:
+    for zone in ("Z", "+00:00"):
+        if tail.endswith(zone):
+            fraction = tail[: -len(zone)]
+            return not fraction or (fraction[0] == "." and fraction[1:].isascii() and fraction[1:].isdigit())
+    return False
+
+
+def _is_real(text: str) -> bool:
+    try:
+        seconds(text)
+    except ValueError:
+        return False
+    return True

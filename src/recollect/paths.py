@@ -1,0 +1,76 @@
+"""Where things live on disk: a project's store, the user's store, the cache, the state.
+
+Paths are plain strings: `pathlib` costs a cold hook several milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from recollect.lean import digest
+
+STORE = os.path.join(".claude", "memory")
+CONFIG = "memory-config.json"
+CATALOG = "index.md"
+INBOX = "inbox"
+
+
+def project_root(start: str) -> str:
+    """The directory a project's memory belongs to.
+
+    The nearest directory with a store, looking up to the git root; otherwise the git root; otherwise `start`.
+    The home directory never counts: the store there is the user's, not a project's.
+    """
+    start = os.path.realpath(start)
+    home = os.path.realpath(os.path.expanduser("~"))
+    here = start
+    while here != home:
+        if os.path.isdir(os.path.join(here, STORE)) or os.path.exists(os.path.join(here, ".git")):
+            return here
+        parent = os.path.dirname(here)
+        if parent == here:
+            break
+        here = parent
+    return start
+
+
+def project_store(project_dir: str) -> str:
+    """The store of the project that `project_dir` lies in; it may not exist yet."""
+    return os.path.join(project_root(project_dir), STORE)
+
+
+def user_store() -> str:
+    """The store for what is true in every project of this user."""
+    return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")
+
+
+def cache_dir() -> str:
+    """Where derived files go: everything in it can be deleted at any time."""
+    return _base("RECOLLECT_CACHE_DIR", "XDG_CACHE_HOME", ".cache", ("Library", "Caches"), "cache")
+
+
+def state_dir() -> str:
+    """Where ledgers, counters and traces go: losing them loses no memory."""
+    return _base("RECOLLECT_STATE_DIR", "XDG_STATE_HOME", ".local/state", ("Library", "Application Support"), "state")
+
+
+def index_file(store_root: str) -> str:
+    """The search index of one store, named after the store's real path."""
+    name = digest(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
+    return os.path.join(cache_dir(), f"{name}.sqlite")
+
+
+def _base(own: str, xdg: str, unix: str, mac: tuple[str, ...], windows: str) -> str:
+    if os.environ.get(own):
+        return os.environ[own]
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or _home("AppData", "Local"), "recollect", windows)
+    root = os.environ.get(xdg, "")
+    if not os.path.isabs(root):
+        root = _home(*mac) if sys.platform == "darwin" else _home(*unix.split("/"))
+    return os.path.join(root, "recollect")
+
+
+def _home(*parts: str) -> str:
+    return os.path.join(os.path.expanduser("~"), *parts)
