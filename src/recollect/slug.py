@@ -59,6 +59,8 @@ def _latin(char: str) -> str | None:
         return ""
     if category[0] not in "LN":
         return " "
+    if category == "Lm":
+        return ""
     return _by_name(unicodedata.name(char, ""))
 
 
@@ -67,6 +69,8 @@ def _by_name(name: str) -> str | None:
     if "LETTER" not in name and "SYLLABLE" not in name:
         return None
     sound = name.split(" WITH ")[0].split()[-1].lower()
+    if name.startswith(("ARABIC", "HEBREW")):
+        return sound[0]
     return sound if sound.isascii() and sound.isalnum() and len(sound) <= 6 else None
 
 

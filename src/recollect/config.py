@@ -1,0 +1,227 @@
+"""Settings: read once, from the store's `memory-config.json` and the user's own, and handed on as one record.
+
+Every key is optional. A wrong type or a misspelt key is reported, with the nearest right one, and the default
+stands. What could reach the network or cost money is taken from the user's own config only: a project's
+config is a file that came with a repository.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect import lean, paths
+
+CATEGORY_NAMES = ("decision", "constraint", "preference", "runbook", "tech_debt", "session_summary")
+
+
+class Rule:
+    """One key: what values it takes, its default, what it does, and whether only the user may set it."""
+
+    __slots__ = ("choices", "default", "doc", "least", "most", "user_only")
+
+    def __init__(
+        self,
+        default: object,
+        doc: str,
+        *,
+        least: float = 0,
+        most: float = 0,
+        choices: tuple[str, ...] = (),
+        user_only: bool = False,
+    ) -> None:
+        self.default = default
+        self.doc = doc
+        self.least = least
+        self.most = most
+        self.choices = choices
+        self.user_only = user_only
+
+
+RULES: dict[str, Rule] = {
+    "retrieval.enabled": Rule(True, "Whether prompts, files and failures bring memories up at all."),
+    "retrieval.max_inject": Rule(3, "How many memories one prompt may bring up; 0 is none.", least=0, most=20),
+    "retrieval.max_tokens": Rule(300, "About how many tokens one prompt may be given.", least=50, most=2_000),
+    "retrieval.match_strategy": Rule(
+        "fts5_bm25",
+        "How memories are found; `title_tags` is the keyword scorer of the earlier plugin.",
+        choices=("fts5_bm25", "title_tags"),
+    ),
+    "retrieval.min_probability": Rule(
+        0.0,
+        "How probable it must be that a memory is relevant before it is injected; 0 means the measured default.",
+        least=0,
+        most=1,
+    ),
+    "retrieval.first_prompt_relief": Rule(
+        0.1,
+        "How much lower that bar is for the first prompt of a session, which states its goal.",
+        least=0,
+        most=0.5,
+    ),
+    "retrieval.first_prompt_budget": Rule(
+        2.0, "By how much the first prompt's share of memories and tokens is larger.", least=1, most=4
+    ),
+    "retrieval.files": Rule(True, "Whether reading or editing a file brings up what is known about it."),
+    "retrieval.failures": Rule(True, "Whether a failing command brings up the runbook for it."),
+    "retrieval.judge.enabled": Rule(False, "Whether a small model has the last word.", user_only=True),
+    "session_start.enabled": Rule(True, "Whether a session starts with a digest."),
+    "session_start.relevance_weight": Rule(
+        0.6, "How much relevance counts against prominence in the digest.", least=0, most=1
+    ),
+    "session_start.limit": Rule(20, "How many entries the digest may have.", least=1, most=100),
+    "capture.mode": Rule(
+        "propose",
+        "What happens with what a session seems to have decided: nothing, a draft to review, or a record.",
+        choices=("off", "propose", "auto"),
+    ),
+    "categories.*.enabled": Rule(True, "Whether the category is used at all."),
+    "categories.*.auto_capture": Rule(True, "Whether sessions are searched for it."),
+    "categories.*.retention_days": Rule(
+        0, "Days after which a record is no longer injected and `gc` retires it; 0 is never.", least=0, most=36_500
+    ),
+    "categories.*.description": Rule("", "What the category is for in this project."),
+    "categories.session_summary.max_retained": Rule(
+        5, "How many session summaries stay active.", least=1, most=1_000
+    ),
+    "delete.grace_period_days": Rule(30, "Days a retired record is kept before `gc` deletes it.", least=0, most=36_500),
+}
+
+
+class Problem:
+    """Something in a config file that was not used, and why."""
+
+    __slots__ = ("file", "key", "message")
+
+    def __init__(self, file: str, key: str, message: str) -> None:
+        self.file = file
+        self.key = key
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.key}: {self.message}"
+
+
+class Settings:
+    """The effective settings: for each key its value, and which file it comes from."""
+
+    __slots__ = ("_values", "origins", "problems")
+
+    def __init__(self) -> None:
+        self._values: dict[str, object] = {}
+        self.origins: dict[str, str] = {}
+        self.problems: list[Problem] = []
+
+    def flag(self, key: str) -> bool:
+        return bool(self._get(key))
+
+    def number(self, key: str) -> float:
+        return float(self._get(key))  # type: ignore[arg-type]
+
+    def count(self, key: str) -> int:
+        return int(self._get(key))  # type: ignore[call-overload,no-any-return]
+
+    def text(self, key: str) -> str:
+        return str(self._get(key))
+
+    def _get(self, key: str) -> object:
+        return self._values[key] if key in self._values else RULES[general(key)].default
+
+    def is_enabled(self, category: str) -> bool:
+        return self.flag(f"categories.{category}.enabled")
+
+    def retention_days(self, category: str) -> int:
+        return self.count(f"categories.{category}.retention_days")
+
+    def take(self, file: str, trusted: bool, values: dict[str, object]) -> None:
+        """Lay the values of one file over what is there, keeping what is wrong aside."""
+        for key, value in values.items():
+            message = _objection(key, value, trusted)
+            if message:
+                self.problems.append(Problem(file, key, message))
+            else:
+                self._values[key] = value
+                self.origins[key] = file
+
+
+def load(store_root: str, user_root: str | None = None) -> Settings:
+    """The settings for a store: the user's, and over them the store's own."""
+    settings = Settings()
+    user_root = paths.user_store() if user_root is None else user_root
+    for root, trusted in ((user_root, True), (store_root, False)):
+        if root and not (root == user_root and not trusted):
+            _load_file(settings, os.path.join(root, paths.CONFIG), trusted)
+    return settings
+
+
+def _load_file(settings: Settings, file: str, trusted: bool) -> None:
+    try:
+        with open(file, "rb") as handle:
+            raw = lean.loads(handle.read(1_000_000).decode("utf-8-sig"))
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        return
+    except (OSError, ValueError) as error:
+        settings.problems.append(Problem(file, "(whole file)", f"cannot be read: {error}"))
+        return
+    if not isinstance(raw, dict):
+        settings.problems.append(Problem(file, "(whole file)", "must be a JSON object"))
+        return
+    values: dict[str, object] = {}
+    _flatten(raw, "", values, depth=0)
+    settings.take(file, trusted, values)
+
+
+def _flatten(raw: dict[str, object], prefix: str, into: dict[str, object], depth: int) -> None:
+    for key, value in raw.items():
+        if isinstance(value, dict) and depth < 4:
+            _flatten(value, f"{prefix}{key}.", into, depth + 1)
+        else:
+            into[f"{prefix}{key}"] = value
+
+
+def general(key: str) -> str:
+    """The rule a key falls under: `categories.runbook.enabled` is ruled by `categories.*.enabled`."""
+    if key in RULES:
+        return key
+    parts = key.split(".")
+    if len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORY_NAMES:
+        return f"categories.*.{parts[2]}"
+    return key
+
+
+def _objection(key: str, value: object, trusted: bool) -> str:
+    rule = RULES.get(general(key))
+    if rule is None or "*" in key:
+        return _unknown(key)
+    if rule.user_only and not trusted:
+        return "only your own config may set this (~/.claude/memory/memory-config.json), not a project's"
+    default = rule.default
+    if isinstance(default, bool):
+        return "" if isinstance(value, bool) else f"must be true or false; {default!r} is used"
+    if isinstance(default, (int, float)):
+        return _number_objection(rule, value)
+    if not isinstance(value, str):
+        return f"must be a text; {default!r} is used"
+    if rule.choices and value not in rule.choices:
+        return f"must be one of {', '.join(rule.choices)}; {default!r} is used"
+    return ""
+
+
+def _number_objection(rule: Rule, value: object) -> str:
+    default = rule.default
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return f"must be a number; {default} is used"
+    if isinstance(default, int) and value != int(value):
+        return f"must be a whole number; {default} is used"
+    if not rule.least <= value <= rule.most:
+        return f"must be from {rule.least:g} to {rule.most:g}; {default} is used"
+    return ""
+
+
+def _unknown(key: str) -> str:
+    import difflib
+
+    known = [name.replace("*", category) for name in RULES for category in CATEGORY_NAMES]
+    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    return f"is not a setting; did you mean {nearest[0]}?" if nearest else "is not a setting"

@@ -1,0 +1,71 @@
+"""Text made safe to stand in one line: no control characters, no invisible look-alikes, none of our own markup.
+
+Accents survive (NFC), and so do the marks and joiners that Indic, Arabic and other scripts are written with.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_OURS = re.compile(r"<\s*/?\s*(?:memory-context|result|system-reminder|memory)\b[^>]*>?", re.IGNORECASE)
+_JOINERS = "\u200c\u200d"
+_PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
+LONGEST_TITLE = 120
+LONGEST_TAG = 60
+
+
+def title(text: str) -> str:
+    """A title as it may stand in a record."""
+    clean = _OURS.sub(" ", one_line(text))
+    return " ".join(clean.split())[:LONGEST_TITLE].rstrip()
+
+
+def tag(text: str) -> str:
+    """A tag as it may stand in a record: lower case, no spaces, none of the catalog's delimiters."""
+    clean = _OURS.sub(" ", one_line(text)).lower()
+    kept = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
+    return re.sub(r"-{2,}", "-", kept).strip("-:")[:LONGEST_TAG].rstrip("-")
+
+
+def tags(texts: list[str]) -> tuple[str, ...]:
+    """Tags lower-cased, cleaned, sorted, each once."""
+    return tuple(sorted({clean for clean in map(tag, texts) if clean}))
+
+
+def one_line(text: str) -> str:
+    """Text on one line without anything invisible, and without the catalog's delimiters."""
+    return " ".join(visible(text).replace("->", "→").replace("#tags:", "tags:").split())
+
+
+def visible(text: str) -> str:
+    """Text without control characters, format characters and stray combining marks."""
+    if text.isascii() and text.isprintable():
+        return text
+    kept: list[str] = []
+    for char in unicodedata.normalize("NFC", text):
+        kept.append(_keep(char, kept[-1] if kept else ""))
+    return "".join(kept)
+
+
+def _keep(char: str, before: str) -> str:
+    category = unicodedata.category(char)
+    if category in ("Cc", "Zl", "Zp", "Zs"):
+        return " "
+    if category in ("Cs", "Co", "Cn"):
+        return ""
+    if category == "Cf":
+        return char if char in _JOINERS and _is_complex(before) else ""
+    if category in ("Mn", "Me"):
+        return char if _is_complex(before) else ""
+    return char
+
+
+def _is_complex(char: str) -> bool:
+    """Whether a character belongs to a script that is written with marks and joiners."""
+    if not char or char.isascii():
+        return False
+    if unicodedata.category(char[-1])[0] == "M" or char[-1] in _JOINERS:
+        return True
+    name = unicodedata.name(char[-1], "")
+    return char[-1].isalpha() and not name.startswith(_PLAIN_SCRIPTS)

@@ -1,0 +1,292 @@
+"""The files on disk that hold memories. They are the truth; everything else can be rebuilt from them.
+
+A change of any number of files is one step: it is written to a journal first, so that a writer that dies in
+the middle is finished by the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, Union
+
+from recollect import catalog, files, memory, paths, schema
+from recollect.errors import (
+    AlreadyExists,
+    Ambiguous,
+    BadRecord,
+    Changed,
+    Invalid,
+    NotFound,
+    RecollectError,
+    UnsafePath,
+)
+from recollect.lean import digest
+from recollect.memory import Memory
+
+_LOCK = ".lock"
+_JOURNAL = ".journal"
+
+
+class Entry(NamedTuple):
+    """A memory as it was read: where it lies, and the hash to update it with."""
+
+    memory: Memory
+    path: str
+    hash: str
+
+
+class Broken(NamedTuple):
+    """A file in the store that is not a memory, and why."""
+
+    path: str
+    error: RecollectError
+
+
+def record_files(root: str) -> Iterator[str]:
+    """Relative paths of the files that may be records, folder by folder."""
+    for folder in schema.FOLDERS.values():
+        for name in names_in(root, folder):
+            yield f"{folder}/{name}"
+
+
+def names_in(root: str, folder: str) -> list[str]:
+    """Names of the record files in one folder; a folder that leads out of the store holds none."""
+    full = os.path.join(root, folder)
+    try:
+        if os.path.islink(full):
+            files.inside(root, folder)
+        return sorted(name for name in os.listdir(full) if name.endswith(".json") and name[0] != ".")
+    except (OSError, UnsafePath):
+        return []
+
+
+class Store:
+    """One store folder: a project's, or the user's own."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def __repr__(self) -> str:
+        return f"Store({self.root!r})"
+
+    @property
+    def exists(self) -> bool:
+        return os.path.isdir(self.root)
+
+    def read(self, path: str) -> Entry:
+        """The record at a relative path; BadRecord or UnsafePath if there is none to be had."""
+        full = files.inside(self.root, path)
+        try:
+            if os.path.getsize(full) > memory.LARGEST_FILE:
+                raise BadRecord(f"{path}: larger than {memory.LARGEST_FILE:,} bytes", fix=f"move {path} out of the store")
+            with open(full, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            raise NotFound(f"no record at {path}", fix="recollect list") from None
+        except (OSError, ValueError) as error:
+            raise BadRecord(f"{path!r}: {error}", fix="check the file's type and permissions") from error
+        record = memory.parse(data, path)
+        if record.path != path:
+            raise BadRecord(
+                f"{path}: says it is {record.path}",
+                fix="make its `id` the file's name and its `category` the folder's, or rename the file",
+            )
+        return Entry(record, path, digest(data))
+
+    def scan(self) -> Iterator[Union[Entry, Broken]]:
+        """Every record file, read or found broken."""
+        for path in record_files(self.root):
+            try:
+                yield self.read(path)
+            except NotFound:
+                continue
+            except RecollectError as error:
+                yield Broken(path, error)
+
+    def entries(self) -> Iterator[Entry]:
+        """Every record that can be read."""
+        return (found for found in self.scan() if isinstance(found, Entry))
+
+    def get(self, reference: str) -> Entry:
+        """A record by its id, `category/id`, or path."""
+        found = self._paths_of(reference)
+        if not found:
+            raise NotFound(
+                f"no memory {schema.shorten(reference)!r} in {self.root}",
+                fix=f"recollect search {schema.shorten(reference.replace('-', ' '))!r}",
+            )
+        if len(found) > 1:
+            raise Ambiguous(f"{reference!r} is the id of {' and '.join(found)}", fix=f"name one by its path: {found[0]}")
+        return self.read(found[0])
+
+    def has(self, record_id: str) -> bool:
+        return bool(self._paths_of(record_id))
+
+    def _paths_of(self, reference: str) -> list[str]:
+        reference = self._relative(reference)
+        if "/" in reference:
+            folder, name = reference.rsplit("/", 1)
+            folder = schema.FOLDERS.get(folder, folder)
+            name = name if name.endswith(".json") else f"{name}.json"
+            candidates = [f"{folder}/{name}"] if folder in schema.FOLDERS.values() else []
+        else:
+            name = reference if reference.endswith(".json") else f"{reference}.json"
+            candidates = [f"{folder}/{name}" for folder in schema.FOLDERS.values()]
+        return [path for path in candidates if _is_file(os.path.join(self.root, path))]
+
+    def _relative(self, reference: str) -> str:
+        reference = reference.replace(os.sep, "/")
+        root = self.root.replace(os.sep, "/") + "/"
+        for prefix in (root, os.path.realpath(self.root).replace(os.sep, "/") + "/", ".claude/memory/", "./"):
+            if reference.startswith(prefix):
+                reference = reference[len(prefix) :]
+        return reference
+
+    def create(self, record: Memory) -> Entry:
+        """Write a new record; refused if one of that id is there, whatever its status."""
+        with self.writing() as batch:
+            self.refuse_existing(record.id)
+            batch.put(record)
+        return Entry(record, record.path, digest(memory.render(record)))
+
+    def refuse_existing(self, record_id: str) -> None:
+        for path in self._paths_of(record_id):
+            raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=_instead(self, path, record_id))
+
+    @contextmanager
+    def writing(self) -> Iterator[Batch]:
+        """Hold the lock, gather changes, and make them all at the end; none if something raises."""
+        with files.locked(os.path.join(self.root, _LOCK)):
+            self._recover()
+            batch = Batch(self)
+            yield batch
+            batch.commit()
+
+    def recover(self) -> None:
+        """Finish what a writer that died had begun."""
+        if os.path.exists(os.path.join(self.root, _JOURNAL)):
+            with files.locked(os.path.join(self.root, _LOCK)):
+                self._recover()
+
+    def _recover(self) -> None:
+        journal = os.path.join(self.root, _JOURNAL)
+        try:
+            with open(journal, "rb") as file:
+                steps = json.loads(file.read().decode("utf-8"))
+        except FileNotFoundError:
+            return
+        except ValueError:
+            steps = {}
+        for path, text in steps.items() if isinstance(steps, dict) else ():
+            self._redo(path, text)
+        self.rebuild_catalog()
+        files.remove(journal)
+
+    def _redo(self, path: str, text: object) -> None:
+        """One step of a journal, if it is one that a batch could have written: the journal is a file like any other."""
+        folder, _, name = path.partition("/")
+        if folder not in schema.FOLDERS.values() or "/" in name or not name.endswith(".json") or name[0] == ".":
+            return
+        full = files.inside(self.root, path)
+        if text is None:
+            files.remove(full)
+        elif isinstance(text, str) and memory.parse(text.encode("utf-8"), path).path == path:
+            files.write(full, text.encode("utf-8"))
+
+    def rebuild_catalog(self) -> None:
+        text = catalog.render(entry.memory for entry in self.entries())
+        files.write(os.path.join(self.root, paths.CATALOG), text.encode("utf-8"))
+
+    def catalog_text(self) -> str:
+        """The catalog as it stands on disk; empty if it is missing or unreadable."""
+        try:
+            with open(os.path.join(self.root, paths.CATALOG), encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except OSError:
+            return ""
+
+
+class Batch:
+    """Changes to a store that happen together."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._puts: dict[str, Memory] = {}
+        self._drops: list[str] = []
+
+    def put(self, record: Memory, expected_hash: str | None = None) -> None:
+        """Write a record; with a hash, only over the version that has it."""
+        flaws = memory.flaws(record)
+        if flaws:
+            raise Invalid("; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written")
+        if expected_hash is not None:
+            self._expect(record.path, expected_hash)
+        self._puts[record.path] = record
+
+    def drop(self, path: str) -> None:
+        """Delete a record's file."""
+        self._drops.append(path)
+
+    def _expect(self, path: str, expected_hash: str) -> None:
+        found = self._store.read(path).hash
+        if found != expected_hash:
+            raise Changed(
+                f"{path} was changed since it was read (it is {found} now, not {schema.shorten(expected_hash, 40)})",
+                fix=f"read it again with: recollect show {path} --json, then apply the change to that",
+            )
+
+    def commit(self) -> None:
+        if not self._puts and not self._drops:
+            return
+        root = self._store.root
+        steps: dict[str, str | None] = dict.fromkeys(self._drops)
+        steps.update({path: memory.render(record).decode("utf-8") for path, record in self._puts.items()})
+        for path in steps:
+            files.inside(root, path)
+        files.write(os.path.join(root, _JOURNAL), json.dumps(steps).encode("utf-8"))
+        for path, text in steps.items():
+            if text is None:
+                files.remove(os.path.join(root, path))
+            else:
+                files.write(os.path.join(root, path), text.encode("utf-8"))
+        self._revise_catalog(root)
+        files.remove(os.path.join(root, _JOURNAL))
+
+    def _revise_catalog(self, root: str) -> None:
+        before = self._store.catalog_text()
+        if not before:
+            self._store.rebuild_catalog()
+            return
+        text = catalog.revise(before, gone=self._drops, written=self._puts.values())
+        files.write(os.path.join(root, paths.CATALOG), text.encode("utf-8"))
+
+
+def problems_in_catalog(store: Store, entries: Iterable[Entry]) -> list[str]:
+    """How `index.md` differs from the files: one line for each entry missing, stale or twice there."""
+    wanted = {catalog.line(entry.memory) for entry in entries if entry.memory.record_status == "active"}
+    listed = catalog.entries(store.catalog_text())
+    missing = [f"not listed: {line}" for line in sorted(wanted.difference(listed))]
+    stale = [f"listed but not so: {line}" for line in sorted(set(listed) - wanted)]
+    twice = [f"listed twice: {line}" for line in sorted({line for line in listed if listed.count(line) > 1})]
+    return missing + stale + twice
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return os.path.isfile(path)
+    except ValueError:
+        return False
+
+
+def _instead(store: Store, path: str, record_id: str) -> str:
+    try:
+        status = store.read(path).memory.record_status
+    except RecollectError:
+        return f"recollect doctor (the file {path} is broken)"
+    return {
+        "retired": f"recollect restore {record_id}",
+        "archived": f"recollect unarchive {record_id}",
+    }.get(status, f"recollect update {record_id}, or give the new record another title")
