@@ -80,9 +80,7 @@ RULES: dict[str, Rule] = {
         0, "Days after which a record is no longer injected and `gc` retires it; 0 is never.", least=0, most=36_500
     ),
     "categories.*.description": Rule("", "What the category is for in this project."),
-    "categories.session_summary.max_retained": Rule(
-        5, "How many session summaries stay active.", least=1, most=1_000
-    ),
+    "categories.session_summary.max_retained": Rule(5, "How many session summaries stay active.", least=1, most=1_000),
     "delete.grace_period_days": Rule(30, "Days a retired record is kept before `gc` deletes it.", least=0, most=36_500),
 }
 

@@ -1,19 +1,19 @@
 """What can go wrong that a person or an agent can mend: a stable code, what was wrong, and what to do next.
 
-    RecollectError
-    ├── NoStore        NO_STORE            there is no memory in this project
-    ├── NotFound       NOT_FOUND           no such record
-    ├── Ambiguous      AMBIGUOUS           two records answer to that id
-    ├── AlreadyExists  ALREADY_EXISTS      a record of that id is there, whatever its status
-    ├── Changed        CHANGED_SINCE_READ  somebody wrote the record since it was read
-    ├── Invalid        INVALID_RECORD      what was given is not a valid record
-    ├── BadRecord      BAD_RECORD          a file in the store cannot be read as a record
-    ├── SecretFound    SECRET_FOUND        a field carries a credential
-    ├── WrongState     WRONG_STATE         that step does not lead from this record's status
-    ├── UnsafePath     UNSAFE_PATH         a path leads out of the store
-    ├── Locked         LOCKED              another process holds the store
-    ├── Unwritable     UNWRITABLE          the disk refused a write
-    └── BadInput       BAD_INPUT           the command was given something it cannot use
+RecollectError
+├── NoStore        NO_STORE            there is no memory in this project
+├── NotFound       NOT_FOUND           no such record
+├── Ambiguous      AMBIGUOUS           two records answer to that id
+├── AlreadyExists  ALREADY_EXISTS      a record of that id is there, whatever its status
+├── Changed        CHANGED_SINCE_READ  somebody wrote the record since it was read
+├── Invalid        INVALID_RECORD      what was given is not a valid record
+├── BadRecord      BAD_RECORD          a file in the store cannot be read as a record
+├── SecretFound    SECRET_FOUND        a field carries a credential
+├── WrongState     WRONG_STATE         that step does not lead from this record's status
+├── UnsafePath     UNSAFE_PATH         a path leads out of the store
+├── Locked         LOCKED              another process holds the store
+├── Unwritable     UNWRITABLE          the disk refused a write
+└── BadInput       BAD_INPUT           the command was given something it cannot use
 """
 
 from __future__ import annotations

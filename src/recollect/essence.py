@@ -88,7 +88,7 @@ def _part(label: str, text: str, longest: int) -> str:
 
 
 def _sentences(*parts: str) -> str:
-    return " ".join(part if part[-1] in ".!?…。:" else f"{part}." for part in (p.strip() for p in parts) if part)
+    return " ".join(part if part[-1] in ".!?…。:]" else f"{part}." for part in (p.strip() for p in parts) if part)
 
 
 def _cut(text: str, longest: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Union
 
 from recollect import moment
 
+
 class Flaw(NamedTuple):
     """Something wrong with a record: where, what, and whether its very shape is wrong."""
 
@@ -82,7 +83,7 @@ Kind = Union[Text, Choice, Flag, Number, Count, Instant, Day, Scalar, ListOf, Ob
 
 
 class Field(NamedTuple):
-    """One key of a record: its kind, what it is for, and whether it must be there (vital: or the file is unreadable)."""
+    """One key of a record: its kind, what it is for, and whether it must be there."""
 
     name: str
     kind: Any
@@ -91,6 +92,7 @@ class Field(NamedTuple):
 
     @property
     def vital(self) -> bool:
+        """Whether a file without it cannot be read as a record at all."""
         return self.required and bool(getattr(self.kind, "vital", False))
 
 
@@ -168,7 +170,14 @@ _NAMES: Mapping[type, str] = {
 
 def name_of(value: object) -> str:
     """What a JSON value is, in words."""
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    names = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
     return "null" if value is None else names.get(type(value), type(value).__name__)
 
 

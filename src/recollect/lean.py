@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 try:
-    from _sqlite3 import Connection, connect  # type: ignore[import-not-found]
+    from _sqlite3 import Connection, connect
     from _sqlite3 import Error as SqliteError
 except ImportError:
     from sqlite3 import Connection, connect
     from sqlite3 import Error as SqliteError
 
 try:
-    from _blake2 import blake2b  # type: ignore[import-not-found]
+    from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
 
@@ -58,7 +58,7 @@ else:
         parse_int = int
         parse_constant = staticmethod(_reject_constant)
 
-    _scan = make_scanner(_Grammar())
+    _scan = make_scanner(_Grammar())  # type: ignore[arg-type]
 
     def loads(text: str) -> Any:
         """The value a JSON text stands for; ValueError if it is not JSON."""

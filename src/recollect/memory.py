@@ -173,14 +173,18 @@ def _plain(value: Any) -> Any:
 def _part(record: Any, raw: Mapping[str, Any]) -> Any:
     """An anchor, a change or a scope from its JSON object, keys it does not know kept aside."""
     known = {key: value for key, value in raw.items() if key in record._fields and key != "unknown"}
-    given = {key: tuple(v) if isinstance(v, list) and record is Scope else v for key, v in known.items() if v is not None}
+    given = {
+        key: tuple(v) if isinstance(v, list) and record is Scope else v for key, v in known.items() if v is not None
+    }
     return record(**given, unknown={key: value for key, value in raw.items() if key not in known})
 
 
 def _filled(record: Any) -> dict[str, Any]:
     values = record._asdict()
     unknown = values.pop("unknown")
-    kept = {key: _plain(v) for key, v in values.items() if v is not None and (key in ("old", "new") or not _is_empty(v))}
+    kept = {
+        key: _plain(v) for key, v in values.items() if v is not None and (key in ("old", "new") or not _is_empty(v))
+    }
     return {**kept, **unknown}
 
 

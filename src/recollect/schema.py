@@ -216,5 +216,3 @@ def flaws(record: object) -> Iterator[Flaw]:
     category = record.get("category")
     if isinstance(category, str) and category in CATEGORIES and isinstance(record.get("content"), dict):
         yield from check_fields(content_fields(category), record["content"], "content.")
-
-

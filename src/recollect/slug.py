@@ -21,7 +21,7 @@ _LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
 
 
 def of(title: str, hints: Sequence[str] = ()) -> str:
-    """The slug of a title. Letters that have no Latin spelling (ideographs) are stood in for by hints and a short hash."""
+    """The slug of a title; for ideographs, which have no Latin spelling, hints and a short hash stand in."""
     words, lost = _spell(title)
     if not lost:
         return _join(words)[:LONGEST].strip("-") or f"memory-{_hash(title)}"

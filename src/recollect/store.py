@@ -23,6 +23,7 @@ from recollect.errors import (
     RecollectError,
     UnsafePath,
 )
+from recollect.fields import shorten
 from recollect.lean import digest
 from recollect.memory import Memory
 
@@ -81,7 +82,9 @@ class Store:
         full = files.inside(self.root, path)
         try:
             if os.path.getsize(full) > memory.LARGEST_FILE:
-                raise BadRecord(f"{path}: larger than {memory.LARGEST_FILE:,} bytes", fix=f"move {path} out of the store")
+                raise BadRecord(
+                    f"{path}: larger than {memory.LARGEST_FILE:,} bytes", fix=f"move {path} out of the store"
+                )
             with open(full, "rb") as file:
                 data = file.read()
         except FileNotFoundError:
@@ -115,11 +118,13 @@ class Store:
         found = self._paths_of(reference)
         if not found:
             raise NotFound(
-                f"no memory {schema.shorten(reference)!r} in {self.root}",
-                fix=f"recollect search {schema.shorten(reference.replace('-', ' '))!r}",
+                f"no memory {shorten(reference)!r} in {self.root}",
+                fix=f"recollect search {shorten(reference.replace('-', ' '))!r}",
             )
         if len(found) > 1:
-            raise Ambiguous(f"{reference!r} is the id of {' and '.join(found)}", fix=f"name one by its path: {found[0]}")
+            raise Ambiguous(
+                f"{reference!r} is the id of {' and '.join(found)}", fix=f"name one by its path: {found[0]}"
+            )
         return self.read(found[0])
 
     def has(self, record_id: str) -> bool:
@@ -221,20 +226,22 @@ class Batch:
         """Write a record; with a hash, only over the version that has it."""
         flaws = memory.flaws(record)
         if flaws:
-            raise Invalid("; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written")
+            raise Invalid(
+                "; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written"
+            )
         if expected_hash is not None:
-            self._expect(record.path, expected_hash)
+            self.expect(record.path, expected_hash)
         self._puts[record.path] = record
 
     def drop(self, path: str) -> None:
         """Delete a record's file."""
         self._drops.append(path)
 
-    def _expect(self, path: str, expected_hash: str) -> None:
+    def expect(self, path: str, expected_hash: str) -> None:
         found = self._store.read(path).hash
         if found != expected_hash:
             raise Changed(
-                f"{path} was changed since it was read (it is {found} now, not {schema.shorten(expected_hash, 40)})",
+                f"{path} was changed since it was read (it is {found} now, not {shorten(expected_hash, 40)})",
                 fix=f"read it again with: recollect show {path} --json, then apply the change to that",
             )
 

@@ -110,12 +110,16 @@ def _runs(part: str) -> list[tuple[bool, str]]:
 
 def is_unspaced(character: str) -> bool:
     """Whether a character belongs to a script in which a run of letters is not one word (Korean included)."""
-    return "\u0e00" <= character <= "\u0eff" or "\u1000" <= character <= "\u109f" or (
-        "\u1780" <= character <= "\u17ff"
-        or "\u3040" <= character <= "\u30ff"
-        or "\u3400" <= character <= "\u9fff"
-        or "\uac00" <= character <= "\ud7af"
-        or "\U00020000" <= character <= "\U0003ffff"
+    return (
+        "\u0e00" <= character <= "\u0eff"
+        or "\u1000" <= character <= "\u109f"
+        or (
+            "\u1780" <= character <= "\u17ff"
+            or "\u3040" <= character <= "\u30ff"
+            or "\u3400" <= character <= "\u9fff"
+            or "\uac00" <= character <= "\ud7af"
+            or "\U00020000" <= character <= "\U0003ffff"
+        )
     )
 
 
