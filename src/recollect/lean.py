@@ -9,14 +9,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-try:
-    from _sqlite3 import Connection, connect
-    from _sqlite3 import Error as SqliteError
-except ImportError:
     from sqlite3 import Connection, connect
     from sqlite3 import Error as SqliteError
+    from typing import Any
 
 try:
     from _blake2 import blake2b
@@ -26,6 +21,19 @@ except ImportError:
 __all__ = ["Connection", "SqliteError", "connect", "digest", "loads", "quote"]
 
 _SPACE = " \t\n\r"
+
+
+def __getattr__(name: str) -> Any:
+    """SQLite's names, loaded when first asked for: linking its library costs more than all else a hook does."""
+    if name not in ("Connection", "SqliteError", "connect"):
+        raise AttributeError(name)
+    try:
+        import _sqlite3 as library
+    except ImportError:
+        import sqlite3 as library  # type: ignore[no-redef]
+    found = {"Connection": library.Connection, "SqliteError": library.Error, "connect": library.connect}
+    globals().update(found)
+    return found[name]
 
 
 def digest(data: bytes) -> str:
