@@ -1,0 +1,53 @@
+"""Every test has a home of its own: none can touch the real one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+try:
+    from hypothesis import HealthCheck, settings
+except ImportError:  # the wheel's clean environment has pytest alone
+    pass
+else:
+    settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=25)
+    settings.register_profile("long", parent=settings.get_profile("default"), max_examples=2_000)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+_HOMES = {
+    "HOME": "",
+    "USERPROFILE": "",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "CLAUDE_CONFIG_DIR": ".claude",
+}
+_UNSET = ("RECOLLECT_CACHE_DIR", "RECOLLECT_STATE_DIR", "CLAUDE_PROJECT_DIR", "NO_COLOR", "FORCE_COLOR")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A home for what runs outside any single test, such as fixtures of a module or a session."""
+    with pytest.MonkeyPatch.context() as patch:
+        _move_home(patch, tmp_path_factory.mktemp("session-home"))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of this test: empty, and nowhere near the real one."""
+    folder = tmp_path_factory.mktemp("home")
+    _move_home(monkeypatch, folder)
+    return folder
+
+
+def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    for name, below in _HOMES.items():
+        patch.setenv(name, str(folder / below))
+    for name in _UNSET:
+        patch.delenv(name, raising=False)
