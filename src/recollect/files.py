@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from recollect import paths
 from recollect.errors import Locked, UnsafePath, Unwritable
 
 PATIENCE = 10.0
@@ -45,7 +46,7 @@ def remove(path: str) -> None:
 def inside(root: str, path: str) -> str:
     """The real path of something in `root`; UnsafePath if it leads out of it."""
     full = os.path.realpath(os.path.join(root, path))
-    if os.path.commonpath([os.path.realpath(root), full]) != os.path.realpath(root):
+    if not paths.is_within(root, full):
         raise UnsafePath(f"{path!r} leads out of {root}", fix="remove the link, or keep the file in the store")
     return full
 

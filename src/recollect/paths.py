@@ -40,6 +40,12 @@ def project_store(project_dir: str) -> str:
     return os.path.join(project_root(project_dir), STORE)
 
 
+def is_within(root: str, path: str) -> bool:
+    """Whether a path, links followed, lies in a directory."""
+    root, path = os.path.realpath(root), os.path.realpath(path)
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
 def user_store() -> str:
     """The store for what is true in every project of this user."""
     return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")

@@ -1,0 +1,51 @@
+"""The door for coding agents: one event in as JSON, one answer out. A session is never broken from here.
+
+This package is imported cold, many times a day: only what every event needs is imported at the top.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+EVENTS = (
+    "user_prompt_submit",
+    "session_start",
+    "pre_tool_use",
+    "post_tool_use",
+    "post_tool_use_failure",
+    "stop",
+    "pre_compact",
+    "session_end",
+)
+LARGEST_EVENT = 32_000_000
+
+
+def main(arguments: list[str]) -> int:
+    """Answer the event named on the command line. Always 0: a failure is traced, never shown to the session."""
+    name = arguments[0] if arguments else ""
+    try:
+        answer = _answer(name, sys.stdin.buffer.read(LARGEST_EVENT))
+        if answer:
+            sys.stdout.buffer.write(answer)
+        sys.stdout.flush()
+    except Exception as error:
+        from recollect import trace
+
+        trace.leave(f"hook {name}", f"{type(error).__name__}: {error}")
+        # Python flushes stdout once more as it exits, and would turn a broken pipe into a failure.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
+
+
+def _answer(name: str, data: bytes) -> bytes:
+    if name not in EVENTS or os.environ.get("RECOLLECT_OFF"):
+        return b""
+    from recollect.hooks import event
+
+    happened = event.parse(name, data)
+    if happened is None:
+        return b""
+    handler = __import__(f"recollect.hooks.{name}", fromlist=["handle"])
+    answer = handler.handle(happened)
+    return answer.encode("ascii") if answer else b""

@@ -1,0 +1,127 @@
+"""Ledger: what a session has been told already, so that it is told once.
+
+One small file per session in the user's state folder, a line per memory. Parallel prompts of one session take
+turns by a lock on the file.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect import lean, paths, trace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_KEPT_DAYS = 30
+
+
+class Ledger:
+    """The open ledger of one session: use it in a `with`, which holds the lock."""
+
+    __slots__ = ("_handle", "prompts", "told")
+
+    def __init__(self, session: str) -> None:
+        self.told: dict[str, str] = {}
+        self.prompts = 0
+        self._handle = _open(session) if session else -1
+
+    def __enter__(self) -> Ledger:
+        if self._handle >= 0:
+            _lock(self._handle)
+            self._read()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+
+    @property
+    def is_first_prompt(self) -> bool:
+        return self.prompts == 0
+
+    def knows(self, record: str, stamp: str) -> bool:
+        """Whether the session was told this record as it is now."""
+        return self.told.get(record) == stamp
+
+    def note(self, record: str, stamp: str) -> None:
+        """Remember that the session was told a record."""
+        self.told[record] = stamp
+        self._append(f"told\t{record}\t{stamp}\n")
+
+    def count_prompt(self) -> None:
+        self.prompts += 1
+        self._append("prompt\n")
+
+    def reset(self) -> None:
+        """Forget all: the conversation was compacted or cleared, and what was told went with it."""
+        self.told = {}
+        self.prompts = 0
+        if self._handle >= 0:
+            os.ftruncate(self._handle, 0)
+
+    def _read(self) -> None:
+        size = os.fstat(self._handle).st_size
+        for line in os.pread(self._handle, size, 0).decode("utf-8", "replace").split("\n"):
+            kind, _, rest = line.partition("\t")
+            record, _, stamp = rest.partition("\t")
+            if kind == "told":
+                self.told.pop(record, None)
+                self.told[record] = stamp
+            elif kind == "prompt":
+                self.prompts += 1
+
+    def _append(self, line: str) -> None:
+        if self._handle >= 0:
+            os.write(self._handle, line.encode("utf-8", "replace"))
+
+
+def stamp(text: str) -> str:
+    """What tells one wording of a memory from another."""
+    return lean.digest(text.encode("utf-8", "replace"))[:12]
+
+
+def prune(now: float | None = None) -> None:
+    """Delete the ledgers of sessions that ended long ago."""
+    limit = (time.time() if now is None else now) - _KEPT_DAYS * 86_400
+    folder = _folder()
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        try:
+            if os.stat(path).st_mtime < limit:
+                os.unlink(path)
+        except OSError as error:
+            trace.leave("ledger", f"cannot prune {path}: {error}")
+
+
+def _folder() -> str:
+    return os.path.join(paths.state_dir(), "sessions")
+
+
+def _open(session: str) -> int:
+    plain = len(session) <= 64 and all(char.isalnum() or char == "-" for char in session) and session.isascii()
+    path = os.path.join(_folder(), session if plain else lean.digest(session.encode("utf-8", "replace")))
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    try:
+        try:
+            return os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            os.makedirs(_folder(), mode=0o700, exist_ok=True)
+            return os.open(path, flags, 0o600)
+    except OSError as error:
+        trace.leave("ledger", f"cannot open {path}: {error}; memories may repeat within a session")
+        return -1
+
+
+def _lock(handle: int) -> None:
+    """Wait for the other prompts of this session; each holds the lock for a few milliseconds."""
+    try:
+        import fcntl
+    except ImportError:
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,0 +1,140 @@
+"""Reading a Claude Code session: its last messages, from a bounded tail of the transcript.
+
+The format is internal to the host and changes: a line that is not understood is passed over.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect import lean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+TAIL = 400_000
+LONGEST_LINE = 200_000
+_MACHINE = (
+    "<task-notification",
+    "<system-reminder",
+    "<cross-session-message",
+    "[SYSTEM NOTIFICATION",
+    "<command-name>",
+    "<command-message>",
+    "<command-args>",
+    "<local-command-",
+    "<bash-",
+    "<user-memory-input>",
+    "<teammate-message",
+    "Stop hook feedback",
+    "[Request interrupted",
+    "This session is being continued from a previous conversation",
+    "Caveat: The messages below",
+)
+_OURS = ("memory-context", "system-reminder")
+
+
+class Message:
+    """One thing said or done: a text by the user or the assistant, a tool call, or a tool's result."""
+
+    __slots__ = ("input", "kind", "name", "role", "text")
+
+    def __init__(self, role: str, kind: str, text: str, name: str = "", given: Mapping[str, Any] | None = None) -> None:
+        self.role = role
+        self.kind = kind
+        self.text = text
+        self.name = name
+        self.input: Mapping[str, Any] = given or {}
+
+
+def is_machine_turn(prompt: str) -> bool:
+    """Whether a prompt was put in by a program rather than typed by a person."""
+    return prompt.lstrip().startswith(_MACHINE)
+
+
+def last_prompts(path: str, most: int = 3) -> list[str]:
+    """The newest prompts a person typed, oldest first, without anything that was injected into them."""
+    found: list[str] = []
+    for line in reversed(_tail(path)):
+        if b'"user"' in line and b"tool_result" not in line:
+            found += [m.text for m in _parse(line) if m.role == "user" and m.kind == "text"]
+            if len(found) >= most:
+                break
+    return found[most - 1 :: -1] if len(found) >= most else found[::-1]
+
+
+def messages(path: str, tail: int = TAIL) -> list[Message]:
+    """Everything said and done in the last part of a session, in order."""
+    return [message for line in _tail(path, tail) for message in _parse(line)]
+
+
+def without_blocks(text: str) -> str:
+    """A text without the blocks that hooks put into conversations, our own among them."""
+    for tag in _OURS:
+        start = text.find(f"<{tag}")
+        while start >= 0:
+            end = text.find(f"</{tag}>", start)
+            text = text[:start] + (text[end + len(tag) + 3 :] if end >= 0 else "")
+            start = text.find(f"<{tag}")
+    return text.strip()
+
+
+def _tail(path: str, size: int = TAIL) -> list[bytes]:
+    """The whole lines in the last bytes of a file; none if it cannot be read."""
+    if not path:
+        return []
+    try:
+        # Opening a FIFO for reading would wait for a writer.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return []
+    try:
+        start = max(os.fstat(handle).st_size - size, 0)
+        os.lseek(handle, start, os.SEEK_SET)
+        lines = os.read(handle, size).split(b"\n")
+    except OSError:
+        return []
+    finally:
+        os.close(handle)
+    return lines[1:] if start else lines
+
+
+def _parse(line: bytes) -> Iterator[Message]:
+    if not line.startswith(b"{") or len(line) > LONGEST_LINE:
+        return
+    try:
+        entry = lean.loads(line.decode("utf-8", "replace"))
+    except ValueError:
+        return
+    role = entry.get("type")
+    said = entry.get("message")
+    if role not in ("user", "assistant") or entry.get("isMeta") or entry.get("isSidechain") or not isinstance(said, dict):
+        return
+    content = said.get("content")
+    for block in [{"type": "text", "text": content}] if isinstance(content, str) else content or ():
+        if isinstance(block, dict):
+            yield from _message(role, block)
+
+
+def _message(role: str, block: Mapping[str, Any]) -> Iterator[Message]:
+    kind = block.get("type")
+    if kind == "text" and isinstance(block.get("text"), str):
+        text = without_blocks(block["text"])
+        if text and not (role == "user" and is_machine_turn(text)):
+            yield Message(role, "text", text)
+    elif kind == "tool_use" and isinstance(block.get("name"), str):
+        given = block.get("input")
+        yield Message(role, "tool_use", "", block["name"], given if isinstance(given, dict) else None)
+    elif kind == "tool_result":
+        yield Message(role, "tool_result", _result_text(block.get("content")), "error" if block.get("is_error") else "")
+
+
+def _result_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (part.get("text") for part in content if isinstance(part, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
