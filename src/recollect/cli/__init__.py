@@ -1,0 +1,134 @@
+"""The command line: `main` finds the command, loads its module alone, and prints what it answers.
+
+A command module has `add_arguments(parser)` and `run(args) -> Answer`; `args.command` tells the commands
+of one family apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from recollect import __version__
+from recollect.cli.answer import Answer, emit, emit_error
+from recollect.errors import RecollectError
+
+
+class Command(NamedTuple):
+    """A command: the module that holds it, and what it does in one line."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: dict[str, Command] = {
+    "init": Command("init", "Make a memory for this project and tell git how to keep it."),
+    "save": Command("save", "Save a new record."),
+    "show": Command("show", "Show one record."),
+    "list": Command("list", "List records."),
+    "update": Command("update", "Change fields of a record."),
+    "retire": Command("transitions", "Take a record out of use; `gc` deletes it after the grace period."),
+    "restore": Command("transitions", "Bring a retired record back."),
+    "archive": Command("transitions", "Put a record away for good, without deleting it."),
+    "unarchive": Command("transitions", "Bring an archived record back."),
+    "supersede": Command("supersede", "Say that one record replaces another."),
+    "gc": Command("gc", "Retire what is past its retention, delete what was retired long enough ago."),
+    "index": Command("index", "Rebuild or check index.md, the list for people."),
+    "config": Command("config", "Show the effective settings and where each comes from, or set one."),
+    "version": Command("version", "Print the version."),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command: 0 done, 1 expected failure, 2 wrong usage, 3 a bug in Recollect."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    _speak_utf8()
+    try:
+        return _run(words)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; the interpreter's own flush at exit must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return _report_bug(words, error)
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The argument parser of one command."""
+    command = COMMANDS[name]
+    parser = argparse.ArgumentParser(prog=f"recollect {name}", description=command.summary, allow_abbrev=False)
+    parser.set_defaults(command=name)
+    importlib.import_module(f"recollect.cli.{command.module}").add_arguments(parser)
+    common = parser.add_argument_group("for every command")
+    common.add_argument("--json", action="store_true", help="answer, and report errors, as JSON on standard output")
+    common.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
+    common.add_argument("--project", metavar="DIR", default=".", help="act on the project DIR lies in (default: here)")
+    return parser
+
+
+def overview() -> str:
+    """What `recollect --help` says."""
+    widest = max(map(len, COMMANDS))
+    lines = [f"  {name:<{widest}}  {command.summary}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        (
+            "usage: recollect COMMAND [options]",
+            "",
+            "A project memory for coding agents: plain files in the repository.",
+            "",
+            *lines,
+            "",
+            "recollect COMMAND --help tells more. Exit codes: 0 done, 1 expected failure, 2 wrong usage, 3 a bug.",
+        )
+    )
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0 if words else 2
+    name = "version" if words[0] in ("--version", "-V") else words[0]
+    if name not in COMMANDS:
+        return _unknown(name)
+    args = parser_of(name).parse_intermixed_args(words[1:])
+    try:
+        answer: Answer = importlib.import_module(f"recollect.cli.{COMMANDS[name].module}").run(args)
+    except RecollectError as error:
+        emit_error(error, as_json=args.json)
+        return 1
+    emit(answer, as_json=args.json)
+    return answer.status
+
+
+def _unknown(name: str) -> int:
+    nearest = difflib.get_close_matches(name, list(COMMANDS), n=1)
+    hint = f"did you mean {nearest[0]}?" if nearest else "recollect --help lists them"
+    print(f"recollect: {name!r} is not a command; {hint}", file=sys.stderr)
+    return 2
+
+
+def _report_bug(words: list[str], error: Exception) -> int:
+    import traceback
+
+    from recollect import trace
+
+    traceback.print_exc()
+    trace.leave(f"recollect {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
+    print("This is a bug in Recollect: please report it with the lines above.", file=sys.stderr)
+    return 3
+
+
+def _speak_utf8() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,133 @@
+"""`recollect config`: the effective settings and where each comes from; `set` and `unset` change the store's file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any
+
+from recollect import config, files, paths
+from recollect.cli import target
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen, clean, table
+from recollect.config import RULES, Rule, Settings
+from recollect.errors import BadInput
+from recollect.store import Store
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("show", "set", "unset"), default="show", help="default: show")
+    parser.add_argument("key", nargs="?", metavar="KEY", help="a setting such as retrieval.max_inject")
+    parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    store = target.store_of(args)
+    if args.action == "show":
+        return _show(config.load(store.root), args.key)
+    if not args.key or (args.action == "set" and args.value is None):
+        raise BadInput("a setting and its value are needed", fix="recollect config set KEY VALUE, or unset KEY")
+    value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
+    return _change(store, args.key, value)
+
+
+def value_of(settings: Settings, key: str) -> object:
+    """The effective value of a setting, as the type its default has."""
+    default = _rule(key).default
+    if isinstance(default, bool):
+        return settings.flag(key)
+    if isinstance(default, int):
+        return settings.count(key)
+    return settings.number(key) if isinstance(default, float) else settings.text(key)
+
+
+def _rule(key: str) -> Rule:
+    if config.general(key) not in RULES:
+        settings = Settings()
+        settings.take("", True, {key: None})
+        raise BadInput(f"{key} {settings.problems[0].message}", fix="recollect config lists the settings")
+    return RULES[config.general(key)]
+
+
+def _show(settings: Settings, key: str | None) -> Answer:
+    keys = [key] if key else list(dict.fromkeys((*RULES, *sorted(settings.origins))))
+    rows = [
+        {
+            "key": name,
+            "value": value_of(settings, name),
+            "origin": settings.origins.get(name, "default"),
+            "doc": _rule(name).doc,
+        }
+        for name in keys
+    ]
+    problems = [{"file": p.file, "key": p.key, "message": p.message} for p in settings.problems]
+    return Answer({"settings": rows, "problems": problems}, lambda screen: _text(screen, rows, problems))
+
+
+def _text(screen: Screen, rows: list[dict[str, Any]], problems: list[dict[str, str]]) -> str:
+    cells = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"], row["doc"]) for row in rows]
+    lines = [table(screen, ("setting", "value", "from", "what it does"), cells)]
+    for problem in problems:
+        told = clean(f"{problem['file']}: {problem['key']} {problem['message']}")
+        lines.append(f"{screen.paint('problem', 'yellow')}: {told}")
+    return "\n".join(lines)
+
+
+def _parsed(key: str, text: str, *, trusted: bool) -> object:
+    """The value a person typed, if the setting takes it."""
+    value: object = text
+    if not isinstance(_rule(key).default, str):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+    settings = Settings()
+    settings.take(paths.CONFIG, trusted, {key: value})
+    for problem in settings.problems:
+        reason = problem.message.split(";")[0]
+        fix = "recollect config set --user KEY VALUE" if _rule(key).user_only else f"recollect config show {key}"
+        raise BadInput(f"{key} {reason}", fix=fix)
+    return value
+
+
+def _change(store: Store, key: str, value: object) -> Answer:
+    _rule(key)
+    path = os.path.join(store.root, paths.CONFIG)
+    with store.writing():
+        raw = _read(path)
+        before = json.dumps(raw)
+        _put(raw, key, value)
+        if json.dumps(raw) != before:
+            files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
+    told = "default" if value is None else json.dumps(value, ensure_ascii=False)
+    return Answer({"key": key, "value": value, "file": path}, lambda screen: f"{key} = {told} in {clean(path)}")
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            raw = json.loads(file.read().decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{path} cannot be read: {error}", fix="mend it by hand first; nothing was written") from error
+    if not isinstance(raw, dict):
+        raise BadInput(f"{path} must hold a JSON object", fix="mend it by hand first; nothing was written")
+    return raw
+
+
+def _put(raw: dict[str, Any], key: str, value: object) -> None:
+    """Set or remove a dotted key, where the file has it: nested, or written out with its dots."""
+    if key in raw:
+        parts, inner = [key], raw
+    else:
+        parts, inner = key.split("."), raw
+        for part in parts[:-1]:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise BadInput(f"{part} is not an object in the file", fix="mend it by hand first; nothing was written")
+    if value is None:
+        inner.pop(parts[-1], None)
+    else:
+        inner[parts[-1]] = value

@@ -1,0 +1,96 @@
+"""`recollect list`: the records of a store, newest change first, with filters."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from recollect import compose, moment, schema
+from recollect.cli import target
+from recollect.cli.answer import Answer
+from recollect.cli.progress import watched
+from recollect.cli.terminal import Screen, table
+from recollect.errors import BadInput
+from recollect.memory import Memory
+from recollect.store import Broken, Entry
+
+STATUSES = ("active", "superseded", "retired", "archived", "all")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--category", metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}")
+    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="only with this tag (repeatable)")
+    parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
+    parser.add_argument("--since", metavar="WHEN", help="only changed since a day (2026-03-01) or an age (30d)")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    store = target.existing(args)
+    wanted = _filter(args)
+    broken, chosen = [], []
+    for found in watched(store.scan(), "reading records"):
+        if isinstance(found, Broken):
+            broken.append(found.path)
+        elif wanted(found.memory):
+            chosen.append(found)
+    chosen.sort(key=lambda entry: entry.memory.id)
+    chosen.sort(key=lambda entry: entry.memory.updated_at, reverse=True)
+    shown = chosen if args.limit is None else chosen[: max(0, args.limit)]
+    data = {"records": [_brief(entry) for entry in shown], "total": len(chosen), "unreadable": broken}
+    return Answer(data, lambda screen: _text(screen, shown, len(chosen), broken))
+
+
+def status_of(record: Memory) -> str:
+    """The status a person thinks of: an active record that was replaced is superseded."""
+    return "superseded" if record.record_status == "active" and record.superseded_by else record.record_status
+
+
+def _filter(args: argparse.Namespace) -> Callable[[Memory], bool]:
+    category = compose.category_of(args.category) if args.category else ""
+    tags = {tag.lower() for tag in args.tag}
+    since = _moment(args.since) if args.since else ""
+
+    def wanted(record: Memory) -> bool:
+        return (
+            (not category or record.category == category)
+            and tags <= set(record.tags)
+            and args.status in ("all", status_of(record))
+            and record.updated_at >= since
+        )
+
+    return wanted
+
+
+def _moment(text: str) -> str:
+    if text[-1] in "dD" and text[:-1].isascii() and text[:-1].isdigit():
+        return moment.days_before(moment.now(), min(int(text[:-1]), 100_000))
+    if not moment.is_day(text):
+        raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 30d")
+    return text
+
+
+def _brief(entry: Entry) -> dict[str, Any]:
+    record = entry.memory
+    return {
+        "id": record.id,
+        "category": record.category,
+        "title": record.title,
+        "status": status_of(record),
+        "updated_at": record.updated_at,
+        "tags": list(record.tags),
+        "path": entry.path,
+    }
+
+
+def _text(screen: Screen, shown: list[Entry], total: int, broken: list[str]) -> str:
+    heads = ("id", "category", "status", "updated", "title")
+    rows = [(r.id, r.category, status_of(r), r.updated_at[:10], r.title) for r in (entry.memory for entry in shown)]
+    lines = [table(screen, heads, rows)] if rows else []
+    if screen.is_terminal:
+        more = f" of {total:,}" if total > len(shown) else ""
+        lines.append(screen.paint(f"{len(shown):,}{more} record{'' if len(shown) == 1 else 's'}", "dim"))
+        if broken:
+            lines.append(screen.paint(f"{len(broken):,} unreadable: recollect doctor says why", "yellow"))
+    return "\n".join(lines)

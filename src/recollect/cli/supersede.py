@@ -1,0 +1,31 @@
+"""`recollect supersede OLD NEW`: from now on NEW appears wherever OLD would have."""
+
+from __future__ import annotations
+
+import argparse
+
+from recollect.cli import target
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", metavar="OLD", help="the record that no longer holds")
+    parser.add_argument("new", metavar="NEW", help="the record that replaces it")
+    parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    keeper = target.existing_keeper(args)
+    old, new = keeper.supersede(args.old, args.new)
+    data = {
+        "old": target.handle(keeper.store, old),
+        "new": target.handle(keeper.store, new),
+        "dry_run": args.dry_run,
+    }
+
+    def text(screen: Screen) -> str:
+        verb = "would be" if args.dry_run else screen.paint("is", "green")
+        return f"{old.path} {verb} superseded by {new.path}"
+
+    return Answer(data, text)

@@ -1,0 +1,114 @@
+"""Text for a terminal: colour, tables and widths where somebody is looking, plain lines where nobody is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TextIO
+
+from recollect.sanitize import visible
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_GAP = "  "
+
+
+class Screen(NamedTuple):
+    """What text is written for: a terminal of some width, or a file or pipe."""
+
+    width: int = 80
+    is_terminal: bool = False
+    has_colour: bool = False
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Screen:
+        if not stream.isatty():
+            return cls()
+        return cls(max(40, shutil.get_terminal_size().columns), True, _wants_colour())
+
+    def paint(self, text: str, *styles: str) -> str:
+        """The text in some styles, if the screen shows them."""
+        if not self.has_colour or not text:
+            return text
+        return f"\033[{';'.join(_STYLES[style] for style in styles)}m{text}\033[0m"
+
+
+def _wants_colour() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
+
+
+def clean(text: str) -> str:
+    """Text from a record, a path or a message on one line, safe to print."""
+    return visible(text)
+
+
+def clean_lines(text: str) -> list[str]:
+    """Text of several lines, each safe to print."""
+    return [visible(line) for line in text.splitlines()]
+
+
+def width_of(text: str) -> int:
+    """How many columns a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def fit(text: str, width: int) -> str:
+    """The text cut to a width, with an ellipsis where something is missing."""
+    if width_of(text) <= width:
+        return text
+    kept, used = [], 1
+    for char in text:
+        used += _columns(char)
+        if used > width:
+            break
+        kept.append(char)
+    return "".join(kept).rstrip() + "…"
+
+
+def wrap(text: str, width: int, indent: str = "") -> str:
+    """Text broken at spaces so that no line is wider than the screen, as far as its words allow."""
+    lines, line = [], ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if line and width_of(indent) + width_of(longer) > width:
+            lines.append(line)
+            longer = word
+        line = longer
+    return "\n".join(indent + each for each in (*lines, line))
+
+
+def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Aligned columns on a terminal, the last one cut to fit; lines of tab-separated cells in a file or pipe."""
+    cells = [[clean(cell) for cell in row] for row in rows]
+    if not screen.is_terminal:
+        return "\n".join("\t".join(row) for row in cells)
+    widths = _widths(screen.width, [list(heads), *cells])
+    lines = [screen.paint(_row(heads, widths), "bold"), *(_row(row, widths) for row in cells)]
+    return "\n".join(lines)
+
+
+def _widths(total: int, rows: list[list[str]]) -> list[int]:
+    """Every column as wide as its widest cell; where that is too much the widest columns give way."""
+    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    room = total - len(_GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > 8:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    fitted = [fit(cell, width) for cell, width in zip(cells, widths)]
+    padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(fitted, widths)]
+    return _GAP.join(padded).rstrip()

@@ -1,0 +1,55 @@
+"""`recollect update ID --hash H`: change fields of the version that was read, and of no other."""
+
+from __future__ import annotations
+
+import argparse
+
+from recollect import memory
+from recollect.cli import given, target
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen, clean
+from recollect.errors import BadInput
+from recollect.store import Entry, Store
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="an id, category/id or path")
+    parser.add_argument("--hash", metavar="H", help="the hash of what you read: `recollect show ID --json` prints it")
+    given.add_arguments(parser)
+    parser.add_argument("--summary", default="", metavar="TEXT", help="what changed and why, for the record's history")
+    parser.add_argument("--allow-secret", action="store_true", help="save it although it seems to carry a credential")
+    parser.add_argument("--dry-run", action="store_true", help="check everything and write nothing")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    keeper = target.existing_keeper(args)
+    before = keeper.store.get(args.id)
+    if not args.hash:
+        raise BadInput(
+            "update needs the hash of what was read, so that nobody's change is lost",
+            fix=f"recollect show {before.memory.id} --json, then recollect update {before.memory.id} --hash H",
+        )
+    patch = given.patch(args, before.memory.category)
+    if args.trigger:
+        patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
+    after = keeper.update(before.path, patch, args.hash, summary=args.summary, allow_secret=args.allow_secret)
+    return told(args, keeper.store, before, after)
+
+
+def told(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
+    """What became of a record, and which lines its history gained."""
+    gained = [change for change in after.memory.changes if change not in before.memory.changes]
+    data = {
+        **target.handle(store, after),
+        "changed": after.hash != before.hash,
+        "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
+        "dry_run": args.dry_run,
+    }
+
+    def text(screen: Screen) -> str:
+        if after.hash == before.hash:
+            return f"{after.path} says that already; nothing changed"
+        verb = "would update" if args.dry_run else screen.paint("updated", "green")
+        return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
+
+    return Answer(data, text)
