@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from recollect.memory import Memory
+from recollect.wording import cut
 
 LONGEST = 420
 
@@ -12,7 +13,7 @@ LONGEST = 420
 def of(memory: Memory) -> str:
     """The rule itself, so that nobody has to open the file to learn it."""
     text = _BY_CATEGORY[memory.category](memory)
-    return _cut(" ".join(text.split()) or memory.title, LONGEST)
+    return cut(" ".join(text.split()) or memory.title, LONGEST)
 
 
 def _decision(memory: Memory) -> str:
@@ -40,20 +41,20 @@ def _preference(memory: Memory) -> str:
 def _runbook(memory: Memory) -> str:
     steps = memory.lines("steps")
     numbered = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(steps, 1))
-    return _sentences(_cut(_titled(memory, memory.text("trigger")), 130), f"→ {numbered}")
+    return _sentences(cut(_titled(memory, memory.text("trigger")), 130), f"→ {numbered}")
 
 
 def _tech_debt(memory: Memory) -> str:
     status = memory.text("status")
     done = " (resolved)" if status == "resolved" else " (will not be fixed)" if status == "wont_fix" else ""
-    description = _cut(_titled(memory, memory.text("description")), 240)
+    description = cut(_titled(memory, memory.text("description")), 240)
     return _sentences(description + done, _part("Fix", memory.text("suggested_fix"), 160))
 
 
 def _session_summary(memory: Memory) -> str:
     left = memory.text("in_progress")
     return _sentences(
-        _cut(_titled(memory, memory.text("goal")), 150) + f" ({memory.text('outcome')})",
+        cut(_titled(memory, memory.text("goal")), 150) + f" ({memory.text('outcome')})",
         _part("Left off at", left, 120),
         _part("Blocked by", memory.text("blockers"), 100),
         _part("Next", memory.text("next_actions"), 180),
@@ -84,18 +85,8 @@ def _words(text: str) -> list[str]:
 
 
 def _part(label: str, text: str, longest: int) -> str:
-    return f"{label}: {_cut(text, longest)}" if text else ""
+    return f"{label}: {cut(text, longest)}" if text else ""
 
 
 def _sentences(*parts: str) -> str:
     return " ".join(part if part[-1] in ".!?…。:]" else f"{part}." for part in (p.strip() for p in parts) if part)
-
-
-def _cut(text: str, longest: int) -> str:
-    """Text cut at a word, with an ellipsis where something is missing."""
-    text = text.strip()
-    if len(text) <= longest:
-        return text
-    head = text[: longest - 1]
-    space = head.rfind(" ")
-    return (head[:space] if space > longest * 0.6 else head).rstrip(" ,;:") + "…"

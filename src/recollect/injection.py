@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from recollect.wording import cut, escape, tokens
+
 HINT = "No project memory matched this question. /memory:search looks further, with other words."
+_FRAME = 25
+_LEAST = 45
+"""Tokens below which an essence says too little to be worth its place."""
 
 
 class Item:
@@ -10,7 +15,9 @@ class Item:
 
     __slots__ = ("category", "confidence", "note", "path", "text", "updated")
 
-    def __init__(self, category: str, text: str, path: str, *, confidence: str = "", updated: str = "", note: str = "") -> None:
+    def __init__(
+        self, category: str, text: str, path: str, *, confidence: str = "", updated: str = "", note: str = ""
+    ) -> None:
         self.category = category
         self.text = text
         self.path = path
@@ -28,6 +35,11 @@ class Item:
         text = f"{self.text} ({self.note})" if self.note else self.text
         return f"<result {' '.join(attributes)}>{escape(text)}</result>"
 
+    @property
+    def overhead(self) -> int:
+        """What it costs before it says anything."""
+        return tokens(self.render()) - tokens(self.text)
+
 
 def render(items: list[Item], source: str) -> str:
     """The whole block; an empty text for no items."""
@@ -38,29 +50,21 @@ def render(items: list[Item], source: str) -> str:
 
 
 def fitting(items: list[Item], budget: int) -> list[Item]:
-    """The first items that fit into a budget of tokens; the very first is cut rather than left out."""
-    kept: list[Item] = []
-    spent = 25
-    for item in items:
-        cost = tokens(item.render())
-        if spent + cost <= budget:
-            kept.append(item)
-            spent += cost
-        elif not kept:
-            excess = (spent + cost - budget) * 4
-            item.text = item.text[: max(len(item.text) - excess, 80)].rstrip() + "…"
-            return [item]
+    """The first items that have something to say within a budget of tokens, each cut to its fair share of it."""
+    kept = list(items)
+    while len(kept) > 1 and _room(kept, budget) < _LEAST * len(kept):
+        kept.pop()
+    room = _room(kept, budget)
+    waiting = len(kept)
+    for item in sorted(kept, key=lambda item: tokens(item.text)):
+        share = max(room // waiting, _LEAST)
+        cost = tokens(item.text)
+        if cost > share:
+            item.text = cut(item.text, len(item.text) * share // cost)
+        room -= min(cost, share)
+        waiting -= 1
     return kept
 
 
-def tokens(text: str) -> int:
-    """About how many tokens a text costs: four ASCII characters each, fewer in other scripts."""
-    ascii_count = len(text.encode("ascii", "ignore"))
-    return (ascii_count + 3) // 4 + (len(text) - ascii_count) * 2 // 3
-
-
-def escape(text: str) -> str:
-    """Text that cannot end an element or an attribute, on one line, with nothing invisible in it."""
-    if not text.isprintable():
-        text = "".join(char if char.isprintable() else " " for char in text)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+def _room(items: list[Item], budget: int) -> int:
+    return budget - _FRAME - sum(item.overhead for item in items)

@@ -62,7 +62,7 @@ def last_prompts(path: str, most: int = 3) -> list[str]:
             found += [m.text for m in _parse(line) if m.role == "user" and m.kind == "text"]
             if len(found) >= most:
                 break
-    return found[most - 1 :: -1] if len(found) >= most else found[::-1]
+    return found[:most][::-1]
 
 
 def messages(path: str, tail: int = TAIL) -> list[Message]:
@@ -110,7 +110,12 @@ def _parse(line: bytes) -> Iterator[Message]:
         return
     role = entry.get("type")
     said = entry.get("message")
-    if role not in ("user", "assistant") or entry.get("isMeta") or entry.get("isSidechain") or not isinstance(said, dict):
+    if (
+        role not in ("user", "assistant")
+        or entry.get("isMeta")
+        or entry.get("isSidechain")
+        or not isinstance(said, dict)
+    ):
         return
     content = said.get("content")
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else content or ():

@@ -1,0 +1,154 @@
+"""Recall: what to tell the agent now. Strict: what is probably not relevant is not told."""
+
+from __future__ import annotations
+
+import os
+
+from recollect import gate, index, injection, ledger, query, search, transcript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.search import Match
+
+PROJECT_SOURCE = ".claude/memory/"
+USER_SOURCE = "~/.claude/memory/"
+_POOL = 12
+_AFTER_COMPACTION = 900
+_PAST = (
+    "did we decide", "have we decided", "we decided", "was decided", "what was our", "what were our", "why did we", "why do we",
+    "why are we", "did we ever", "have we ever", "do you remember", "remember when", "remind me", "last time we", "did we agree",
+    "did we choose", "did we pick", "leave off", "left off", "was haben wir", "warum haben wir", "qué decidimos",
+    "pourquoi avons", "qu'avons-nous décidé",
+)  # fmt: skip
+
+
+class Found:
+    """A memory that a store offers, and how it is told from the others."""
+
+    __slots__ = ("match", "root", "source")
+
+    def __init__(self, match: Match, root: str, source: str) -> None:
+        self.match = match
+        self.root = root
+        self.source = source
+
+    @property
+    def record(self) -> str:
+        """The record's name in a ledger."""
+        return os.path.join(self.root, self.match.path)
+
+    @property
+    def stamp(self) -> str:
+        """What tells this wording of it from another."""
+        return ledger.stamp(self.match.essence)
+
+    @property
+    def item(self) -> injection.Item:
+        match = self.match
+        return injection.Item(
+            match.category,
+            match.essence,
+            self.source + match.path,
+            confidence=match.confidence,
+            updated=match.updated_at,
+            note=_history(match),
+        )
+
+
+class Stores:
+    """The stores that take part, the project's first."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, project_store: str, user_store: str) -> None:
+        self.places = [
+            (root, source) for root, source in ((project_store, PROJECT_SOURCE), (user_store, USER_SOURCE)) if root
+        ]
+
+    def find(self, prompt: str, settings: Settings, borrowed: str = "", *, hook: bool = True) -> list[Found]:
+        """What could be told for a prompt, best first within each store, the gate not yet applied."""
+        found: list[Found] = []
+        for root, source in self.places:
+            opened = index.open(root, hook=hook)
+            matches = search.find(opened, prompt, limit=_POOL, mode="auto", borrowed=borrowed, settings=settings)
+            found += [Found(match, root, source) for match in matches]
+        return found
+
+
+def borrowed(prompt: str, transcript_path: str) -> str:
+    """The last turns of the user, for a prompt that does not say by itself what it is about."""
+    if not transcript_path or not query.is_referring(prompt):
+        return ""
+    return "\n".join(turn[:2_000] for turn in transcript.last_prompts(transcript_path))
+
+
+def passing(found: list[Found], settings: Settings, *, first: bool) -> list[Found]:
+    """The memories that are probably relevant."""
+    bar = threshold(settings, first=first)
+    return [one for one in found if one.match.probability >= bar]
+
+
+def threshold(settings: Settings, *, first: bool) -> float:
+    """How probable it must be that a memory is relevant."""
+    bar = settings.number("retrieval.min_probability") or gate.THRESHOLD
+    return max(bar - settings.number("retrieval.first_prompt_relief"), 0.05) if first else bar
+
+
+def rendered(found: list[Found], settings: Settings, *, first: bool) -> tuple[str, list[Found]]:
+    """The block for the agent, and the memories that have a place in it."""
+    generosity = settings.number("retrieval.first_prompt_budget") if first else 1.0
+    most = int(settings.count("retrieval.max_inject") * generosity)
+    kept = injection.fitting(
+        [one.item for one in found[:most]], int(settings.number("retrieval.max_tokens") * generosity)
+    )
+    return injection.render(kept, PROJECT_SOURCE), found[: len(kept)]
+
+
+def for_prompt(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript_path: str) -> str:
+    """What a prompt brings up: a block of memories, a hint, or nothing."""
+    found = stores.find(prompt, settings, borrowed(prompt, transcript_path))
+    with ledger.Ledger(session) as told:
+        first = bool(session) and told.is_first_prompt
+        told.count_prompt()
+        passed = passing(found, settings, first=first)
+        new = [one for one in passed if not told.knows(one.record, one.stamp)]
+        text, shown = rendered(new, settings, first=first)
+        for one in shown:
+            told.note(one.record, one.stamp)
+    return text if passed else _hint(prompt)
+
+
+def after_compaction(stores: Stores, session: str) -> str:
+    """What the session was told before its conversation was compacted, once more."""
+    with ledger.Ledger(session) as told:
+        records = list(reversed(told.told))
+        told.reset()
+        found = [one for one in (_current(record, stores) for record in records) if one]
+        kept = injection.fitting([one.item for one in found], _AFTER_COMPACTION)
+        for one in found[: len(kept)]:
+            told.note(one.record, one.stamp)
+        told.count_prompt()
+    return injection.render(kept, PROJECT_SOURCE)
+
+
+def _current(record: str, stores: Stores) -> Found | None:
+    """A record named in a ledger as it is now, or what has replaced it."""
+    for root, source in stores.places:
+        if record.startswith(root + os.sep):
+            match = search.current(index.open(root, hook=True), record[len(root) + 1 :])
+            return Found(match, root, source) if match else None
+    return None
+
+
+def _history(match: Match) -> str:
+    """One clause for a memory that was found through what it replaces."""
+    if not match.via:
+        return ""
+    _, title, since = match.via
+    return f"replaces “{title}”" + (f" since {since[:10]}" if since else "")
+
+
+def _hint(prompt: str) -> str:
+    asked = prompt[:400].lower()
+    return injection.HINT if any(phrase in asked for phrase in _PAST) else ""
