@@ -30,8 +30,8 @@ _WRITERS = frozenset(
 _COPIERS = frozenset("cp install rsync ln scp copy-item ci copy".split())
 _INTERPRETERS = ("python", "node", "perl", "ruby", "php", "sh", "bash", "zsh", "pwsh", "deno", "bun")
 _WRITING_CODE = (
-    "'w", '"w', "'a'", '"a"', "write", "dump(", "unlink", "remove", "rename", "replace(", "rmtree", "copy", "> ", ">>", " rm ",
-    "mv ", "-i ", "-pi",
+    "'w", '"w', "'a'", '"a"', "write", "dump(", "unlink", "remove", "rename", "replace(", "rmtree", "copy",
+    "> ", ">>", " rm ", "mv ", "-i ", "-pi",
 )  # fmt: skip
 _WRAPPERS = frozenset("sudo command env time nice nohup do then else if while until ! ( { xargs".split())
 
@@ -43,7 +43,9 @@ def forbids(tool: str, given: Mapping[str, Any], stores: list[str], cwd: str) ->
         return isinstance(target, str) and _is_record_file(target, stores, cwd)
     command = given.get("command")
     if tool in SHELL_TOOLS and isinstance(command, str):
-        return _shell_writes(command, _Ground(stores, cwd))
+        # In PowerShell a backslash separates folders; in the others it would hide the next character.
+        spelt = command.replace("\\", "/") if tool == "PowerShell" else command
+        return _shell_writes(spelt, _Ground(stores, cwd))
     return False
 
 

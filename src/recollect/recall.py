@@ -16,10 +16,10 @@ USER_SOURCE = "~/.claude/memory/"
 _POOL = 12
 _AFTER_COMPACTION = 900
 _PAST = (
-    "did we decide", "have we decided", "we decided", "was decided", "what was our", "what were our", "why did we", "why do we",
-    "why are we", "did we ever", "have we ever", "do you remember", "remember when", "remind me", "last time we", "did we agree",
-    "did we choose", "did we pick", "leave off", "left off", "was haben wir", "warum haben wir", "qué decidimos",
-    "pourquoi avons", "qu'avons-nous décidé",
+    "did we decide", "have we decided", "we decided", "was decided", "what was our", "what were our", "why did we",
+    "why do we", "why are we", "did we ever", "have we ever", "do you remember", "remember when", "remind me",
+    "last time we", "did we agree", "did we choose", "did we pick", "leave off", "left off", "was haben wir",
+    "warum haben wir", "qué decidimos", "pourquoi avons", "qu'avons-nous décidé",
 )  # fmt: skip
 
 

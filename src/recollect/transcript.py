@@ -118,7 +118,9 @@ def _parse(line: bytes) -> Iterator[Message]:
     ):
         return
     content = said.get("content")
-    for block in [{"type": "text", "text": content}] if isinstance(content, str) else content or ():
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    for block in content if isinstance(content, list) else ():
         if isinstance(block, dict):
             yield from _message(role, block)
 

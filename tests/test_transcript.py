@@ -1,0 +1,131 @@
+"""Reading the tail of a session, whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import transcript
+
+
+def write(path, *entries):
+    path.write_text("".join((entry if isinstance(entry, str) else json.dumps(entry)) + "\n" for entry in entries))
+    return str(path)
+
+
+def user(content, **more):
+    return {"type": "user", "message": {"role": "user", "content": content}, **more}
+
+
+def assistant(*blocks):
+    return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}}
+
+
+def test_the_last_prompts_come_oldest_first(tmp_path):
+    path = write(tmp_path / "t.jsonl", *(user(f"prompt {n}") for n in range(5)))
+
+    assert transcript.last_prompts(path, most=3) == ["prompt 2", "prompt 3", "prompt 4"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        user([{"type": "tool_result", "tool_use_id": "t", "content": "a file about kafka"}]),
+        user("a meta message", isMeta=True),
+        user("from a subagent", isSidechain=True),
+        user("<command-name>/memory:search</command-name>"),
+        user("<task-notification>done</task-notification>"),
+        user("<local-command-stdout>x</local-command-stdout>"),
+        user("This session is being continued from a previous conversation that ran out of context."),
+        user("<system-reminder>\nremember kafka\n</system-reminder>"),
+        {"type": "attachment", "attachment": {"type": "hook_additional_context", "content": ["kafka"]}},
+        {"type": "api-request-blob", "prompt_snapshot": {"type": "user", "message": {"content": "kafka"}}},
+        {"type": "summary", "summary": "kafka"},
+        {"type": "user"},
+        {"type": "user", "message": "not an object"},
+        {"type": "user", "message": {"content": [None, 3, {"type": "text"}, {"type": "image"}]}},
+        "{broken",
+        "[]",
+        "",
+        "null",
+    ],
+)
+def test_only_what_a_person_typed_counts(tmp_path, entry):
+    path = write(tmp_path / "t.jsonl", user("the real one"), entry)
+
+    assert transcript.last_prompts(path) == ["the real one"]
+
+
+def test_our_own_blocks_are_cut_out_of_a_prompt(tmp_path):
+    path = write(
+        tmp_path / "t.jsonl",
+        user('fix it <memory-context source="x"><result>use kafka</result></memory-context> please'),
+        user([{"type": "text", "text": "and this <memory-context never closed"}]),
+    )
+
+    assert transcript.last_prompts(path) == ["fix it  please", "and this"]
+
+
+def test_messages_tell_texts_tools_and_results_apart(tmp_path):
+    path = write(
+        tmp_path / "t.jsonl",
+        user("do it"),
+        assistant({"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "on it"}),
+        assistant({"type": "tool_use", "name": "Bash", "input": {"command": "make"}}),
+        user([{"type": "tool_result", "is_error": True, "content": [{"type": "text", "text": "Exit code 2"}]}]),
+    )
+
+    found = [(m.role, m.kind, m.text, m.name, dict(m.input)) for m in transcript.messages(path)]
+
+    assert found == [
+        ("user", "text", "do it", "", {}),
+        ("assistant", "text", "on it", "", {}),
+        ("assistant", "tool_use", "", "Bash", {"command": "make"}),
+        ("user", "tool_result", "Exit code 2", "error", {}),
+    ]
+
+
+def test_only_the_tail_of_a_huge_transcript_is_read(tmp_path):
+    path = tmp_path / "t.jsonl"
+    with open(path, "wb") as file:
+        file.truncate(1_000_000_000)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n" + json.dumps(user("the last one")).encode() + b"\n")
+
+    assert transcript.last_prompts(str(path)) == ["the last one"]
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere/at/all.jsonl", "/", "with\0nul"])
+def test_a_transcript_that_cannot_be_read_has_no_prompts(path):
+    assert transcript.last_prompts(path) == []
+
+
+def test_a_fifo_in_place_of_a_transcript_does_not_hang(tmp_path):
+    os.mkfifo(tmp_path / "t.jsonl")
+
+    assert transcript.last_prompts(str(tmp_path / "t.jsonl")) == []
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_transcript(data):
+    assert isinstance([m.text for line in data.split(b"\n") for m in transcript._parse(line)], list)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["type", "message", "content", "role", "text", "name", "input"]), inner, max_size=4
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(json_values)
+def test_any_json_is_a_transcript_line(value):
+    line = json.dumps({"type": "user", "message": value}).encode()
+
+    assert isinstance(list(transcript._parse(line)), list)
