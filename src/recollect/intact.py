@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from recollect import memory
 from recollect.errors import BadRecord, RecollectError
 from recollect.store import Store, record_files
 
@@ -18,11 +19,17 @@ def set_aside_broken(root: str, now: float | None = None) -> list[str]:
     told = []
     for path in _recent(root, time.time() if now is None else now):
         try:
-            store.read(path)
+            reason = "; ".join(map(str, memory.flaws(store.read(path).memory)[:3]))
         except BadRecord as error:
-            told.append(f"{error.message}. It was moved to {_move(root, path)}; {error.fix}.")
+            reason = error.message.removeprefix(f"{path}: ")
         except RecollectError as error:
             told.append(f"{error.message}; {error.fix}.")
+            continue
+        if reason:
+            told.append(
+                f"{path} is not a valid record ({reason}). It was moved to {_move(root, path)}, nothing is lost."
+                " Save it again with `recollect save`, which says what is missing."
+            )
     return told
 
 
