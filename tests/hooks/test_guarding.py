@@ -55,7 +55,7 @@ def test_a_record_that_reads_but_breaks_the_rules_is_set_aside_too(hook, project
 
     answer = hook("post_tool_use", tool_name="Write", tool_input={"file_path": path})
 
-    assert "content.decision: is missing" in answer.context or "record_status: is missing" in answer.context
+    assert "decisions/thin.json is not a valid record" in answer.context
     assert not os.path.exists(path)
 
 
