@@ -60,6 +60,7 @@ class Keeper:
         *,
         summary: str = "",
         allow_secret: bool = False,
+        may_shrink: bool = False,
     ) -> Entry:
         """Apply a patch to the version that has this hash; a title that really changes renames the record."""
         if not allow_secret:
@@ -67,7 +68,7 @@ class Keeper:
         with self.store.writing() as batch:
             entry = self.store.get(reference)
             batch.expect(entry.path, expected_hash)
-            record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary)
+            record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
             if record is entry.memory:
                 return entry
             renamed = self._renamed(entry.memory, record)

@@ -28,20 +28,29 @@ def noted(record: Memory, change: Change) -> Memory:
     return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=change.date)
 
 
-def revised(record: Memory, patch: Mapping[str, Any], *, now: str, summary: str = "") -> Memory:
-    """The record with a patch applied: given fields replace, tags and files only grow, each change is logged."""
+def revised(
+    record: Memory, patch: Mapping[str, Any], *, now: str, summary: str = "", may_shrink: bool = False
+) -> Memory:
+    """The record with a patch applied, each change logged: given fields replace, null removes.
+
+    Tags and files only grow, unless whoever changes them had the whole list before their eyes.
+    """
     refused = sorted(_KEPT.intersection(key for key in patch if patch[key] != memory.to_json(record).get(key)))
     if refused:
         raise Invalid(f"{refused[0]}: cannot be changed by an update", fix=_other_command(refused[0]))
     old = memory.to_json(record)
-    new = {**old, **{key: value for key, value in patch.items() if key not in _KEPT}}
+    given = {key: value for key, value in patch.items() if key not in _KEPT}
+    new = {key: value for key, value in {**old, **given}.items() if given.get(key, key) is not None}
     new["content"] = _merged_content(record, patch)
-    new["title"] = sanitize.title(str(new["title"]))
+    if isinstance(new.get("title"), str):
+        new["title"] = sanitize.title(new["title"])
     lost: tuple[str, ...] = ()
-    if "tags" in patch:
-        tags, lost = _grown_tags(record, sanitize.tags(_texts(patch["tags"], "tags")))
+    if "tags" in given:
+        tags = sanitize.tags(_texts(given["tags"], "tags"))
+        if not may_shrink:
+            tags, lost = _grown_tags(record, tags)
         new["tags"] = list(tags)
-    if "related_files" in patch:
+    if "related_files" in given and not may_shrink:
         new["related_files"] = list(
             dict.fromkeys([*record.related_files, *_texts(patch["related_files"], "related_files")])
         )

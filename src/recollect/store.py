@@ -1,18 +1,17 @@
 """The files on disk that hold memories. They are the truth; everything else can be rebuilt from them.
 
-A change of any number of files is one step: it is written to a journal first, so that a writer that dies in
-the middle is finished by the next one.
+A change of any number of files is one step, made under the lock through the journal.
 """
 
 from __future__ import annotations
 
-import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, Union
 
-from recollect import catalog, files, memory, paths, schema
+from recollect import catalog, files, journal, lean, memory, paths, schema
 from recollect.errors import (
     AlreadyExists,
     Ambiguous,
@@ -28,7 +27,7 @@ from recollect.lean import digest
 from recollect.memory import Memory
 
 _LOCK = ".lock"
-_JOURNAL = ".journal"
+_LARGEST_CATALOG = 100_000_000
 
 
 class Entry(NamedTuple):
@@ -54,14 +53,24 @@ def record_files(root: str) -> Iterator[str]:
 
 
 def names_in(root: str, folder: str) -> list[str]:
-    """Names of the record files in one folder; a folder that leads out of the store holds none."""
+    """Names of the record files in one folder; a folder that cannot be read or leads out of the store holds none."""
+    try:
+        return _names(root, folder)
+    except RecollectError:
+        return []
+
+
+def _names(root: str, folder: str) -> list[str]:
     full = os.path.join(root, folder)
     try:
         if os.path.islink(full):
             files.inside(root, folder)
         return sorted(name for name in os.listdir(full) if name.endswith(".json") and name[0] != ".")
-    except (OSError, UnsafePath):
+    except FileNotFoundError:
         return []
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadRecord(f"{folder}: {reason}", fix=f"check the type and the permissions of {full}") from error
 
 
 class Store:
@@ -77,37 +86,49 @@ class Store:
     def exists(self) -> bool:
         return os.path.isdir(self.root)
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a writer died in the middle of a change, which the next one will finish."""
+        return journal.is_open(self.root)
+
     def read(self, path: str) -> Entry:
         """The record at a relative path; BadRecord or UnsafePath if there is none to be had."""
         full = files.inside(self.root, path)
+        shown = path if path.isprintable() else repr(path)
         try:
-            if os.path.getsize(full) > memory.LARGEST_FILE:
-                raise BadRecord(
-                    f"{path}: larger than {memory.LARGEST_FILE:,} bytes", fix=f"move {path} out of the store"
-                )
-            with open(full, "rb") as file:
-                data = file.read()
+            data = lean.read(full, memory.LARGEST_FILE + 1)
         except FileNotFoundError:
-            raise NotFound(f"no record at {path}", fix="recollect list") from None
-        except (OSError, ValueError) as error:
-            raise BadRecord(f"{path!r}: {error}", fix="check the file's type and permissions") from error
-        record = memory.parse(data, path)
+            raise NotFound(f"no record at {shown}", fix="recollect list") from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise BadRecord(f"{shown}: {reason}", fix="check the file's type and permissions") from error
+        record = memory.parse(data, shown)
         if record.path != path:
             raise BadRecord(
-                f"{path}: says it is {record.path}",
+                f"{shown}: says it is {record.path}",
                 fix="make its `id` the file's name and its `category` the folder's, or rename the file",
             )
         return Entry(record, path, digest(data))
 
     def scan(self) -> Iterator[Union[Entry, Broken]]:
         """Every record file, read or found broken."""
-        for path in record_files(self.root):
+        for folder in schema.FOLDERS.values():
             try:
-                yield self.read(path)
-            except NotFound:
-                continue
+                names = _names(self.root, folder)
             except RecollectError as error:
-                yield Broken(path, error)
+                yield Broken(folder, error)
+                continue
+            for name in names:
+                yield from self._looked_at(f"{folder}/{name}")
+
+    def _looked_at(self, path: str) -> Iterator[Union[Entry, Broken]]:
+        try:
+            yield self.read(path)
+        except NotFound:
+            if os.path.islink(os.path.join(self.root, path)):
+                yield Broken(path, BadRecord(f"{path}: a link to nothing", fix=f"remove {path}"))
+        except RecollectError as error:
+            yield Broken(path, error)
 
     def entries(self) -> Iterator[Entry]:
         """Every record that can be read."""
@@ -131,16 +152,17 @@ class Store:
         return bool(self._paths_of(record_id))
 
     def _paths_of(self, reference: str) -> list[str]:
+        return [path for path in self._candidates(reference) if _is_file(os.path.join(self.root, path))]
+
+    def _candidates(self, reference: str) -> list[str]:
         reference = self._relative(reference)
         if "/" in reference:
             folder, name = reference.rsplit("/", 1)
             folder = schema.FOLDERS.get(folder, folder)
             name = name if name.endswith(".json") else f"{name}.json"
-            candidates = [f"{folder}/{name}"] if folder in schema.FOLDERS.values() else []
-        else:
-            name = reference if reference.endswith(".json") else f"{reference}.json"
-            candidates = [f"{folder}/{name}" for folder in schema.FOLDERS.values()]
-        return [path for path in candidates if _is_file(os.path.join(self.root, path))]
+            return [f"{folder}/{name}"] if folder in schema.FOLDERS.values() else []
+        name = reference if reference.endswith(".json") else f"{reference}.json"
+        return [f"{folder}/{name}" for folder in schema.FOLDERS.values()]
 
     def _relative(self, reference: str) -> str:
         reference = reference.replace(os.sep, "/")
@@ -158,8 +180,11 @@ class Store:
         return Entry(record, record.path, digest(memory.render(record)))
 
     def refuse_existing(self, record_id: str) -> None:
-        for path in self._paths_of(record_id):
-            raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=_instead(self, path, record_id))
+        """AlreadyExists if anything has that id's place, be it a folder or a broken link."""
+        for path in self._candidates(record_id):
+            if os.path.lexists(os.path.join(self.root, path)):
+                fix = _instead(self, path, record_id)
+                raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=fix)
 
     @contextmanager
     def writing(self) -> Iterator[Batch]:
@@ -172,34 +197,15 @@ class Store:
 
     def recover(self) -> None:
         """Finish what a writer that died had begun."""
-        if os.path.exists(os.path.join(self.root, _JOURNAL)):
+        if self.is_interrupted:
             with files.locked(os.path.join(self.root, _LOCK)):
                 self._recover()
 
     def _recover(self) -> None:
-        journal = os.path.join(self.root, _JOURNAL)
-        try:
-            with open(journal, "rb") as file:
-                steps = json.loads(file.read().decode("utf-8"))
-        except FileNotFoundError:
-            return
-        except ValueError:
-            steps = {}
-        for path, text in steps.items() if isinstance(steps, dict) else ():
-            self._redo(path, text)
-        self.rebuild_catalog()
-        files.remove(journal)
-
-    def _redo(self, path: str, text: object) -> None:
-        """One step of a journal, if it is one that a batch could have written: the journal is a file like any other."""
-        folder, _, name = path.partition("/")
-        if folder not in schema.FOLDERS.values() or "/" in name or not name.endswith(".json") or name[0] == ".":
-            return
-        full = files.inside(self.root, path)
-        if text is None:
-            files.remove(full)
-        elif isinstance(text, str) and memory.parse(text.encode("utf-8"), path).path == path:
-            files.write(full, text.encode("utf-8"))
+        if self.is_interrupted:
+            journal.finish(self.root)
+            self.rebuild_catalog()
+            journal.end(self.root)
 
     def rebuild_catalog(self) -> None:
         text = catalog.render(entry.memory for entry in self.entries())
@@ -208,10 +214,10 @@ class Store:
     def catalog_text(self) -> str:
         """The catalog as it stands on disk; empty if it is missing or unreadable."""
         try:
-            with open(os.path.join(self.root, paths.CATALOG), encoding="utf-8", errors="replace") as file:
-                return file.read()
+            data = lean.read(os.path.join(self.root, paths.CATALOG), _LARGEST_CATALOG)
         except OSError:
             return ""
+        return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 class Batch:
@@ -222,9 +228,13 @@ class Batch:
         self._puts: dict[str, Memory] = {}
         self._drops: list[str] = []
 
-    def put(self, record: Memory, expected_hash: str | None = None) -> None:
-        """Write a record; with a hash, only over the version that has it."""
-        flaws = memory.flaws(record)
+    def put(self, record: Memory, expected_hash: str | None = None, over: Memory | None = None) -> None:
+        """Write a record; with a hash, only over the version that has it.
+
+        Where it takes the place of one that was read, what was wrong with that one is no reason to refuse.
+        """
+        known = memory.flaws(over) if over else []
+        flaws = [flaw for flaw in memory.flaws(record) if flaw not in known]
         if flaws:
             raise Invalid(
                 "; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written"
@@ -249,18 +259,16 @@ class Batch:
         if not self._puts and not self._drops:
             return
         root = self._store.root
-        steps: dict[str, str | None] = dict.fromkeys(self._drops)
-        steps.update({path: memory.render(record).decode("utf-8") for path, record in self._puts.items()})
-        for path in steps:
+        # First what comes, then what goes: a reader in between sees a renamed record twice rather than not at all.
+        changes: dict[str, str | None] = {
+            path: memory.render(record).decode("utf-8") for path, record in self._puts.items()
+        }
+        changes.update({path: None for path in self._drops if path not in self._puts})
+        for path in changes:
             files.inside(root, path)
-        files.write(os.path.join(root, _JOURNAL), json.dumps(steps).encode("utf-8"))
-        for path, text in steps.items():
-            if text is None:
-                files.remove(os.path.join(root, path))
-            else:
-                files.write(os.path.join(root, path), text.encode("utf-8"))
+        journal.begin(root, changes)
         self._revise_catalog(root)
-        files.remove(os.path.join(root, _JOURNAL))
+        journal.end(root)
 
     def _revise_catalog(self, root: str) -> None:
         before = self._store.catalog_text()
@@ -277,7 +285,7 @@ def problems_in_catalog(store: Store, entries: Iterable[Entry]) -> list[str]:
     listed = catalog.entries(store.catalog_text())
     missing = [f"not listed: {line}" for line in sorted(wanted.difference(listed))]
     stale = [f"listed but not so: {line}" for line in sorted(set(listed) - wanted)]
-    twice = [f"listed twice: {line}" for line in sorted({line for line in listed if listed.count(line) > 1})]
+    twice = [f"listed twice: {line}" for line, count in sorted(Counter(listed).items()) if count > 1]
     return missing + stale + twice
 
 

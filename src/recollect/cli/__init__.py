@@ -30,8 +30,9 @@ COMMANDS: dict[str, Command] = {
     "init": Command("init", "Make a memory for this project and tell git how to keep it."),
     "save": Command("save", "Save a new record."),
     "show": Command("show", "Show one record."),
-    "list": Command("list", "List records."),
+    "list": Command("listing", "List records."),
     "update": Command("update", "Change fields of a record."),
+    "edit": Command("edit", "Change a record in your editor."),
     "retire": Command("transitions", "Take a record out of use; `gc` deletes it after the grace period."),
     "restore": Command("transitions", "Bring a retired record back."),
     "archive": Command("transitions", "Put a record away for good, without deleting it."),
@@ -40,6 +41,9 @@ COMMANDS: dict[str, Command] = {
     "gc": Command("gc", "Retire what is past its retention, delete what was retired long enough ago."),
     "index": Command("index", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),
+    "doctor": Command("doctor", "Find out what is wrong with a memory or an installation."),
+    "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this."),
+    "demo": Command("demo", "Show the whole thing on a sample project, in a temporary folder."),
     "version": Command("version", "Print the version."),
 }
 

@@ -1,0 +1,154 @@
+"""`recollect demo`: a sample project in a temporary folder, kept and asked with the real commands."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import NamedTuple
+
+from recollect import paths, trace
+from recollect.cli import COMMANDS, main, sample
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen, clean, clean_lines, fit
+
+_LOCAL = {"CLAUDE_CONFIG_DIR": "home", "RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
+
+_WIDTH = 100
+
+
+class Step(NamedTuple):
+    """Something the demo did: why, the command, and what came of it."""
+
+    caption: str
+    command: str
+    output: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--keep", action="store_true", help="keep the sample project and say where it is")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    folder = tempfile.mkdtemp(prefix="recollect-demo-")
+    project = os.path.join(folder, "ferry")
+    try:
+        with _own_world(folder):
+            steps = list(_steps(project))
+    finally:
+        if not args.keep:
+            shutil.rmtree(folder)
+    data = {"steps": [step._asdict() for step in steps], "project": project if args.keep else None}
+    return Answer(data, lambda screen: _text(screen, steps, project if args.keep else ""))
+
+
+def _steps(project: str) -> Iterator[Step]:
+    _make(project)
+    yield _command(project, "A project gets a memory: a folder of plain files, kept by git.", "init")
+    for number, words in enumerate(sample.MEMORIES):
+        caption = "Six things worth remembering, one of each kind." if number == 0 else ""
+        yield _command(project, caption, *words)
+    yield _command(project, "What there is.", "list")
+    yield _command(project, "One of them.", "show", sample.OLD_ID)
+    if "search" in COMMANDS:
+        for number, text in enumerate(sample.SEARCHES):
+            yield _command(project, "" if number else "Finding one.", "search", text)
+    yield _command(project, "The decision changes. The old one stays on file, but no longer holds.", *sample.SUCCESSOR)
+    yield _command(project, "", "supersede", sample.OLD_ID, sample.NEW_ID)
+    if _answers_prompts():
+        for caption, prompt in sample.PROMPTS:
+            yield Step(caption, f"> {prompt}", _injected(project, prompt) or "(nothing is added to the prompt)")
+    with open(os.path.join(project, paths.STORE, paths.CATALOG), encoding="utf-8") as file:
+        yield Step("For people and grep, a list.", f"$ cat {paths.STORE}/{paths.CATALOG}", file.read())
+    yield _command(project, "Is everything as it should be?", "doctor")
+
+
+def _make(project: str) -> None:
+    os.makedirs(project)
+    if shutil.which("git"):
+        subprocess.run(("git", "init", "-q", project), check=True, stdin=subprocess.DEVNULL)
+
+
+def _command(project: str, caption: str, *words: str) -> Step:
+    """Run a command as a person would, and keep what it prints."""
+    output = io.StringIO()
+    with redirect_stdout(output):
+        code = main([*words, "--project", project])
+    if code:
+        raise RuntimeError(f"recollect {words[0]} ended with code {code}")
+    return Step(caption, _typed(words, in_full=bool(caption)), output.getvalue().replace(project, "."))
+
+
+def _typed(words: Sequence[str], in_full: bool) -> str:
+    """The command as one would type it; a long one over several lines, or cut where the like was shown before."""
+    quoted = [_quoted(word) for word in words]
+    line = f"$ recollect {' '.join(quoted)}"
+    if len(line) <= _WIDTH:
+        return line
+    return (
+        f"$ recollect {' '.join(quoted[:3])} \\\n    " + " \\\n    ".join(quoted[3:]) if in_full else fit(line, _WIDTH)
+    )
+
+
+def _quoted(word: str) -> str:
+    flag, equals, value = word.partition("=")
+    return f"{flag} {shlex.quote(value)}" if equals and flag.startswith("--") else shlex.quote(word)
+
+
+def _answers_prompts() -> bool:
+    from importlib.util import find_spec
+
+    return all(find_spec(f"recollect.{name}") for name in ("hooks.user_prompt_submit", "recall", "search"))
+
+
+def _injected(project: str, prompt: str) -> str:
+    """What the hook adds to a prompt: it runs as the agent would run it, in a process of its own."""
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "demo", "cwd": project, "prompt": prompt}
+    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    program = (
+        f"import sys; sys.path.insert(0, {source!r}); from recollect.hooks import main; main(['user_prompt_submit'])"
+    )
+    done = subprocess.run(
+        (sys.executable, "-S", "-E", "-c", program), input=json.dumps(event).encode(), capture_output=True, check=True
+    )
+    # A hook never fails aloud: what went wrong would look like silence here.
+    for when, what, error in trace.recent():
+        raise RuntimeError(f"{when} {what}: {error}")
+    if not done.stdout:
+        return ""
+    return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+
+
+@contextmanager
+def _own_world(folder: str) -> Iterator[None]:
+    """The user's own store, cache and state stay out of it."""
+    before = {name: os.environ.get(name) for name in _LOCAL}
+    os.environ.update({name: os.path.join(folder, below) for name, below in _LOCAL.items()})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _text(screen: Screen, steps: list[Step], kept: str) -> str:
+    lines: list[str] = []
+    for step in steps:
+        if step.caption:
+            lines += ["", screen.paint(f"# {step.caption}", "cyan")]
+        lines += [screen.paint(line, "bold") for line in clean_lines(step.command)]
+        lines += clean_lines(step.output)
+    lines.append("")
+    lines.append(f"The sample project is kept in {clean(kept)}" if kept else "The sample project was deleted.")
+    return "\n".join(lines).lstrip("\n")

@@ -1,0 +1,84 @@
+"""`recollect doctor`: what is wrong, how bad it is, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+
+from recollect import config, doctor, gitclone, paths
+from recollect.cli import target
+from recollect.cli.answer import Answer
+from recollect.cli.progress import watched
+from recollect.cli.terminal import Screen, clean
+from recollect.doctor import Finding, Found
+from recollect.errors import UnsafePath, Unwritable
+from recollect.project import Project
+from recollect.store import Store
+
+_MARKS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "warning": ("warning", "yellow"), "error": ("error", "red")}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fix", action="store_true", help="carry out the repairs that lose nothing")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    findings = list(doctor.examine_machine())
+    done: list[str] = []
+    try:
+        stores = list(_stores(args))
+    except UnsafePath as error:
+        stores = []
+        findings.append(Finding("error", "store", error.message, error.fix))
+    for store in stores:
+        if args.fix and store.exists:
+            done += doctor.repair(store)
+        findings += doctor.examine_store(store, config.load(store.root), _watched)
+    if not args.user and stores:
+        findings += _git(args)
+    data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
+    status = 1 if any(finding.severity == "error" for finding in findings) else 0
+    return Answer(data, lambda screen: _text(screen, findings, done), status)
+
+
+def _watched(found: Iterable[Found]) -> Iterator[Found]:
+    return watched(found, "examining records")
+
+
+def _stores(args: argparse.Namespace) -> Iterator[Store]:
+    """The project's store, and the user's where there is one: both speak in every session."""
+    store = target.store_of(args)
+    yield store
+    user = Store(paths.user_store())
+    if not args.user and user.exists and user.root != store.root:
+        yield user
+
+
+def _git(args: argparse.Namespace) -> Iterator[Finding]:
+    root = Project(args.project).root
+    try:
+        yield from _git_findings(root)
+    except Unwritable as error:
+        yield Finding("warning", "git", error.message, error.fix)
+
+
+def _git_findings(root: str) -> Iterator[Finding]:
+    if gitclone.ignores(root, f".claude/memory/{paths.CATALOG}"):
+        yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
+    elif gitclone.is_clone(root) and not gitclone.driver(root):
+        yield Finding("note", "git", "records are merged line by line here", "recollect init --merge-driver")
+
+
+def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:
+    lines = [f"{screen.paint('repaired', 'green')}: {clean(deed)}" for deed in done]
+    for finding in findings:
+        word, colour = _MARKS[finding.severity]
+        lines.append(f"{screen.paint(word, colour)}: {clean(finding.what)}")
+        if finding.fix:
+            lines.append(f"  fix: {clean(finding.fix)}")
+    counts = [f"{n} {s}{'s' if n != 1 else ''}" for s in ("error", "warning") if (n := _count(findings, s))]
+    return "\n".join([*lines, ", ".join(counts) or "nothing is wrong"])
+
+
+def _count(findings: list[Finding], severity: str) -> int:
+    return sum(finding.severity == severity for finding in findings)

@@ -1,0 +1,62 @@
+"""`recollect merge-driver %O %A %B`: what git runs to merge two versions of a record. The result replaces %A."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+
+from recollect import merge
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen, clean
+from recollect.errors import BadInput, BadRecord, Unwritable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("base", metavar="O", help="the common ancestor's file (git's %%O)")
+    parser.add_argument("ours", metavar="A", help="our version's file, which the result replaces (%%A)")
+    parser.add_argument("theirs", metavar="B", help="their version's file (%%B)")
+    parser.add_argument("size", metavar="L", nargs="?", type=int, default=7, help="length of conflict markers (%%L)")
+    parser.add_argument("path", metavar="P", nargs="?", default="", help="the path being merged (%%P)")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    name = args.path or args.ours
+    try:
+        merged = merge.merge(_read(args.base), _read(args.ours), _read(args.theirs), args.size)
+    except BadRecord as error:
+        return _as_text(args, name, error.message)
+    _write(args.ours, merged.data)
+    data = {"path": name, "clashes": list(merged.clashes)}
+
+    def text(screen: Screen) -> str:
+        return f"{clean(name)}: both sides changed {clean(', '.join(merged.clashes))}" if merged.clashes else ""
+
+    return Answer(data, text, status=1 if merged.clashes else 0)
+
+
+def _as_text(args: argparse.Namespace, name: str, reason: str) -> Answer:
+    """Line by line, as git would without us: something here is not a record."""
+    command = ("git", "merge-file", f"--marker-size={args.size}", "-L", "ours", "-L", "base", "-L", "theirs")
+    done = subprocess.run((*command, args.ours, args.base, args.theirs), check=False, capture_output=True, text=True)
+    # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
+    if done.returncode > 127:
+        raise BadInput(f"{name} cannot be merged: {done.stderr.strip()}", fix=f"merge {name} by hand")
+    data = {"path": name, "clashes": ["(whole file)"] if done.returncode else []}
+    told = f"{name}: merged line by line ({reason})"
+    return Answer(data, lambda screen: clean(told), status=1 if done.returncode else 0)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error}", fix="git passes the files of a merge: %O %A %B") from error
+
+
+def _write(path: str, data: bytes) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise Unwritable(f"cannot write {path}: {error}", fix="check the disk's space and permissions") from error

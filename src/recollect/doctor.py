@@ -1,0 +1,181 @@
+"""What is wrong with a memory or an installation, how bad it is, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Union
+
+from recollect import files, gitfiles, lean, memory, moment, paths, schema, secret, succession, trace
+from recollect.config import Settings
+from recollect.errors import UnsafePath
+from recollect.store import Broken, Entry, Store, problems_in_catalog
+
+_UNFINISHED_AFTER = 60
+"""Seconds after which a temporary file is a dead writer's: a live one needs milliseconds."""
+
+_RECENT_DAYS = 7
+
+Found = Union[Entry, Broken]
+
+
+class Finding(NamedTuple):
+    """One thing a check found: `ok`, a `note`, a `warning`, or an `error`."""
+
+    severity: str
+    check: str
+    what: str
+    fix: str = ""
+
+
+def examine_machine() -> Iterator[Finding]:
+    """Whether this Python can do what Recollect needs, and what has failed lately."""
+    yield Finding("ok", "python", f"Python {'.'.join(map(str, sys.version_info[:3]))}")
+    yield _full_text_search()
+    yield from _traces()
+
+
+def examine_store(
+    store: Store, settings: Settings, watch: Callable[[Iterable[Found]], Iterable[Found]] = iter
+) -> Iterator[Finding]:
+    """Everything wrong with one store, in one pass over its files; `watch` may count them as they go by."""
+    if not store.exists:
+        yield Finding("note", "store", f"there is no memory at {store.root}", "recollect init")
+        return
+    yield from _folders(store)
+    yield from _traces_of_dead_writers(store)
+    entries: list[Entry] = []
+    for found in watch(store.scan()):
+        if isinstance(found, Entry):
+            entries.append(found)
+            yield from _record(found)
+        else:
+            yield _broken(store, found)
+    yield Finding("ok", "store", f"{len(entries):,} readable record{'' if len(entries) == 1 else 's'} in {store.root}")
+    yield from _relations(entries)
+    yield from _catalog(store, entries)
+    for problem in settings.problems:
+        yield Finding("warning", "config", str(problem), f"correct {problem.file}; the default is used until then")
+    for name in gitfiles.missing(store.root):
+        yield Finding("note", "git", f"{name} does not say how git should keep this store", "recollect init")
+
+
+def repair(store: Store) -> list[str]:
+    """The repairs that lose nothing; what was done, in words."""
+    done = []
+    if store.is_interrupted:
+        done.append("finished what a writer that died had begun")
+    with store.writing():
+        for path in _leftovers(store, older_than=0):
+            files.remove(path)
+            done.append(f"deleted {os.path.relpath(path, store.root)}")
+        if problems_in_catalog(store, store.entries()) or not store.catalog_text():
+            store.rebuild_catalog()
+            done.append(f"rebuilt {paths.CATALOG}")
+        done += [f"completed {name}" for name in gitfiles.ensure(store.root)]
+    return done
+
+
+def _full_text_search() -> Finding:
+    connection = lean.connect(":memory:")
+    try:
+        connection.execute("create virtual table probe using fts5(body)")
+    except lean.SqliteError:
+        fix = "use a Python whose SQLite has FTS5; until then the keyword scorer answers"
+        return Finding("warning", "fts5", "this Python's SQLite has no full-text search (FTS5)", fix)
+    finally:
+        connection.close()
+    return Finding("ok", "fts5", "SQLite has full-text search (FTS5)")
+
+
+def _traces() -> Iterator[Finding]:
+    since = moment.days_before(moment.now(), _RECENT_DAYS)
+    recent = [found for found in trace.recent() if found[0] >= since]
+    if recent:
+        when, what, error = recent[-1]
+        count = f"{len(recent)} failure{'s' if len(recent) > 1 else ''} in {_RECENT_DAYS} days"
+        yield Finding("warning", "traces", f"{count}; the last, {when}: {what}: {error}", f"read {trace.log_file()}")
+
+
+def _folders(store: Store) -> Iterator[Finding]:
+    if not os.access(store.root, os.W_OK | os.X_OK):
+        yield Finding("warning", "permissions", f"{store.root} cannot be written", f"chmod u+rwx {store.root}")
+    for folder in schema.FOLDERS.values():
+        full = os.path.join(store.root, folder)
+        if not os.path.lexists(full):
+            continue
+        try:
+            files.inside(store.root, folder)
+        except UnsafePath as error:
+            yield Finding("error", "permissions", error.message, error.fix)
+            continue
+        if not os.path.isdir(full):
+            yield Finding("error", "store", f"{folder} is not a folder", f"move {full} away")
+        elif not os.access(full, os.R_OK | os.X_OK):
+            yield Finding("error", "permissions", f"{folder} cannot be read", f"chmod u+rwx {full}")
+        elif not os.access(full, os.W_OK):
+            yield Finding("warning", "permissions", f"{folder} cannot be written", f"chmod u+rwx {full}")
+
+
+def _traces_of_dead_writers(store: Store) -> Iterator[Finding]:
+    if store.is_interrupted:
+        yield Finding("warning", "journal", "a writer died in the middle of a change", "recollect doctor --fix")
+    for path in _leftovers(store, older_than=_UNFINISHED_AFTER):
+        yield Finding("warning", "leftovers", f"{path} was left by a writer that died", "recollect doctor --fix")
+
+
+def _leftovers(store: Store, older_than: float) -> Iterator[str]:
+    limit = time.time() - older_than
+    for folder in ("", *schema.FOLDERS.values()):
+        full = os.path.join(store.root, folder)
+        try:
+            names = sorted(os.listdir(full)) if not os.path.islink(full) else []
+        except OSError:
+            names = []
+        for name in filter(files.is_leftover, names):
+            path = os.path.join(full, name)
+            if os.path.lexists(path) and os.lstat(path).st_mtime <= limit:
+                yield path
+
+
+def _broken(store: Store, found: Broken) -> Finding:
+    fix = found.error.fix
+    if _has_conflict_markers(os.path.join(store.root, found.path)):
+        fix = f"choose between the versions git left in {found.path}, delete its markers, then git add it"
+    return Finding("error", "records", found.error.message, fix)
+
+
+def _has_conflict_markers(path: str) -> bool:
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return b"\n<<<<<<< " in b"\n" + file.read(memory.LARGEST_FILE)
+    except OSError:
+        return False
+
+
+def _record(entry: Entry) -> Iterator[Finding]:
+    raw = memory.to_json(entry.memory)
+    flaws = [str(flaw) for flaw in schema.flaws(raw)]
+    if flaws:
+        more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
+        yield Finding("warning", "records", f"{entry.path}: {flaws[0]}{more}", f"recollect edit {entry.memory.id}")
+    for leak in secret.leaks(raw):
+        fix = f"recollect edit {entry.memory.id}, then change that credential: whoever has the repository has it"
+        yield Finding("error", "secrets", f"{entry.path}: {leak}", fix)
+        return
+
+
+def _relations(entries: list[Entry]) -> Iterator[Finding]:
+    for severity, what, fix in succession.problems([entry.memory for entry in entries]):
+        yield Finding(severity, "links", what, fix)
+
+
+def _catalog(store: Store, entries: list[Entry]) -> Iterator[Finding]:
+    drift = problems_in_catalog(store, entries)
+    if drift:
+        more = f" (and {len(drift) - 1} more)" if len(drift) > 1 else ""
+        yield Finding("warning", "index", f"{paths.CATALOG} has drifted: {drift[0]}{more}", "recollect index rebuild")
