@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 
 from recollect.memory import Memory
@@ -31,12 +30,8 @@ def revise(text: str, *, gone: Iterable[str], written: Iterable[Memory]) -> str:
     """The catalog after some records were removed (by path) and others written, without reading the rest."""
     written = tuple(written)
     stale = tuple(f" -> {path} #tags:" for path in (*gone, *(memory.path for memory in written)))
-    lines = [entry for entry in entries(text) if not any(mark in entry for mark in stale)]
-    for memory in written:
-        if memory.record_status == "active":
-            entry = line(memory)
-            lines.insert(bisect_left(lines, entry), entry)
-    return _page(lines)
+    kept = {entry for entry in entries(text) if not any(mark in entry for mark in stale)}
+    return _page(sorted(kept.union(line(memory) for memory in written if memory.record_status == "active")))
 
 
 def entries(text: str) -> list[str]:

@@ -58,7 +58,7 @@ def compose(category: str, given: Mapping[str, Any], *, now: str = "", allow_sec
 
 def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
     """The memory a JSON object describes, if it may be written at all."""
-    flaws = list(schema.flaws(raw))
+    flaws = memory.flaws_in(raw)
     if flaws:
         raise Invalid("; ".join(map(str, flaws[:8])), fix=_how_to_mend(str(raw.get("category")), flaws[0].where))
     if not allow_secret:
@@ -88,6 +88,7 @@ def _arranged(category: str, given: Mapping[str, Any]) -> dict[str, Any]:
     content = raw.get("content", {})
     if not isinstance(content, dict):
         raise Invalid("content: must be an object with the fields of its category", fix=_how_to_mend(category, ""))
+    content = {key: value for key, value in content.items() if value is not None}
     fields = {field.name: field for field in schema.content_fields(category)}
     loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
     _refuse_misspelt(raw, schema.KEYS)

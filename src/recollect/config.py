@@ -14,6 +14,10 @@ from recollect import lean, paths
 CATEGORY_NAMES = ("decision", "constraint", "preference", "runbook", "tech_debt", "session_summary")
 
 
+_UNKNOWN = "is not a setting"
+_MOST_PROBLEMS = 100
+
+
 class Rule:
     """One key: what values it takes, its default, what it does, and whether only the user may set it."""
 
@@ -64,6 +68,56 @@ RULES: dict[str, Rule] = {
     "retrieval.files": Rule(True, "Whether reading or editing a file brings up what is known about it."),
     "retrieval.failures": Rule(True, "Whether a failing command brings up the runbook for it."),
     "retrieval.judge.enabled": Rule(False, "Whether a small model has the last word.", user_only=True),
+    "retrieval.judge.provider": Rule(
+        "anthropic",
+        "The shape of the requests: Anthropic Messages, or OpenAI chat completions (Ollama and most gateways).",
+        choices=("anthropic", "openai"),
+        user_only=True,
+    ),
+    "retrieval.judge.model": Rule("", "Which model is asked; empty is a small Claude.", user_only=True),
+    "retrieval.judge.endpoint": Rule(
+        "", "Address of the API; empty is ANTHROPIC_BASE_URL or OPENAI_BASE_URL, or the provider's own.", user_only=True
+    ),
+    "retrieval.judge.api_key_env": Rule(
+        "",
+        "Name of the environment variable that holds the key, never the key; empty is the provider's usual one.",
+        user_only=True,
+    ),
+    "retrieval.judge.timeout_seconds": Rule(
+        3.0, "How long a prompt may wait for the model, all in all.", least=0.1, most=4, user_only=True
+    ),
+    "retrieval.judge.daily_cap": Rule(
+        500,
+        "Requests a day (UTC) that prompts may cause; after that ranking decides alone.",
+        least=0,
+        most=100_000,
+        user_only=True,
+    ),
+    "retrieval.judge.max_candidates": Rule(
+        15, "How many memories the model is shown for one prompt.", least=1, most=30, user_only=True
+    ),
+    "retrieval.judge.certain_in": Rule(
+        0.95,
+        "A memory more probably relevant than this is kept without asking; 1 always asks.",
+        least=0,
+        most=1,
+        user_only=True,
+    ),
+    "retrieval.judge.certain_out": Rule(
+        0.05,
+        "A memory less probably relevant than this is dropped without asking; 0 always asks.",
+        least=0,
+        most=1,
+        user_only=True,
+    ),
+    "retrieval.judge.price_in": Rule(
+        0.0,
+        "Dollars for a million input tokens, where the model is not one whose price is known.",
+        least=0,
+        most=1_000,
+        user_only=True,
+    ),
+    "retrieval.judge.price_out": Rule(0.0, "The same for output tokens.", least=0, most=1_000, user_only=True),
     "session_start.enabled": Rule(True, "Whether a session starts with a digest."),
     "session_start.relevance_weight": Rule(
         0.6, "How much relevance counts against prominence in the digest.", least=0, most=1
@@ -88,12 +142,17 @@ RULES: dict[str, Rule] = {
 class Problem:
     """Something in a config file that was not used, and why."""
 
-    __slots__ = ("file", "key", "message")
+    __slots__ = ("_message", "file", "key")
 
     def __init__(self, file: str, key: str, message: str) -> None:
         self.file = file
         self.key = key
-        self.message = message
+        self._message = message
+
+    @property
+    def message(self) -> str:
+        """What is wrong; the nearest right key is looked for only when somebody asks, which no hook does."""
+        return self._message if self._message != _UNKNOWN else _UNKNOWN + _suggestion(self.key)
 
     def __str__(self) -> str:
         return f"{self.file}: {self.key}: {self.message}"
@@ -135,7 +194,8 @@ class Settings:
         for key, value in values.items():
             message = _objection(key, value, trusted)
             if message:
-                self.problems.append(Problem(file, key, message))
+                if len(self.problems) < _MOST_PROBLEMS:
+                    self.problems.append(Problem(file, key, message))
             else:
                 self._values[key] = value
                 self.origins[key] = file
@@ -153,8 +213,7 @@ def load(store_root: str, user_root: str | None = None) -> Settings:
 
 def _load_file(settings: Settings, file: str, trusted: bool) -> None:
     try:
-        with open(file, "rb") as handle:
-            raw = lean.loads(handle.read(1_000_000).decode("utf-8-sig"))
+        raw = lean.loads(lean.read(file, 1_000_000).decode("utf-8-sig"))
     except FileNotFoundError:
         return
     except NotADirectoryError:
@@ -191,7 +250,7 @@ def general(key: str) -> str:
 def _objection(key: str, value: object, trusted: bool) -> str:
     rule = RULES.get(general(key))
     if rule is None or "*" in key:
-        return _unknown(key)
+        return _UNKNOWN
     if rule.user_only and not trusted:
         return "only your own config may set this (~/.claude/memory/memory-config.json), not a project's"
     default = rule.default
@@ -210,16 +269,16 @@ def _number_objection(rule: Rule, value: object) -> str:
     default = rule.default
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return f"must be a number; {default} is used"
-    if isinstance(default, int) and value != int(value):
-        return f"must be a whole number; {default} is used"
     if not rule.least <= value <= rule.most:
         return f"must be from {rule.least:g} to {rule.most:g}; {default} is used"
+    if isinstance(default, int) and value != int(value):
+        return f"must be a whole number; {default} is used"
     return ""
 
 
-def _unknown(key: str) -> str:
+def _suggestion(key: str) -> str:
     import difflib
 
     known = [name.replace("*", category) for name in RULES for category in CATEGORY_NAMES]
     nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
-    return f"is not a setting; did you mean {nearest[0]}?" if nearest else "is not a setting"
+    return f"; did you mean {nearest[0]}?" if nearest else ""

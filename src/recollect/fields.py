@@ -53,7 +53,7 @@ class Number(NamedTuple):
 
 
 class Count(NamedTuple):
-    pass
+    most: int = 1_000_000_000
 
 
 class Instant(NamedTuple):
@@ -72,6 +72,8 @@ class ListOf(NamedTuple):
     item: Any
     least: int = 0
     most: int = 200
+    ordered: bool = False
+    """Sorted, and each item once."""
 
 
 class Object(NamedTuple):
@@ -114,9 +116,9 @@ def _check(kind: Kind, value: Any, where: str) -> Iterator[Flaw]:
     elif isinstance(kind, Choice) and value not in kind.values:
         yield Flaw(where, f"must be one of {', '.join(kind.values)}, not {shorten(value)!r}", kind.vital)
     elif isinstance(kind, Number) and not kind.least <= value <= kind.most:
-        yield Flaw(where, f"must be from {kind.least} to {kind.most}, not {value}")
-    elif isinstance(kind, Count) and value < 0:
-        yield Flaw(where, f"must not be negative, and is {value}")
+        yield Flaw(where, f"must be from {kind.least} to {kind.most}")
+    elif isinstance(kind, Count) and not 0 <= value <= kind.most:
+        yield Flaw(where, f"must be from 0 to {kind.most:,}")
     elif isinstance(kind, Instant) and not moment.is_instant(value):
         yield Flaw(where, f"must be a moment such as 2026-03-02T09:30:00Z, not {shorten(value)!r}")
     elif isinstance(kind, ListOf):
@@ -139,6 +141,8 @@ def _check_list(kind: ListOf, value: list[Any], where: str) -> Iterator[Flaw]:
         yield Flaw(where, f"must have at least {kind.least} item{'s' if kind.least > 1 else ''}")
     if len(value) > kind.most:
         yield Flaw(where, f"must have at most {kind.most} items, and has {len(value)}")
+    if kind.ordered and all(isinstance(item, str) for item in value) and value != sorted(set(value)):
+        yield Flaw(where, "must be sorted, each item once")
     for number, item in enumerate(value):
         yield from _check(kind.item, item, f"{where}[{number}]")
 

@@ -45,10 +45,10 @@ def remove(path: str) -> None:
 
 def inside(root: str, path: str) -> str:
     """The real path of something in `root`; UnsafePath if it leads out of it."""
-    full = os.path.realpath(os.path.join(root, path))
-    if not paths.is_within(root, full):
+    full = os.path.join(root, path)
+    if "\0" in path or not paths.is_within(root, full):
         raise UnsafePath(f"{path!r} leads out of {root}", fix="remove the link, or keep the file in the store")
-    return full
+    return os.path.realpath(full)
 
 
 def is_leftover(name: str) -> bool:
@@ -61,7 +61,8 @@ def locked(path: str, patience: float | None = None) -> Iterator[None]:
     """Hold a lock file. The system releases it when the process ends, however it ends."""
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        # A lock that is a link is not ours: opening it would create a file wherever it leads.
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
     except OSError as error:
         raise _unwritable(path, error) from error
     try:

@@ -50,7 +50,8 @@ class Keeper:
         most = self.settings.count("categories.session_summary.max_retained")
         with self.store.writing() as batch:
             for record in lifecycle.crowded_out((entry.memory for entry in self.store.entries()), most):
-                batch.put(lifecycle.retired(record, f"more than {most} session summaries", self.now))
+                reason = f"more than {most} session summaries"
+                batch.put(lifecycle.retired(record, reason, self.now), over=record)
 
     def update(
         self,
@@ -72,11 +73,11 @@ class Keeper:
             if record is entry.memory:
                 return entry
             renamed = self._renamed(entry.memory, record)
-            batch.put(renamed)
+            updated = batch.put(renamed, over=entry.memory)
             if renamed.id != record.id:
                 batch.drop(entry.path)
                 self._relink(batch, record.id, renamed.id)
-        return self.store.read(renamed.path)
+        return updated
 
     def _renamed(self, before: Memory, after: Memory) -> Memory:
         hints = [*after.tags, after.category.replace("_", " ")]
@@ -95,9 +96,10 @@ class Keeper:
         for entry in self.store.entries():
             record = entry.memory
             if record.superseded_by == old_id:
-                batch.put(record._replace(superseded_by=new_id))
+                batch.put(record._replace(superseded_by=new_id), over=record)
             elif old_id in record.supersedes:
-                batch.put(record._replace(supersedes=tuple(new_id if i == old_id else i for i in record.supersedes)))
+                supersedes = tuple(new_id if i == old_id else i for i in record.supersedes)
+                batch.put(record._replace(supersedes=supersedes), over=record)
 
     def retire(self, reference: str, reason: str) -> Entry:
         return self._step(reference, lambda record: lifecycle.retired(record, reason, self.now))
@@ -113,9 +115,8 @@ class Keeper:
 
     def _step(self, reference: str, decide: Callable[[Memory], Memory]) -> Entry:
         with self.store.writing() as batch:
-            entry = self.store.get(reference)
-            batch.put(decide(entry.memory))
-        return self.store.read(entry.path)
+            record = self.store.get(reference).memory
+            return batch.put(decide(record), over=record)
 
     def supersede(self, old: str, new: str) -> tuple[Entry, Entry]:
         """Link two records so that retrieval shows the new one wherever the old one matches."""
@@ -126,9 +127,8 @@ class Keeper:
                     f"{after.memory.id} is itself superseded by {before.memory.id}",
                     fix=f"swap the two: recollect supersede {after.memory.id} {before.memory.id}",
                 )
-            for record in lifecycle.superseded(before.memory, after.memory, self.now):
-                batch.put(record)
-        return self.store.read(before.path), self.store.read(after.path)
+            linked, successor = lifecycle.superseded(before.memory, after.memory, self.now)
+            return batch.put(linked, over=before.memory), batch.put(successor, over=after.memory)
 
     def _chain(self, record: Memory) -> Iterator[str]:
         """The ids of what replaces a record, and of what replaces that, up to the one that holds now."""
@@ -144,12 +144,11 @@ class Keeper:
     def collect(self, *, dry_run: bool = False) -> list[Deed]:
         """Retire what is past its retention, delete what was retired longer ago than the grace period."""
         grace = self.settings.number("delete.grace_period_days")
-        limit = moment.days_before(self.now, grace)
         deeds = []
         with self.store.writing() as batch:
             for entry in self.store.entries():
                 record = entry.memory
-                if record.record_status == "retired" and (record.retired_at or record.updated_at) < limit:
+                if lifecycle.past_grace(record, grace, self.now):
                     deeds.append(Deed("delete", entry.path, f"retired more than {grace:g} days ago"))
                     if not dry_run:
                         batch.drop(entry.path)
@@ -157,7 +156,8 @@ class Keeper:
                     days = self.settings.retention_days(record.category)
                     deeds.append(Deed("retire", entry.path, f"unchanged for more than {days} days"))
                     if not dry_run:
-                        batch.put(lifecycle.retired(record, f"past its retention of {days} days", self.now))
+                        reason = f"past its retention of {days} days"
+                        batch.put(lifecycle.retired(record, reason, self.now), over=record)
         return deeds
 
 

@@ -7,6 +7,9 @@ without them the standard packages serve.
 
 from __future__ import annotations
 
+import os
+import stat
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection, connect
@@ -18,7 +21,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["Connection", "SqliteError", "connect", "digest", "loads", "quote"]
+__all__ = ["Connection", "SqliteError", "connect", "digest", "loads", "quote", "read"]
 
 _SPACE = " \t\n\r"
 
@@ -39,6 +42,18 @@ def __getattr__(name: str) -> Any:
 def digest(data: bytes) -> str:
     """A short fingerprint of bytes: 32 hex digits."""
     return str(blake2b(data, digest_size=16).hexdigest())
+
+
+def read(path: str, most: int) -> bytes:
+    """The first `most` bytes of a regular file; OSError for anything else: a FIFO would hang, a device never end."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError("not a regular file")
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(handle)
 
 
 def _reject_constant(name: str) -> None:

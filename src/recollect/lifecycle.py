@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recollect import memory, moment, sanitize, schema
+from recollect import memory, moment, sanitize
 from recollect.config import Settings
 from recollect.errors import BadInput, Invalid, WrongState
 from recollect.memory import Change, Memory
@@ -54,7 +54,7 @@ def revised(
         new["related_files"] = list(
             dict.fromkeys([*record.related_files, *_texts(patch["related_files"], "related_files")])
         )
-    changed = memory.from_json(_sound(new))
+    changed = memory.from_json(_sound(new, old))
     lines = list(_differences(old, memory.to_json(changed), now))
     if lost:
         lines.append(Change(now, f"Tags are full: dropped {', '.join(lost)}", "tags"))
@@ -69,7 +69,8 @@ def revised(
 def retired(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active", "archived"), "retire")
     change = Change(now, f"Retired: {reason}"[:300], "record_status", record.record_status, "retired")
-    return noted(record._replace(record_status="retired", retired_at=now, retired_reason=reason[:500]), change)
+    kept = record._replace(archived_at="", archived_reason="")
+    return noted(kept._replace(record_status="retired", retired_at=now, retired_reason=reason.strip()[:500]), change)
 
 
 def restored(record: Memory, now: str) -> Memory:
@@ -81,7 +82,9 @@ def restored(record: Memory, now: str) -> Memory:
 def archived(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active",), "archive")
     change = Change(now, f"Archived: {reason}"[:300], "record_status", "active", "archived")
-    return noted(record._replace(record_status="archived", archived_at=now, archived_reason=reason[:500]), change)
+    return noted(
+        record._replace(record_status="archived", archived_at=now, archived_reason=reason.strip()[:500]), change
+    )
 
 
 def unarchived(record: Memory, now: str) -> Memory:
@@ -94,6 +97,8 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     """Both records with the link between them; the old one stays on file, but is no longer current."""
     if old.id == new.id:
         raise BadInput(f"{old.id} cannot supersede itself", fix="name the old record first and the new one second")
+    if new.record_status != "active":
+        raise WrongState(f"{new.id} is {new.record_status} and cannot replace {old.id}", fix=_way_back(new))
     if old.superseded_by and old.superseded_by != new.id:
         raise WrongState(
             f"{old.id} is superseded by {old.superseded_by} already",
@@ -114,7 +119,17 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
 
 def past_retention(record: Memory, settings: Settings, now: str) -> bool:
     days = settings.retention_days(record.category)
-    return bool(days) and bool(record.updated_at) and record.updated_at < moment.days_before(now, days)
+    return bool(days) and _is_before(record.updated_at, moment.days_before(now, days))
+
+
+def past_grace(record: Memory, days: float, now: str) -> bool:
+    """Whether a retired record may be deleted; one whose dates cannot be read never is."""
+    when = record.retired_at or record.updated_at
+    return record.record_status == "retired" and _is_before(when, moment.days_before(now, days))
+
+
+def _is_before(when: str, limit: str) -> bool:
+    return moment.is_instant(when) and when < limit
 
 
 def crowded_out(summaries: Iterable[Memory], most: int) -> list[Memory]:
@@ -127,11 +142,15 @@ def crowded_out(summaries: Iterable[Memory], most: int) -> list[Memory]:
 
 def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
     if record.record_status not in statuses:
-        ways = {"retired": f"recollect restore {record.id}", "archived": f"recollect unarchive {record.id}"}
         raise WrongState(
             f"{record.id} is {record.record_status}; only {' or '.join(statuses)} records can be {verb}d",
-            fix=ways.get(record.record_status, f"recollect show {record.id}"),
+            fix=_way_back(record),
         )
+
+
+def _way_back(record: Memory) -> str:
+    ways = {"retired": f"recollect restore {record.id}", "archived": f"recollect unarchive {record.id}"}
+    return ways.get(record.record_status, f"recollect show {record.id}")
 
 
 def _other_command(field: str) -> str:
@@ -145,7 +164,7 @@ def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise Invalid("content: must be an object", fix="give only the fields that change")
     merged = {**record.content, **given}
-    return {key: value for key, value in merged.items() if value is not None}
+    return {key: value for key, value in merged.items() if value is not None or key not in given}
 
 
 def _texts(value: Any, where: str) -> list[str]:
@@ -156,15 +175,15 @@ def _texts(value: Any, where: str) -> list[str]:
 
 def _grown_tags(record: Memory, added: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All tags, and those given up for want of room: first the ones the title says anyway, then the longest-winded."""
-    new = [tag for tag in added if tag not in record.tags][:MOST_TAGS]
-    room = MOST_TAGS - len(new)
+    old = sanitize.tags(list(record.tags))
+    new = [tag for tag in added if tag not in old]
     said = record.title.lower()
-    by_use = sorted(record.tags, key=lambda tag: (tag in said, len(tag), tag))
-    return tuple(sorted({*by_use[:room], *new})), tuple(sorted(by_use[room:]))
+    by_use = [*new, *sorted(old, key=lambda tag: (tag in said, len(tag), tag))]
+    return tuple(sorted(by_use[:MOST_TAGS])), tuple(sorted(by_use[MOST_TAGS:]))
 
 
-def _sound(raw: dict[str, Any]) -> dict[str, Any]:
-    for flaw in schema.flaws(raw):
+def _sound(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    for flaw in memory.new_flaws(raw, before):
         raise Invalid(str(flaw), fix=f"correct {flaw.where} and try again; nothing was written")
     return raw
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from recollect import schema
@@ -11,12 +12,14 @@ from recollect.errors import BadRecord
 from recollect.fields import Flaw
 
 LARGEST_FILE = 1_000_000
+DEEPEST = 100
+"""How deeply a record may nest: every Python reads and writes that much."""
 
 
 class Anchor(NamedTuple):
     """The state of a file when a memory about it was saved."""
 
-    path: str
+    path: str = ""
     blob: str = ""
     hash: str = ""
     commit: str = ""
@@ -27,8 +30,8 @@ class Anchor(NamedTuple):
 class Change(NamedTuple):
     """One line of a memory's history."""
 
-    date: str
-    summary: str
+    date: str = ""
+    summary: str = ""
     field: str = ""
     old: Any = None
     new: Any = None
@@ -111,17 +114,16 @@ def decode(data: bytes, where: str) -> Any:
         reason = f"larger than {LARGEST_FILE:,} bytes"
     else:
         try:
-            value = json.loads(data.decode("utf-8"), parse_constant=_no_constant)
-            if b"\\ud" in data.lower():
-                json.dumps(value, ensure_ascii=False).encode("utf-8")
+            value = json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant, parse_float=_finite)
         except UnicodeDecodeError as error:
             reason = f"not UTF-8 (byte {error.start})"
-        except UnicodeEncodeError:
-            reason = "holds half a surrogate pair, which no file can carry"
         except RecursionError:
             reason = "nested too deeply"
         except ValueError as error:
             reason = f"not JSON ({error})"
+        else:
+            if b"\\ud" in data.lower() or data.count(b"[") + data.count(b"{") > DEEPEST:
+                reason = _obstacle(value)
     if reason:
         raise BadRecord(f"{where}: {reason}", fix=f"restore it with git, or move it out of the store: {where}")
     return value
@@ -151,12 +153,31 @@ def to_json(memory: Memory) -> dict[str, Any]:
 
 def render(memory: Memory) -> bytes:
     """The file of a memory: UTF-8, two-space indent, stable key order, final newline."""
-    return (json.dumps(to_json(memory), ensure_ascii=False, indent=2) + "\n").encode("utf-8")
+    return _written(to_json(memory))
 
 
 def flaws(memory: Memory) -> list[Flaw]:
     """What would have to be mended before this memory may be written."""
-    return list(schema.flaws(to_json(memory)))
+    return flaws_in(to_json(memory))
+
+
+def new_flaws(raw: object, before: object) -> list[Flaw]:
+    """What is wrong with a JSON object that was not wrong before; older flaws are no reason to refuse a change."""
+    known = {_generally(flaw) for flaw in flaws_in(before)}
+    return [flaw for flaw in flaws_in(raw) if _generally(flaw) not in known]
+
+
+def _generally(flaw: Flaw) -> tuple[str, str]:
+    """A flaw wherever it stands in a list: a history moves up as it grows."""
+    return re.sub(r"\[[0-9]+\]", "[]", flaw.where), flaw.message
+
+
+def flaws_in(raw: object) -> list[Flaw]:
+    """What would have to be mended before a JSON object may be written as a record."""
+    reason = _obstacle(raw)
+    if not reason and len(_written(raw)) > LARGEST_FILE:
+        reason = f"larger than {LARGEST_FILE:,} bytes"
+    return [Flaw("record", reason, shape=True)] if reason else list(schema.flaws(raw))
 
 
 _REQUIRED = frozenset(field.name for field in schema.RECORD if field.required)
@@ -188,5 +209,42 @@ def _filled(record: Any) -> dict[str, Any]:
     return {**kept, **unknown}
 
 
+def _written(raw: object) -> bytes:
+    return (json.dumps(raw, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode("utf-8")
+
+
+def _obstacle(value: Any) -> str:
+    """Why no file can carry a value; empty if one can."""
+    if _depth_exceeds(value, DEEPEST):
+        return "nested too deeply"
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return "holds half a surrogate pair, which no file can carry"
+    except (TypeError, ValueError) as error:
+        return f"cannot be written as JSON ({error})"
+    return ""
+
+
+def _depth_exceeds(value: Any, most: int) -> bool:
+    level = [value]
+    for _ in range(most):
+        level = [item for outer in level for item in _items(outer) if isinstance(item, (dict, list))]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number

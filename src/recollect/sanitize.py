@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_OURS = re.compile(r"<\s*/?\s*(?:memory-context|result|system-reminder|memory)\b[^>]*>?", re.IGNORECASE)
+_NAMES = r"\s*/?\s*(?:memory-context|result|system-reminder|memory)"
+_OURS = re.compile(rf"<{_NAMES}\b[^>]*>?", re.IGNORECASE)
+_OPENING = re.compile(rf"<(?={_NAMES})", re.IGNORECASE)
 _JOINERS = "\u200c\u200d"
 _PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
 LONGEST_TITLE = 120
@@ -17,15 +19,14 @@ LONGEST_TAG = 60
 
 def title(text: str) -> str:
     """A title as it may stand in a record."""
-    clean = _OURS.sub(" ", one_line(text))
-    return " ".join(clean.split())[:LONGEST_TITLE].rstrip()
+    return " ".join(_unmarked(one_line(text)).split())[:LONGEST_TITLE].rstrip()
 
 
 def tag(text: str) -> str:
     """A tag as it may stand in a record: lower case, no spaces, none of the catalog's delimiters."""
-    clean = _OURS.sub(" ", one_line(text)).lower()
+    clean = visible(_unmarked(one_line(text)).lower())
     kept = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
-    return re.sub(r"-{2,}", "-", kept).strip("-:")[:LONGEST_TAG].rstrip("-")
+    return re.sub(r"-{2,}", "-", kept).strip("-:")[:LONGEST_TAG].rstrip("-:")
 
 
 def tags(texts: list[str]) -> tuple[str, ...]:
@@ -35,7 +36,7 @@ def tags(texts: list[str]) -> tuple[str, ...]:
 
 def one_line(text: str) -> str:
     """Text on one line without anything invisible, and without the catalog's delimiters."""
-    return " ".join(visible(text).replace("->", "→").replace("#tags:", "tags:").split())
+    return " ".join(visible(text).replace("->", "→").replace("#tags:", "# tags:").split())
 
 
 def visible(text: str) -> str:
@@ -45,7 +46,12 @@ def visible(text: str) -> str:
     kept: list[str] = []
     for char in unicodedata.normalize("NFC", text):
         kept.append(_keep(char, kept[-1] if kept else ""))
-    return "".join(kept)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _unmarked(text: str) -> str:
+    """Text without our markup; where removing some would leave more, the bracket that opens it is replaced."""
+    return _OPENING.sub("‹", _OURS.sub(" ", text))
 
 
 def _keep(char: str, before: str) -> str:

@@ -33,6 +33,7 @@ def _must(name: str, kind: Kind, doc: str) -> Field:
 
 _VERSION = Pattern(r"1\.[0-9]{1,4}", "a version this Recollect knows, such as 1.0")
 _SLUG = Pattern(r"[a-z0-9]+(-[a-z0-9]+)*", "a slug such as use-postgres-16")
+_TAG = Pattern(r"[^A-Z\s,#]+", "in lower case, without spaces, commas or #")
 _HEX = Pattern(r"[0-9a-f]{7,64}", "a hexadecimal id")
 _LINES = ListOf(Text(4_000))
 _SOME_LINES = ListOf(Text(4_000), least=1)
@@ -138,7 +139,11 @@ RECORD: tuple[Field, ...] = (
     _must("record_status", Choice(("active", "retired", "archived")), "Whether it is in use."),
     _must("created_at", Instant(), "When it was first saved."),
     _must("updated_at", Instant(), "When it last changed."),
-    _must("tags", ListOf(Text(60), least=1, most=12), "Lower-case words to find it by, sorted and unique."),
+    _must(
+        "tags",
+        ListOf(Text(60, _TAG), least=1, most=12, ordered=True),
+        "Lower-case words to find it by, sorted and unique.",
+    ),
     Field(
         "triggers",
         ListOf(Text(120), most=8),

@@ -40,7 +40,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("a Telegram bot token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}\b"),
     ("an Azure storage key", r"(?i)AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
     ("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
-    ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("a JSON web token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     ("a URL with a password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@'\"]{0,100}:([^\s/@'\"]{3,200})@[^\s/@'\"]"),
     (
         "a password",
@@ -49,6 +49,9 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ),
 )
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.DOTALL
+)
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:.{0,3}|[x*.•…-]+|<.*>|\$.*|\{.*\}|%.*|.*(?:example|placeholder|changeme|redacted|dummy|your[_-]).*"
     r"|pass(?:word|wd)?|pwd|secret|token|user|test)$"
@@ -61,8 +64,9 @@ def leaks(value: Any, where: str = "") -> Iterator[Leak]:
         yield from _in_text(value, where)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from leaks(key, f"{where}.{key}".strip(".")[:80])
-            yield from leaks(item, f"{where}.{key}".strip("."))
+            in_key = list(leaks(key, f"a key of {where or 'the record'}"))
+            yield from in_key
+            yield from leaks(item, f"{where}.{mask(key) if in_key else key}".strip("."))
     elif isinstance(value, (list, tuple)):
         for number, item in enumerate(value):
             yield from leaks(item, f"{where}[{number}]")
@@ -81,3 +85,16 @@ def mask(secret: str) -> str:
     """A credential with all but its first characters hidden."""
     first = secret.strip().split("\n")[0]
     return first[:4] + "…" if len(first) > 8 else "…"
+
+
+def redacted(text: str) -> str:
+    """A text with every credential in it masked."""
+    text = _PRIVATE_KEY.sub("(a private key)", text)
+    for _, pattern in _PATTERNS:
+        text = pattern.sub(_masked, text)
+    return text
+
+
+def _masked(match: re.Match[str]) -> str:
+    found = match.group(match.lastindex or 0)
+    return match.group() if _PLACEHOLDER.match(found) else match.group().replace(found, mask(found))

@@ -20,7 +20,6 @@ from recollect.errors import (
     Invalid,
     NotFound,
     RecollectError,
-    UnsafePath,
 )
 from recollect.fields import shorten
 from recollect.lean import digest
@@ -176,8 +175,7 @@ class Store:
         """Write a new record; refused if one of that id is there, whatever its status."""
         with self.writing() as batch:
             self.refuse_existing(record.id)
-            batch.put(record)
-        return Entry(record, record.path, digest(memory.render(record)))
+            return batch.put(record)
 
     def refuse_existing(self, record_id: str) -> None:
         """AlreadyExists if anything has that id's place, be it a folder or a broken link."""
@@ -228,13 +226,12 @@ class Batch:
         self._puts: dict[str, Memory] = {}
         self._drops: list[str] = []
 
-    def put(self, record: Memory, expected_hash: str | None = None, over: Memory | None = None) -> None:
+    def put(self, record: Memory, expected_hash: str | None = None, over: Memory | None = None) -> Entry:
         """Write a record; with a hash, only over the version that has it.
 
         Where it takes the place of one that was read, what was wrong with that one is no reason to refuse.
         """
-        known = memory.flaws(over) if over else []
-        flaws = [flaw for flaw in memory.flaws(record) if flaw not in known]
+        flaws = memory.new_flaws(memory.to_json(record), memory.to_json(over)) if over else memory.flaws(record)
         if flaws:
             raise Invalid(
                 "; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written"
@@ -242,6 +239,7 @@ class Batch:
         if expected_hash is not None:
             self.expect(record.path, expected_hash)
         self._puts[record.path] = record
+        return Entry(record, record.path, digest(memory.render(record)))
 
     def drop(self, path: str) -> None:
         """Delete a record's file."""
