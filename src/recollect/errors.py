@@ -13,6 +13,8 @@ RecollectError
 ├── UnsafePath     UNSAFE_PATH         a path leads out of the store
 ├── Locked         LOCKED              another process holds the store
 ├── Unwritable     UNWRITABLE          the disk refused a write
+├── NoModel        NO_MODEL            no model can be asked with the settings and keys there are
+├── ModelFailed    MODEL_FAILED        a model was asked and gave no usable answer
 └── BadInput       BAD_INPUT           the command was given something it cannot use
 """
 
@@ -79,6 +81,21 @@ class Locked(RecollectError):
 
 class Unwritable(RecollectError):
     code = "UNWRITABLE"
+
+
+class NoModel(RecollectError):
+    code = "NO_MODEL"
+
+
+class ModelFailed(RecollectError):
+    """`detail` is in the server's own words: for the person who asked, never for a log."""
+
+    code = "MODEL_FAILED"
+
+    def __init__(self, message: str, fix: str = "", *, status: int = 0, detail: str = "") -> None:
+        super().__init__(message, fix)
+        self.status = status
+        self.detail = detail
 
 
 class BadInput(RecollectError):
