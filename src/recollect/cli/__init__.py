@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
     "gc": Command("gc", "Retire what is past its retention, delete what was retired long enough ago."),
     "index": Command("index", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),
+    "judge": Command("judge", "Try out the model that gives a second opinion: does it answer, how fast, at what cost."),
     "doctor": Command("doctor", "Find out what is wrong with a memory or an installation."),
     "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this."),
     "demo": Command("demo", "Show the whole thing on a sample project, in a temporary folder."),
