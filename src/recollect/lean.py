@@ -31,12 +31,36 @@ def __getattr__(name: str) -> Any:
     if name not in ("Connection", "SqliteError", "connect"):
         raise AttributeError(name)
     try:
-        import _sqlite3 as library
+        library = _sqlite()
     except ImportError:
-        import sqlite3 as library  # type: ignore[no-redef]
+        import sqlite3 as library
     found = {"Connection": library.Connection, "SqliteError": library.Error, "connect": library.connect}
     globals().update(found)
     return found[name]
+
+
+def _sqlite() -> Any:
+    """The C module of SQLite.
+
+    From Python 3.11 on it imports `functools`, and with it `collections`, for the one name `lru_cache`: 4 ms of a
+    hook's 25. Where nobody has loaded `functools` yet, a stand-in with that name serves, and is gone again after.
+    """
+    import sys
+
+    if "functools" in sys.modules:
+        import _sqlite3
+
+        return _sqlite3
+    from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
+
+    stand_in: Any = type(sys)("functools")
+    stand_in.lru_cache = lambda size: lambda function: _lru_cache_wrapper(function, size, False, tuple)
+    sys.modules["functools"] = stand_in
+    try:
+        import _sqlite3
+    finally:
+        del sys.modules["functools"]
+    return _sqlite3
 
 
 def digest(data: bytes) -> str:
