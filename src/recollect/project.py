@@ -3,14 +3,50 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect import compose, config, files, gitfiles, paths
+from recollect import compose, config, files, gitfiles, index, paths, recall, search
 from recollect.config import Settings
 from recollect.errors import BadInput, NoStore
 from recollect.keeper import Keeper
+from recollect.memory import Memory
+from recollect.recall import Found, Stores
 from recollect.store import Entry, Store
+
+
+class Hit:
+    """A memory that answered a query, and how well."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._memory: Memory | None = None
+        match = found.match
+        self.id = match.id
+        self.category = match.category
+        self.title = match.title
+        self.tags = match.tags
+        self.score = match.score
+        self.probability = match.probability
+        self.confidence = match.confidence
+        self.status = match.status
+        self.updated_at = match.updated_at
+        self.path = found.source + match.path
+        self.via = match.via
+
+    def __repr__(self) -> str:
+        return f"Hit({self.id!r}, probability={self.probability:.2f})"
+
+    @property
+    def memory(self) -> Memory:
+        """The whole record, read when first asked for."""
+        if self._memory is None:
+            self._memory = Store(self._found.root).read(self._found.match.path).memory
+        return self._memory
+
+    def snippet(self, mark: tuple[str, str] = ("", "")) -> str:
+        """The passage that matches best."""
+        return self._found.match.snippet(mark)
 
 
 class Project:
@@ -54,6 +90,48 @@ class Project:
     def save(self, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
         """Save a new record from a partial one; the first one founds the store."""
         return save(self.keeper, category, given, allow_secret=allow_secret)
+
+    @property
+    def stores(self) -> Stores:
+        """The stores that are there, the project's first."""
+        return Stores(*(store.root if store.exists else "" for store in (self.store, self.user)))
+
+    def search(
+        self,
+        text: str,
+        limit: int = 10,
+        *,
+        categories: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        include_retired: bool = False,
+    ) -> list[Hit]:
+        """What answers a text, best first, in the project's store and the user's; it ranks, it does not judge."""
+        found = [
+            Found(match, root, source)
+            for root, source in self.stores.places
+            for match in search.find(
+                index.open(root),
+                text,
+                limit=limit,
+                categories=categories,
+                tags=tags,
+                include_retired=include_retired,
+                settings=self.settings,
+            )
+        ]
+        found.sort(key=lambda one: -one.match.probability)
+        return [Hit(one) for one in found[:limit]]
+
+    def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
+        """What a hook would tell an agent for a prompt, in a session that was told nothing yet."""
+        if not self.settings.flag("retrieval.enabled"):
+            return []
+        return [
+            Hit(one)
+            for one in recall.preview(self.stores, prompt, self.settings, first=first, transcript_path=transcript_path)[
+                1
+            ]
+        ]
 
 
 def save(keeper: Keeper, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:

@@ -119,6 +119,15 @@ def for_prompt(stores: Stores, prompt: str, settings: Settings, *, session: str,
     return text if passed else _hint(prompt)
 
 
+def preview(
+    stores: Stores, prompt: str, settings: Settings, *, first: bool, transcript_path: str = ""
+) -> tuple[str, list[Found]]:
+    """What `for_prompt` would say to a session that was told nothing yet, and the memories in it."""
+    found = stores.find(prompt, settings, borrowed(prompt, transcript_path), hook=False)
+    passed = passing(found, settings, first=first)
+    return rendered(passed, settings, first=first) if passed else (_hint(prompt), [])
+
+
 def after_compaction(stores: Stores, session: str) -> str:
     """What the session was told before its conversation was compacted, once more."""
     with ledger.Ledger(session) as told:

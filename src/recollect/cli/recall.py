@@ -1,0 +1,38 @@
+"""`recollect recall`: byte for byte what a prompt would bring up, and what that costs."""
+
+from __future__ import annotations
+
+import argparse
+
+from recollect import recall, wording
+from recollect.cli.answer import Answer
+from recollect.project import Hit, Project
+from recollect.recall import Found
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt", nargs="+", metavar="PROMPT", help="the prompt as it would be typed to the agent")
+    parser.add_argument("--first", action="store_true", help="as the first prompt of a session, which is told more")
+    parser.add_argument(
+        "--transcript", metavar="FILE", default="", help="the session so far, for a prompt that refers to it"
+    )
+
+
+def run(args: argparse.Namespace) -> Answer:
+    project = Project(args.project)
+    prompt = " ".join(args.prompt)
+    text, found = "", list[Found]()
+    if project.settings.flag("retrieval.enabled") and project.settings.count("retrieval.max_inject"):
+        text, found = recall.preview(
+            project.stores, prompt, project.settings, first=args.first, transcript_path=args.transcript
+        )
+    cost = wording.tokens(text)
+    hits = [Hit(one) for one in found]
+    data = {
+        "prompt": prompt,
+        "context": text,
+        "tokens": cost,
+        "memories": [{"id": hit.id, "path": hit.path, "probability": round(hit.probability, 4)} for hit in hits],
+    }
+    warning = f"about {cost} tokens" if text else "nothing is relevant enough: the agent would be told nothing"
+    return Answer(data, lambda _: text, warning=warning)
