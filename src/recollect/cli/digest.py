@@ -1,0 +1,40 @@
+"""`recollect digest`: what a session that starts here would be told, and why."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from recollect import digest, paths, shown
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen, clean
+from recollect.project import Project
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--why", action="store_true", help="say for each entry why it was chosen")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    project = Project(args.project)
+    store = "" if args.user else project.store.root
+    made = digest.make(project.root, _existing(store), _existing(paths.user_store()), project.settings)
+    page = made.render()
+    told = shown.describe(made, page)
+    for warning in made.warnings:
+        print(f"warning: {clean(warning)}", file=sys.stderr)
+    return Answer({**told, "text": page.text}, lambda screen: _text(screen, page.text, told if args.why else {}))
+
+
+def _existing(root: str) -> str:
+    return root if os.path.isdir(root) else ""
+
+
+def _text(screen: Screen, text: str, told: dict[str, object]) -> str:
+    lines = text.split("\n") if text else ["nothing to tell: no work context, and nothing is open"]
+    entries = told.get("entries")
+    for entry in entries if isinstance(entries, list) else ():
+        numbers = f"{entry['score']:.2f} = relevance {entry['relevance']:.2f}, prominence {entry['prominence']:.2f}"
+        lines.append(clean(f"{entry['path']}  {numbers}  ({entry['reason']})"))
+    return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""A session starts: say what a colleague would when you sit down, or nothing."""
+
+from __future__ import annotations
+
+import sys
+
+from recollect import config, ledger
+from recollect.hooks.event import Event, context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.digest import Digest
+    from recollect.digest_page import Page
+
+
+def handle(event: Event) -> str:
+    if event.in_subagent:
+        return ""
+    ledger.prune()
+    source = event.text("source")
+    text = _after_compaction(event) if source == "compact" else _digest(event, source)
+    return context("SessionStart", text) if text else ""
+
+
+def _after_compaction(event: Event) -> str:
+    from recollect import recall
+
+    return recall.after_compaction(recall.Stores(event.store, event.user_store), event.session)
+
+
+def _digest(event: Event, source: str) -> str:
+    settings = config.load(event.store)
+    if source == "clear":
+        with ledger.Ledger(event.session) as told:
+            told.reset()
+    if not settings.flag("session_start.enabled"):
+        return ""
+    from recollect import digest, shown
+
+    made = digest.make(event.project, event.store, event.user_store, settings)
+    _warn(made)
+    page = _told_once(made, event.session, goes_on=source in ("resume", "fork"))
+    if page.text:
+        shown.note(f"session start, {source}", event.session, event.project, shown.describe(made, page))
+    return page.text
+
+
+def _told_once(made: Digest, session: str, *, goes_on: bool) -> Page:
+    """The page, noted in the session's ledger; a conversation that goes on is shown only what is new in it."""
+    with ledger.Ledger(session) as told:
+        if goes_on:
+            made.keep(lambda one: not told.knows(_in_digest(one.key), ledger.stamp(one.text)))
+        page = made.render()
+        for pick in page.shown:
+            told.note(_in_digest(pick.candidate.key), ledger.stamp(pick.candidate.text))
+        # What was cut short may still be told in full when a prompt asks for it.
+        for pick in page.full:
+            told.note(pick.candidate.key, ledger.stamp(pick.candidate.text))
+    return page
+
+
+def _in_digest(key: str) -> str:
+    return f"digest:{key}"
+
+
+def _warn(made: Digest) -> None:
+    from recollect import trace
+
+    for warning in made.warnings:
+        trace.leave("session start", warning)
+        print(f"recollect: {warning}", file=sys.stderr)

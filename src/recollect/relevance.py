@@ -1,0 +1,98 @@
+"""How much an entry has to do with the work at hand: BM25 by SQLite's FTS5, made comparable between stores.
+
+A score counts in the rarity of its own store's words, so each is divided by what the whole query would weigh
+there. A store of five entries and one of five thousand then speak of the same thing.
+"""
+
+from __future__ import annotations
+
+from recollect import lean, query, stopwords, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.index import Index
+    from recollect.selection import Candidate
+
+MOST_WORDS = 48
+_LEAST = 1e-6
+
+
+class Unavailable(Exception):
+    """This Python's SQLite has no FTS5."""
+
+
+def of_records(index: Index, text: str) -> dict[str, float]:
+    """Scores of a store's current records by their path."""
+    if not index.has_words:
+        raise Unavailable
+    wanted = query.parse(text).terms[:MOST_WORDS]
+    if not wanted:
+        return {}
+    counts = index.term_counts(wanted)
+    (total,) = index.connection.execute("SELECT records FROM total").fetchone()
+    weight = sum(_rarity(total, counts.get(term, (0, 0))[0]) for term in wanted)
+    rows = index.connection.execute(
+        "SELECT record.path, word.rank FROM word JOIN record ON record.n = word.rowid WHERE word MATCH ?",
+        (_any(wanted),),
+    )
+    return {path: -rank / weight for path, rank in rows}
+
+
+def of_texts(candidates: Sequence[Candidate], text: str) -> dict[str, float]:
+    """Scores of entries that no index holds, by their key."""
+    wanted = _words(text)
+    if not wanted or not candidates:
+        return {}
+    connection = lean.connect(":memory:", isolation_level=None)
+    try:
+        _fill(connection, candidates)
+        weight = sum(_rarity(len(candidates), _count(connection, word)) for word in wanted)
+        rows = connection.execute("SELECT rowid, bm25(entry, 4.0, 1.0) FROM entry WHERE entry MATCH ?", (_any(wanted),))
+        return {candidates[place].key: -rank / weight for place, rank in rows}
+    finally:
+        connection.close()
+
+
+def _fill(connection: lean.Connection, candidates: Sequence[Candidate]) -> None:
+    try:
+        connection.execute(
+            "CREATE VIRTUAL TABLE entry USING fts5(title, body, content='', tokenize='porter unicode61')"
+        )
+    except lean.SqliteError as error:
+        if "fts5" not in str(error):
+            raise
+        raise Unavailable from error
+    connection.execute("BEGIN")
+    rows = [(place, _searchable(one.title), _searchable(one.text)) for place, one in enumerate(candidates)]
+    connection.executemany("INSERT INTO entry (rowid, title, body) VALUES (?, ?, ?)", rows)
+
+
+def _searchable(text: str) -> str:
+    """SQLite splits and stems plain text faster than we do; scripts without spaces need our own analysis."""
+    return text.replace("\0", " ") if text.isascii() else " ".join(terms.stream(text))
+
+
+def _words(text: str) -> list[str]:
+    words = [word.lower() for word in terms.words(text)]
+    stop = stopwords.of(words)
+    kept = [word for word in dict.fromkeys(words) if word not in stop and query.carries_meaning(word)]
+    return [term for word in kept for term in ((word,) if word.isascii() else terms.of_word(word))][:MOST_WORDS]
+
+
+def _any(wanted: Sequence[str]) -> str:
+    # Every word is quoted, so that none can be FTS5 syntax.
+    return " OR ".join(f'"{word}"' for word in wanted)
+
+
+def _count(connection: lean.Connection, word: str) -> int:
+    (count,) = connection.execute("SELECT count(*) FROM entry WHERE entry MATCH ?", (f'"{word}"',)).fetchone()
+    return int(count)
+
+
+def _rarity(total: int, holders: int) -> float:
+    """The inverse document frequency as FTS5 has it, never below its floor."""
+    import math
+
+    return max(math.log((total - holders + 0.5) / (holders + 0.5)), _LEAST)
