@@ -1,0 +1,33 @@
+"""`python -m bench run|fit|latency|report`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+_COMMANDS = {
+    "run": "ranking and injection figures of all systems on all sets",
+    "fit": "fit the ranking and the gate and write the coefficients",
+    "latency": "what a cold hook costs, against a bare interpreter",
+    "report": "write docs/benchmarks.md from the stored results",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    chosen = (argv if argv is not None else sys.argv[1:])[:1]
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, summary in _COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        if chosen == [name]:
+            importlib.import_module(f"bench.{name}").add_arguments(command)
+    options = parser.parse_args(argv)
+    return int(importlib.import_module(f"bench.{options.command}").run(options))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,69 @@
+"""A set as a real store: files on disk, the real index over them, and records that can be taken away for a while."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from recollect import index, indexing, memory, query
+from recollect.memory import Memory
+
+from bench.data import Prompt
+
+
+class Stage:
+    """A store in a temporary folder, and its index in memory."""
+
+    def __init__(self, records: Iterable[Memory]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="recollect-bench-")
+        self.root = self._folder.name
+        self.records = tuple(records)
+        self.paths = {record.id: record.path for record in self.records}
+        write(self.root, self.records)
+        self.index = index.in_memory(self.root)
+
+    def close(self) -> None:
+        self.index.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def without(self, ids: Iterable[str]) -> Iterator[None]:
+        """The same store without some records and without what they superseded."""
+        gone = self._with_predecessors(set(ids))
+        execute = self.index.connection.execute
+        execute("SAVEPOINT present")
+        try:
+            indexing.forget(self.index, [self.paths[one] for one in sorted(gone) if one in self.paths])
+            yield
+        finally:
+            execute("ROLLBACK TO present")
+            execute("RELEASE present")
+
+    def _with_predecessors(self, ids: set[str]) -> set[str]:
+        while True:
+            more = {record.id for record in self.records if record.superseded_by in ids} - ids
+            if not more:
+                return ids
+            ids |= more
+
+
+def write(root: str, records: Iterable[Memory]) -> None:
+    """Records as files, without the checks a save would make: the sets hold longer titles than we allow."""
+    for record in records:
+        path = os.path.join(root, record.path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(memory.render(record))
+
+
+def borrowed(prompt: Prompt) -> str:
+    """The earlier turns, if the prompt is one that needs them."""
+    return "\n".join(prompt.turns) if prompt.turns and query.is_referring(prompt.text) else ""

@@ -1,0 +1,99 @@
+"""What somebody typed, as a bounded set of search terms. Pure: it knows nothing of any index."""
+
+from __future__ import annotations
+
+from recollect import stopwords, terms
+
+HEAD, TAIL = 3_000, 1_500
+"""Characters looked at from the beginning and from the end of a long prompt."""
+
+MOST_TERMS = 64
+MOST_WORDS = 240
+
+_INTENTS = (
+    ("runbook", frozenset("error errors crash crashes crashed crashing fail fails failed failing failure traceback exception broken".split())),
+    ("decision", frozenset("why chose choose decided decide decision rationale".split())),
+    ("session_summary", frozenset("next left continue resume yesterday stopped".split())),
+)  # fmt: skip
+
+_REFERRING = frozenset("it that this these those them same above again there they".split())
+
+
+class Query:
+    """The terms of a prompt: distinct ones, all in order, which neighbours form one compound, and the intent."""
+
+    __slots__ = ("compounds", "intent", "sequence", "terms", "words")
+
+    def __init__(self, sequence: list[str], distinct: list[str], compounds: set[tuple[str, str]], intent: str) -> None:
+        self.sequence = sequence
+        self.terms = distinct
+        self.compounds = compounds
+        self.intent = intent
+        self.words: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def borrow(self, other: Query) -> None:
+        """Take in the terms of an earlier turn, after our own."""
+        for term in other.terms:
+            if term not in self.terms and len(self.terms) < MOST_TERMS:
+                self.terms.append(term)
+        self.sequence += ["", *other.sequence]
+        self.compounds |= other.compounds
+
+
+def parse(text: str, borrowed: str = "") -> Query:
+    """The query in a text, with the terms of earlier turns if the text alone does not say what it is about."""
+    query = _parse(text)
+    if borrowed:
+        query.borrow(_parse(borrowed))
+    return query
+
+
+def is_referring(text: str) -> bool:
+    """Whether a prompt is too short, or points back too much, to say by itself what it is about."""
+    if len(text) > 400:
+        return False
+    found = _parse(text).terms
+    return len(found) <= 3 or (len(found) <= 5 and not _REFERRING.isdisjoint(text.lower().split()[:4]))
+
+
+def _parse(text: str) -> Query:
+    chunks = _bounded(text).split()
+    plain = [terms.words(chunk) for chunk in chunks][: MOST_WORDS * 2]
+    lowered = [word.lower() for words in plain for word in words]
+    stop = stopwords.of(lowered)
+    sequence: list[str] = []
+    distinct: dict[str, None] = {}
+    compounds: set[tuple[str, str]] = set()
+    for words in plain:
+        found = [term for word in words for term in terms.of_word(word)]
+        sequence += found
+        if len(found) > 1:
+            compounds.update(zip(found, found[1:]))
+        for word in words:
+            if word.lower() not in stop:
+                distinct.update((term, None) for term in terms.of_word(word) if carries_meaning(term))
+    return Query(sequence[:MOST_WORDS], list(distinct)[:MOST_TERMS], compounds, _intent(lowered))
+
+
+def _bounded(text: str) -> str:
+    """The part of a text that is looked at, without the halves of words where it was cut."""
+    if len(text) <= HEAD + TAIL:
+        return text
+    head, tail = text[:HEAD], text[-TAIL:]
+    return f"{head[: head.rfind(' ')] if ' ' in head else head} {tail[tail.find(' ') + 1 :]}"
+
+
+def carries_meaning(term: str) -> bool:
+    """Whether a term is worth looking for: not a single Latin letter or digit."""
+    return len(term) > 1 or not term.isascii()
+
+
+def _intent(words: list[str]) -> str:
+    found = set(words)
+    for category, cues in _INTENTS:
+        if not cues.isdisjoint(found):
+            return category
+    return ""
