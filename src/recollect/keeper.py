@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from recollect import compose, lifecycle, moment, slug
+from recollect import anchors, compose, lifecycle, moment, slug
 from recollect.config import Settings
 from recollect.errors import NotFound, WrongState
 from recollect.memory import Change, Memory
@@ -28,8 +28,13 @@ class Keeper:
         self.settings = settings
         self.now = now or moment.now()
 
+    @property
+    def _project(self) -> str:
+        return anchors.root_of(self.store.root)
+
     def save(self, record: Memory) -> Entry:
         """Write a new record, and retire what a rolling window no longer has room for."""
+        record = anchors.anchored(record, self._project, self.now)
         entry = self.store.create(self._unclaimed(record))
         if record.category == "session_summary":
             self._roll_window()
@@ -72,6 +77,7 @@ class Keeper:
             record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
             if record is entry.memory:
                 return entry
+            record = anchors.renewed(entry.memory, record, self._project, self.now)
             renamed = self._renamed(entry.memory, record)
             updated = batch.put(renamed, over=entry.memory)
             if renamed.id != record.id:
@@ -100,6 +106,14 @@ class Keeper:
             elif old_id in record.supersedes:
                 supersedes = tuple(new_id if i == old_id else i for i in record.supersedes)
                 batch.put(record._replace(supersedes=supersedes), over=record)
+
+    def reanchor(self, reference: str, moved: Mapping[str, str]) -> Entry:
+        """Confirm that a record holds for its files as they are now; `moved` says which have another name."""
+        change = Change(self.now, "Confirmed against its files", "anchors")
+        return self._step(
+            reference,
+            lambda record: lifecycle.noted(anchors.confirmed(record, self._project, self.now, moved), change),
+        )
 
     def retire(self, reference: str, reason: str) -> Entry:
         return self._step(reference, lambda record: lifecycle.retired(record, reason, self.now))

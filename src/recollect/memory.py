@@ -24,6 +24,8 @@ class Anchor(NamedTuple):
     hash: str = ""
     commit: str = ""
     symbol: str = ""
+    block: str = ""
+    date: str = ""
     unknown: Mapping[str, Any] = {}
 
 

@@ -173,7 +173,9 @@ RECORD: tuple[Field, ...] = (
                     Field("blob", Text(64, _HEX), "The git blob id it had."),
                     Field("hash", Text(64, _HEX), "A content hash, where there is no git."),
                     Field("commit", Text(64, _HEX), "The commit it was seen at."),
-                    Field("symbol", Text(200), "The function, class or lines meant."),
+                    Field("symbol", Text(200), "The function, class or lines meant, such as login or L10-L20."),
+                    Field("block", Text(64, _HEX), "A hash of that symbol's own text."),
+                    Field("date", Instant(), "When it was seen."),
                 )
             ),
             most=100,
