@@ -45,6 +45,7 @@ COMMANDS: dict[str, Command] = {
     "index": Command("index", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),
     "judge": Command("judge", "Try out the model that gives a second opinion: does it answer, how fast, at what cost."),
+    "digest": Command("digest", "Show what a session that starts here would be told, and why."),
     "doctor": Command("doctor", "Find out what is wrong with a memory or an installation."),
     "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this."),
     "demo": Command("demo", "Show the whole thing on a sample project, in a temporary folder."),
