@@ -51,3 +51,7 @@ def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
         patch.setenv(name, str(folder / below))
     for name in _UNSET:
         patch.delenv(name, raising=False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/cli/golden from what commands print")

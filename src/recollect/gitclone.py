@@ -38,7 +38,8 @@ def register_driver(root: str) -> str:
         return "the merge driver was registered already"
     if present:
         return f"git has another driver for records and keeps it: {present}"
-    for key, value in ((f"{_KEY}.name", "Recollect: records merged field by field"), (f"{_KEY}.driver", wanted)):
+    # The command comes first: git refuses every merge while a driver has a name and no command.
+    for key, value in ((f"{_KEY}.driver", wanted), (f"{_KEY}.name", "Recollect: records merged field by field")):
         done = _git(root, "config", "--local", key, value)
         if done.returncode:
             raise Unwritable(f"git config failed: {done.stderr.strip()}", fix="check the permissions of .git/config")

@@ -54,22 +54,12 @@ def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapp
         values = tuple(side.get(key, _ABSENT) for side in (base, ours, theirs))
         merged[key] = _field(key, *values)
     merged.update(_lifecycle(base, ours, theirs))
-    _log_lost_tags(merged, ours, theirs)
+    lost = _lost_tags(base, ours, theirs)
+    if lost and isinstance(merged.get("changes"), list):
+        summary = f"Tags are full: dropped {', '.join(lost)}"[:300]
+        line = {"date": merged.get("updated_at"), "summary": summary, "field": "tags"}
+        merged["changes"] = [*merged["changes"], line][-NEWEST_CHANGES:]
     return {key: merged[key] for key in _keys(merged) if merged[key] is not _ABSENT}
-
-
-def _log_lost_tags(merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
-    tags, changes = merged.get("tags"), merged.get("changes")
-    if not isinstance(tags, list) or not isinstance(changes, list) or len(tags) < MOST_TAGS:
-        return
-    lost = sorted({*ours.get("tags", ()), *theirs.get("tags", ())} - {*tags})
-    if lost:
-        line = {
-            "date": merged["updated_at"],
-            "summary": f"Tags are full: dropped {', '.join(lost)}"[:300],
-            "field": "tags",
-        }
-        merged["changes"] = [*changes, line][-NEWEST_CHANGES:]
 
 
 def _keys(*sides: Mapping[str, Any]) -> list[str]:
@@ -78,13 +68,13 @@ def _keys(*sides: Mapping[str, Any]) -> list[str]:
     return [key for key in schema.KEYS if key in present] + [key for key in present if key not in schema.KEYS]
 
 
-def _field(key: str, *sides: Any) -> Any:
-    if key in _COMPUTED:
+def _field(key: str, base: Any, ours: Any, theirs: Any) -> Any:
+    if key in _COMPUTED and base not in (ours, theirs):
         empty, work_out = _COMPUTED[key]
-        values = [empty if side is _ABSENT or side is None else side for side in sides]
+        values = [empty if side is _ABSENT or side is None else side for side in (base, ours, theirs)]
         if all(_is_like(key, value, empty) for value in values):
             return work_out(*values)
-    return _value(key, *sides)
+    return _value(key, base, ours, theirs)
 
 
 def _is_like(key: str, value: Any, empty: Any) -> bool:
@@ -126,11 +116,23 @@ def _without(items: Sequence[Any], others: Sequence[Any]) -> list[Any]:
 
 
 def _tags(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
-    """The tags of both sides without those one of them removed; beyond the limit, those that both have come first."""
+    """The tags of both sides without those one of them removed, as many as a record may have."""
+    return sorted(_ranked_tags(base, ours, theirs)[:MOST_TAGS])
+
+
+def _ranked_tags(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
+    """All tags that should stay, those that both sides have first."""
     gone = {*base} - ({*ours} & {*theirs})
     kept = ({*ours} | {*theirs}) - gone or {*ours, *theirs}
-    ranked = sorted(kept, key=lambda tag: (-((tag in ours) + (tag in theirs)), tag))
-    return sorted(ranked[:MOST_TAGS])
+    return sorted(kept, key=lambda tag: (-((tag in ours) + (tag in theirs)), tag))
+
+
+def _lost_tags(*sides: Mapping[str, Any]) -> list[str]:
+    """The tags there was no room for."""
+    base, ours, theirs = (side.get("tags", []) for side in sides)
+    if base in (ours, theirs) or not all(_is_like("tags", tags, []) for tags in (base, ours, theirs)):
+        return []
+    return _ranked_tags(base, ours, theirs)[MOST_TAGS:]
 
 
 def _anchors(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[Any]:

@@ -12,11 +12,12 @@ from recollect.errors import RecollectError
 
 
 class Answer(NamedTuple):
-    """The outcome of a command; `text` is asked only when a person is to read it."""
+    """The outcome of a command; `text` is asked only when a person is to read it, `warning` goes to standard error."""
 
     data: Any
     text: Callable[[Screen], str]
     status: int = 0
+    warning: str = ""
 
 
 def emit(answer: Answer, *, as_json: bool) -> None:
@@ -25,6 +26,8 @@ def emit(answer: Answer, *, as_json: bool) -> None:
     if text:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
+    if answer.warning and not as_json:
+        print(f"{Screen.of(sys.stderr).paint('warning', 'yellow')}: {clean(answer.warning)}", file=sys.stderr)
 
 
 def emit_error(error: RecollectError, *, as_json: bool) -> None:

@@ -86,7 +86,7 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     settings.take(paths.CONFIG, trusted, {key: value})
     for problem in settings.problems:
         reason = problem.message.split(";")[0]
-        fix = "recollect config set --user KEY VALUE" if _rule(key).user_only else f"recollect config show {key}"
+        fix = f"recollect config set {key} VALUE --user" if _rule(key).user_only else f"recollect config show {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
     return value
 

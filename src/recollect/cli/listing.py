@@ -39,7 +39,9 @@ def run(args: argparse.Namespace) -> Answer:
     chosen.sort(key=lambda entry: entry.memory.updated_at, reverse=True)
     shown = chosen if args.limit is None else chosen[: max(0, args.limit)]
     data = {"records": [_brief(entry) for entry in shown], "total": len(chosen), "unreadable": broken}
-    return Answer(data, lambda screen: _text(screen, shown, len(chosen), broken))
+    files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
+    warning = f"{files} cannot be read; recollect doctor says why" if broken else ""
+    return Answer(data, lambda screen: _text(screen, shown, len(chosen)), warning=warning)
 
 
 def status_of(record: Memory) -> str:
@@ -84,13 +86,11 @@ def _brief(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _text(screen: Screen, shown: list[Entry], total: int, broken: list[str]) -> str:
+def _text(screen: Screen, shown: list[Entry], total: int) -> str:
     heads = ("id", "category", "status", "updated", "title")
     rows = [(r.id, r.category, status_of(r), r.updated_at[:10], r.title) for r in (entry.memory for entry in shown)]
     lines = [table(screen, heads, rows)] if rows else []
     if screen.is_terminal:
         more = f" of {total:,}" if total > len(shown) else ""
         lines.append(screen.paint(f"{len(shown):,}{more} record{'' if len(shown) == 1 else 's'}", "dim"))
-        if broken:
-            lines.append(screen.paint(f"{len(broken):,} unreadable: recollect doctor says why", "yellow"))
     return "\n".join(lines)

@@ -7,7 +7,7 @@ from typing import Any
 
 from recollect import compose, memory, project, schema
 from recollect.cli import given, target
-from recollect.cli.answer import Answer
+from recollect.cli.answer import Answer, to_json
 from recollect.cli.terminal import Screen, clean
 
 
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> Answer:
 
     def text(screen: Screen) -> str:
         if args.dry_run:
-            return f"would save {entry.path}\n{memory.render(entry.memory).decode('utf-8')}"
+            return f"would save {entry.path}\n{to_json(data['record'])}"
         return f"{screen.paint('saved', 'green')} {clean(data['file'])}"
 
     return Answer(data, text)

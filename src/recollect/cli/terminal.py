@@ -13,6 +13,7 @@ from recollect.sanitize import visible
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _GAP = "  "
+_NARROWEST = 10
 
 
 class Screen(NamedTuple):
@@ -100,10 +101,11 @@ def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]]) -
 
 
 def _widths(total: int, rows: list[list[str]]) -> list[int]:
-    """Every column as wide as its widest cell; where that is too much the widest columns give way."""
+    """Every column as wide as its widest cell; where that is too much the last gives way, then the widest."""
     widths = [max(map(width_of, column)) for column in zip(*rows)]
     room = total - len(_GAP) * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > 8:
+    widths[-1] = max(min(widths[-1], _NARROWEST), widths[-1] - max(0, sum(widths) - room))
+    while sum(widths) > room and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     return widths
 

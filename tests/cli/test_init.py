@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+
+def git(project, *words):
+    return subprocess.run(("git", *words), cwd=project, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def clone(project):
+    git(project, "init", "-q")
+    return project
+
+
+def test_git_is_told_what_to_keep_and_how_to_merge(clone, recollect):
+    recollect("init")
+
+    kept = git(clone, "status", "--porcelain", "-uall").split()
+    assert [name for name in kept if name != "??"] == [
+        ".claude/memory/.gitattributes",
+        ".claude/memory/.gitignore",
+        ".claude/memory/index.md",
+    ]
+    attributes = git(clone, "check-attr", "merge", ".claude/memory/index.md", ".claude/memory/decisions/x.json",
+                     ".claude/memory/memory-config.json").splitlines()  # fmt: skip
+    assert [line.rsplit(": ", 1)[1] for line in attributes] == ["union", "recollect", "unspecified"]
+
+
+def test_it_can_be_run_again(clone, recollect):
+    recollect("init", "--merge-driver")
+    before = {path: path.read_bytes() for path in clone.rglob(".claude/**/*") if path.is_file()}
+
+    again = json.loads(recollect("init", "--merge-driver", "--json").out)
+
+    assert (again["created"], again["written"]) == (False, [])
+    assert again["notes"] == ["the merge driver was registered already"]
+    assert {path: path.read_bytes() for path in clone.rglob(".claude/**/*") if path.is_file()} == before
+
+
+def test_what_a_user_wrote_stays(clone, recollect):
+    store = clone / ".claude/memory"
+    store.mkdir(parents=True)
+    (store / ".gitattributes").write_text("index.md merge=ours\n*.txt text")
+    git(clone, "config", "merge.recollect.driver", "my-own %A")
+
+    notes = json.loads(recollect("init", "--merge-driver", "--json").out)["notes"]
+
+    assert (store / ".gitattributes").read_text() == "index.md merge=ours\n*.txt text\n*/*.json merge=recollect\n"
+    assert notes == ["git has another driver for records and keeps it: my-own %A"]
+    assert git(clone, "config", "merge.recollect.driver") == "my-own %A"
+
+
+def test_a_project_that_ignores_the_store_is_told(clone, recollect):
+    (clone / ".gitignore").write_text(".claude/\n")
+
+    assert "git ignores this folder" in recollect("init").out
+    assert "git ignores the store" in recollect("doctor").out
+
+
+def test_a_merge_driver_needs_a_clone(recollect):
+    assert recollect("init", "--merge-driver").err.startswith("BAD_INPUT: ")
+    assert recollect("init", "--merge-driver", "--user").err.startswith("BAD_INPUT: --merge-driver belongs to")
+
+
+def test_the_store_is_made_at_the_root_of_the_clone(clone, recollect, monkeypatch):
+    (clone / "deep/down").mkdir(parents=True)
+    monkeypatch.chdir(clone / "deep/down")
+
+    recollect("init")
+
+    assert (clone / ".claude/memory/index.md").exists()
+
+
+def test_a_store_that_is_a_link_out_of_the_project_is_refused(project, recollect, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".claude").mkdir()
+    (project / ".claude/memory").symlink_to(tmp_path / "elsewhere")
+
+    assert recollect("init").err.startswith("UNSAFE_PATH: ")
+    assert recollect("save", "decision", "x").err.startswith("UNSAFE_PATH: ")
+    assert "error: " in recollect("doctor").out
+    assert list((tmp_path / "elsewhere").iterdir()) == []

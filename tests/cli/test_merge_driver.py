@@ -1,0 +1,154 @@
+"""Branches of real git repositories that touch one record."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from .conftest import DECISION
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+RECORD = ".claude/memory/decisions/jobs-are-rows.json"
+
+
+def git(project, *words, code=0):
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "init.defaultBranch=main")
+    done = subprocess.run(("git", *identity, *words), cwd=project, capture_output=True, text=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def clone(project, recollect):
+    git(project, "init", "-q")
+    recollect("save", "decision", "Jobs are rows", "--tag=queue", *DECISION)
+    assert recollect("init", "--merge-driver").code == 0
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "base")
+    git(project, "branch", "theirs")
+    return project
+
+
+@pytest.fixture
+def change(recollect, clone, monkeypatch):
+    from recollect import moment
+
+    moments = iter(f"2026-04-{day:02}T00:00:00Z" for day in range(1, 29))
+
+    def update(*flags, name="jobs-are-rows"):
+        monkeypatch.setattr(moment, "now", lambda now=next(moments): now)
+        found = json.loads(recollect("show", name, "--json").out)
+        assert recollect("update", name, "--hash", found["hash"], *flags).code == 0
+        git(clone, "add", ".")
+        git(clone, "commit", "-qm", "change")
+
+    return update
+
+
+def test_two_branches_that_touch_different_fields_merge_cleanly(clone, recollect, change):
+    change("--set=decision=8 at a time", "--tag=ours")
+    git(clone, "checkout", "-q", "theirs")
+    change("--set=context=Restarts are common.", "--tag=theirs", "--related=jobs.py")
+    git(clone, "checkout", "-q", "main")
+
+    git(clone, "merge", "-q", "theirs", "-m", "merge")
+
+    record = json.loads((clone / RECORD).read_text())
+    assert (record["content"]["decision"], record["content"]["context"]) == ("8 at a time", "Restarts are common.")
+    assert (record["tags"], record["related_files"]) == (["ours", "queue", "theirs"], ["jobs.py"])
+    assert (record["times_updated"], record["updated_at"]) == (2, "2026-04-02T00:00:00Z")
+    assert [change["summary"] for change in record["changes"]] == [
+        "Created", "Changed tags", "Changed content.decision", "Changed tags", "Added related_files",
+        "Changed content.context",
+    ]  # fmt: skip
+    assert recollect("doctor").code == 0
+
+
+def test_without_the_driver_the_same_branches_conflict(clone, change):
+    """What the driver is for: lines next to each other."""
+    change("--set=decision=8 at a time")
+    git(clone, "checkout", "-q", "theirs")
+    change("--set=context=Restarts are common.")
+    git(clone, "checkout", "-q", "main")
+    git(clone, "config", "--remove-section", "merge.recollect")
+
+    git(clone, "merge", "-q", "theirs", "-m", "merge", code=1)
+
+
+def test_the_same_field_changed_differently_leaves_both_versions_visible(clone, recollect, change):
+    change("--set=decision=8 at a time")
+    git(clone, "checkout", "-q", "theirs")
+    change("--set=decision=2 at a time", "--tag=theirs")
+    git(clone, "checkout", "-q", "main")
+
+    printed = git(clone, "merge", "theirs", "-m", "merge", code=1)
+
+    text = (clone / RECORD).read_text()
+    assert "CONFLICT" in printed and "both sides changed content.decision" in printed
+    assert text.count("<<<<<<< ours\n") == 1
+    assert '<<<<<<< ours\n    "decision": "8 at a time",\n=======\n    "decision": "2 at a time",\n>>>>>>>' in text
+    assert "delete its markers, then git add it" in recollect("doctor").out
+
+
+def test_a_retirement_there_and_an_edit_here_merge(clone, recollect, change):
+    change("--set=decision=8 at a time")
+    git(clone, "checkout", "-q", "theirs")
+    recollect("retire", "jobs-are-rows", "--reason=gone")
+    git(clone, "commit", "-qam", "retire")
+    git(clone, "checkout", "-q", "main")
+
+    git(clone, "merge", "-q", "theirs", "-m", "merge")
+
+    record = json.loads((clone / RECORD).read_text())
+    assert (record["record_status"], record["content"]["decision"]) == ("retired", "8 at a time")
+
+
+def test_a_rename_there_and_an_edit_here_merge(clone, recollect, change):
+    change("--set=decision=8 at a time")
+    git(clone, "checkout", "-q", "theirs")
+    change("--set=title=Work is rows")
+    git(clone, "checkout", "-q", "main")
+
+    git(clone, "merge", "-q", "theirs", "-m", "merge")
+
+    record = json.loads(recollect("show", "work-is-rows", "--json").out)["record"]
+    assert record["content"]["decision"] == "8 at a time"
+    assert not (clone / RECORD).exists()
+
+
+def test_the_catalog_never_conflicts_and_is_made_right_again(clone, recollect):
+    for branch, titles in (("theirs", ("Bravo", "Delta")), ("main", ("Alpha", "Charlie"))):
+        git(clone, "checkout", "-q", branch)
+        for title in titles:
+            recollect("save", "decision", title, *DECISION)
+        recollect("retire", "jobs-are-rows", "--reason=gone") if branch == "main" else None
+        git(clone, "add", ".")
+        git(clone, "commit", "-qm", branch)
+
+    git(clone, "merge", "-q", "theirs", "-m", "merge")
+
+    assert "<<<<" not in (clone / ".claude/memory/index.md").read_text()
+    recollect("doctor", "--fix")
+    assert recollect("index", "check").code == 0
+
+
+def test_what_is_not_json_is_merged_line_by_line(clone, change):
+    path = clone / RECORD
+    for branch, text in (("theirs", "theirs\n"), ("main", "ours\n")):
+        git(clone, "checkout", "-q", branch)
+        path.write_text(text)
+        git(clone, "commit", "-qam", branch)
+
+    git(clone, "merge", "theirs", "-m", "merge", code=1)
+
+    assert path.read_text().startswith("<<<<<<< ours\nours\n=======\n")
+
+
+def test_files_that_are_not_there_are_reported(recollect, clone):
+    outcome = recollect("merge-driver", "nowhere", "nowhere", "nowhere")
+
+    assert (outcome.code, outcome.err.split(":")[0]) == (1, "BAD_INPUT")

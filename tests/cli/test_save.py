@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import DECISION, NOW, in_own_process
+
+
+def test_flags_make_a_whole_record(project, recollect):
+    outcome = recollect(
+        "save", "tech_debt", "Fares in three places", "--tag=Fares", "--tag=rounding", "--trigger=why is it 1 cent off",
+        "--related=ferry/fares.py", "--set=description=d", "--set=reason_deferred=r", "--set=impact=one",
+        "--set=impact=two", "--set=confidence=0.8", "--set=scope.paths=ferry/**", "--set=content.priority=high",
+    )  # fmt: skip
+
+    assert outcome.code == 0
+    saved = json.loads((project / ".claude/memory/tech-debt/fares-in-three-places.json").read_text())
+    assert saved == {
+        "schema_version": "1.0",
+        "category": "tech_debt",
+        "id": "fares-in-three-places",
+        "title": "Fares in three places",
+        "record_status": "active",
+        "created_at": NOW,
+        "updated_at": NOW,
+        "tags": ["fares", "rounding"],
+        "triggers": ["why is it 1 cent off"],
+        "related_files": ["ferry/fares.py"],
+        "scope": {"paths": ["ferry/**"]},
+        "confidence": 0.8,
+        "content": {
+            "status": "open",
+            "priority": "high",
+            "description": "d",
+            "reason_deferred": "r",
+            "impact": ["one", "two"],
+        },
+        "origin": "user",
+        "changes": [{"date": NOW, "summary": "Created"}],
+        **({"times_updated": 0} if "times_updated" in saved else {}),
+    }
+
+
+def test_the_first_record_founds_the_store_with_its_git_files(project, recollect):
+    recollect("save", "decision", "Jobs are rows", *DECISION)
+
+    assert (project / ".claude/memory/.gitignore").read_text().split() == [".lock", ".journal", ".tmp-*", "inbox/"]
+
+
+def test_flags_lie_over_json_from_a_file(project, recollect):
+    (project / "draft.json").write_text(
+        json.dumps({"title": "From the file", "context": "c", "decision": "d", "rationale": "r", "tags": ["a"]})
+    )
+
+    answer = recollect("save", "decision", "--file", "draft.json", "From the flag", "--set=decision=flagged", "--json")
+
+    record = json.loads(recollect("show", json.loads(answer.out)["id"], "--json").out)["record"]
+    assert (record["title"], record["content"]["decision"], record["content"]["context"]) == (
+        "From the flag",
+        "flagged",
+        "c",
+    )
+
+
+def test_nested_objects_can_be_set_by_flags(recollect):
+    recollect(
+        "save", "preference", "Tabs", "--set=topic=t", "--set=value=v", "--set=reason=r",
+        "--set=examples.prefer=a", "--set=examples.prefer=b", "--set=examples.avoid=c",
+    )  # fmt: skip
+
+    record = json.loads(recollect("show", "tabs", "--json").out)["record"]
+    assert record["content"]["examples"] == {"prefer": ["a", "b"], "avoid": ["c"]}
+
+
+def test_a_title_on_the_command_line_means_standard_input_is_not_waited_for(project):
+    """An agent's shell may leave standard input open for ever."""
+    import os
+    import subprocess
+    import sys
+
+    from .conftest import BIN
+
+    reader, writer = os.pipe()
+    done = subprocess.run(
+        [sys.executable, str(BIN), "save", "decision", "Jobs", *DECISION], cwd=project, stdin=reader, timeout=60
+    )
+    os.close(writer)
+    os.close(reader)
+
+    assert done.returncode == 0
+
+
+def test_a_dry_run_writes_nothing_at_all(project, recollect):
+    outcome = recollect("save", "decision", "Jobs are rows", *DECISION, "--dry-run", "--json")
+
+    answer = json.loads(outcome.out)
+    assert (answer["id"], answer["dry_run"], answer["record"]["title"]) == ("jobs-are-rows", True, "Jobs are rows")
+    assert list(project.iterdir()) == []
+
+
+def test_a_dry_run_refuses_what_a_real_one_would(recollect):
+    recollect("save", "decision", "Jobs are rows", *DECISION)
+
+    assert "ALREADY_EXISTS" in recollect("save", "decision", "Jobs are rows", *DECISION, "--dry-run").err
+
+
+def test_a_secret_is_refused_unless_insisted_on(recollect):
+    words = ("save", "decision", "Key", *DECISION, "--set=consequences=AKIA0123456789ABCDEF is the key")
+
+    refused, allowed = recollect(*words), recollect(*words, "--allow-secret")
+
+    assert refused.err.startswith("SECRET_FOUND: content.consequences[0] carries an AWS access key (AKIA…)\n")
+    assert allowed.code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "error"),
+    [
+        (["save", "decision"], "", "BAD_INPUT: standard input: not JSON"),
+        (["save", "decision"], "[1]", "BAD_INPUT: standard input: must hold a JSON object"),
+        (["save", "decision"], "[" * 10_000, "BAD_INPUT: standard input: "),
+        (["save", "decision"], '{"title": "x", "content": []}', "BAD_INPUT: content: must be an object"),
+        (["save", "decision", "--file", "nowhere.json"], "", "BAD_INPUT: cannot read 'nowhere.json'"),
+        (["save", "decision", "T", "--set", "context"], "", "BAD_INPUT: --set 'context' has no value"),
+        (["save", "decision", "T", "--set", "contxt=c"], "", "BAD_INPUT: 'contxt' is not a field"),
+        (["save", "decision", "T", "--set", "zzz=c"], "", "BAD_INPUT: 'zzz' is not a field of this record"),
+        (["save", "constraint", "T", "--set", "active=maybe"], "", "BAD_INPUT: --set active: must be true or false"),
+        (["save", "decision", "T", "--set", "confidence=2", *DECISION], "", "INVALID_RECORD: confidence: must be from"),
+        (["save", "decision", "T\udcff", *DECISION], "", "BAD_INPUT: an argument is not UTF-8"),
+        (["save", "decision", " ", *DECISION], "", "INVALID_RECORD: title: is missing"),
+    ],
+)
+def test_what_cannot_be_saved_is_explained(project, recollect, words, stdin, error):
+    outcome = recollect(*words, stdin=stdin)
+
+    assert outcome.code == 1
+    assert outcome.err.startswith(error)
+    assert "\nfix: " in outcome.err
+    assert list(project.rglob("*.json")) == []
+
+
+def test_input_that_is_too_large_is_refused(project):
+    outcome = in_own_process("save", "decision", cwd=project, stdin=b'{"title": "' + b"x" * 2_000_000 + b'"}')
+
+    assert (outcome.code, outcome.err.split(":")[0]) == (1, "BAD_INPUT")
+
+
+def test_the_user_store_is_another_one(project, recollect, home):
+    recollect("save", "decision", "Everywhere", *DECISION, "--user")
+
+    assert (home / ".claude/memory/decisions/everywhere.json").exists()
+    assert not (project / ".claude").exists()
+    assert recollect("list", "--user").out.startswith("everywhere\t")

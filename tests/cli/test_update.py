@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import DECISION
+
+
+@pytest.fixture
+def saved(recollect):
+    answer = recollect(
+        "save", "decision", "Jobs are rows", "--tag=queue", "--trigger=where do jobs run", *DECISION, "--json"
+    )
+    return json.loads(answer.out)
+
+
+def _record(recollect, name):
+    return json.loads(recollect("show", name, "--json").out)["record"]
+
+
+def test_flags_change_fields_and_the_change_is_logged(recollect, saved):
+    outcome = recollect(
+        "update", saved["id"], "--hash", saved["hash"], "--set=decision=8 at a time", "--tag=postgres",
+        "--summary=measured again", "--json",
+    )  # fmt: skip
+
+    answer, record = json.loads(outcome.out), _record(recollect, saved["id"])
+    assert answer["changed"] is True
+    assert [change["summary"] for change in answer["changes"]] == [
+        "measured again",
+        "Changed tags",
+        "Changed content.decision",
+    ]
+    assert (record["content"]["decision"], record["tags"]) == ("8 at a time", ["postgres", "queue"])
+
+
+def test_a_trigger_flag_adds_and_set_replaces(recollect, saved):
+    added = recollect("update", saved["id"], "--hash", saved["hash"], "--trigger=task queue", "--json")
+    assert _record(recollect, saved["id"])["triggers"] == ["where do jobs run", "task queue"]
+
+    recollect("update", saved["id"], "--hash", json.loads(added.out)["hash"], "--set=triggers=only this")
+    assert _record(recollect, saved["id"])["triggers"] == ["only this"]
+
+
+def test_a_patch_may_come_as_json_with_content_fields_at_the_top(recollect, saved):
+    recollect("update", saved["id"], "--hash", saved["hash"], stdin='{"context": "new", "confidence": 0.5}')
+
+    record = _record(recollect, saved["id"])
+    assert (record["content"]["context"], record["confidence"]) == ("new", 0.5)
+
+
+def test_null_in_a_patch_removes_a_field(recollect, saved):
+    recollect("update", saved["id"], "--hash", saved["hash"], stdin='{"triggers": null}')
+
+    assert "triggers" not in _record(recollect, saved["id"])
+
+
+def test_a_required_field_cannot_be_removed(recollect, saved):
+    outcome = recollect("update", saved["id"], "--hash", saved["hash"], stdin='{"title": null}')
+
+    assert outcome.err.startswith("INVALID_RECORD: title: is missing")
+    assert _record(recollect, saved["id"])["title"] == "Jobs are rows"
+
+
+def test_a_new_title_renames_the_record(project, recollect, saved):
+    outcome = recollect("update", saved["id"], "--hash", saved["hash"], "--set=title=Work goes through NATS", "--json")
+
+    assert json.loads(outcome.out)["id"] == "work-goes-through-nats"
+    assert [path.name for path in project.rglob("decisions/*.json")] == ["work-goes-through-nats.json"]
+
+
+def test_a_dry_run_tells_the_changes_and_makes_none(project, recollect, saved):
+    before = (project / ".claude/memory/decisions/jobs-are-rows.json").read_bytes()
+
+    outcome = recollect("update", saved["id"], "--hash", saved["hash"], "--set=title=Work through NATS", "--dry-run")
+
+    assert outcome.out == (
+        "would update decisions/work-through-nats.json\n  Changed title\n  Renamed from jobs-are-rows\n"
+    )
+    assert [p.read_bytes() for p in project.rglob("decisions/*.json")] == [before]
+
+
+def test_saying_the_same_again_changes_nothing(recollect, saved):
+    outcome = recollect("update", saved["id"], "--hash", saved["hash"], "--tag=queue")
+
+    assert outcome.out == "decisions/jobs-are-rows.json says that already; nothing changed\n"
+
+
+@pytest.mark.parametrize(
+    ("stdin", "error"),
+    [
+        ('{"record_status": "retired"}', "INVALID_RECORD: record_status: cannot be changed by an update"),
+        ('{"tag": ["x"]}', "BAD_INPUT: 'tag' is not a field of a record"),
+        ('{"context": "postgres://u:hunter22@db/x"}', "SECRET_FOUND: content.context carries a URL with a password"),
+    ],
+)
+def test_what_an_update_refuses(recollect, saved, stdin, error):
+    outcome = recollect("update", saved["id"], "--hash", saved["hash"], stdin=stdin)
+
+    assert (outcome.code, outcome.err[: len(error)]) == (1, error)

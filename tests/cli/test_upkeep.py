@@ -1,0 +1,111 @@
+"""gc, index and config beyond what the transcripts show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from recollect import moment
+
+from .conftest import DECISION
+
+
+def test_gc_deletes_after_the_grace_period_and_says_so(project, recollect, monkeypatch):
+    recollect("save", "decision", "Old", *DECISION)
+    recollect("retire", "old", "--reason=r")
+    monkeypatch.setattr(moment, "now", lambda: "2026-05-01T00:00:00Z")
+
+    rehearsed = recollect("gc", "--dry-run")
+    assert (project / ".claude/memory/decisions/old.json").exists()
+    done = recollect("gc")
+
+    assert rehearsed.out == "would delete decisions/old.json: retired more than 30 days ago\n"
+    assert done.out == "deleted decisions/old.json: retired more than 30 days ago\n"
+    assert not (project / ".claude/memory/decisions/old.json").exists()
+
+
+def test_gc_retires_what_is_past_its_retention(recollect, monkeypatch):
+    recollect("save", "decision", "Old", *DECISION)
+    recollect("config", "set", "categories.decision.retention_days", "10")
+    monkeypatch.setattr(moment, "now", lambda: "2026-05-01T00:00:00Z")
+
+    deeds = json.loads(recollect("gc", "--json").out)["deeds"]
+
+    assert deeds == [{"action": "retire", "path": "decisions/old.json", "reason": "unchanged for more than 10 days"}]
+    assert recollect("list", "--status=retired").out.startswith("old\t")
+
+
+def test_a_session_summary_beyond_the_window_is_rehearsed_too(recollect):
+    summary = ("--set=goal=g", "--set=completed=c", "--set=next_actions=n")
+    recollect("config", "set", "categories.session_summary.max_retained", "1")
+    recollect("save", "session_summary", "First", *summary)
+
+    recollect("save", "session_summary", "Second", *summary, "--dry-run")
+    assert recollect("list").out.count("\n") == 1
+    recollect("save", "session_summary", "Second", *summary)
+
+    assert recollect("list").out.count("\n") == 1
+
+
+def test_the_catalog_is_rebuilt_when_it_is_missing(project, recollect):
+    recollect("save", "decision", "One", *DECISION)
+    (project / ".claude/memory/index.md").unlink()
+
+    assert recollect("index", "check").code == 1
+    assert json.loads(recollect("index", "rebuild", "--json").out) == {"active": 1}
+    assert recollect("index", "check", "--json").out == '{\n  "drift": []\n}\n'
+
+
+def test_a_catalog_of_no_active_records_is_emptied(project, recollect):
+    recollect("save", "decision", "One", *DECISION)
+    recollect("retire", "one", "--reason=r")
+    (project / ".claude/memory/index.md").write_text("- [DECISION] One -> decisions/one.json #tags:x\n")
+
+    recollect("index", "rebuild")
+
+    assert "- [" not in (project / ".claude/memory/index.md").read_text()
+
+
+def test_setting_one_key_keeps_the_others_and_their_order(project, recollect):
+    recollect("init")
+    path = project / ".claude/memory/memory-config.json"
+    path.write_text('{"zzz": 1, "retrieval": {"enabled": false, "max_inject": 2}, "capture.mode": "off"}')
+
+    recollect("config", "set", "retrieval.max_inject", "7")
+    recollect("config", "set", "capture.mode", "auto")
+
+    assert path.read_text() == (
+        '{\n  "zzz": 1,\n  "retrieval": {\n    "enabled": false,\n    "max_inject": 7\n  },\n  "capture.mode": "auto"\n}\n'
+    )
+
+
+def test_a_broken_config_is_not_overwritten(project, recollect):
+    recollect("init")
+    path = project / ".claude/memory/memory-config.json"
+    for text in ("{", "[]", '{"retrieval": 3}'):
+        path.write_text(text)
+        assert recollect("config", "set", "retrieval.max_inject", "7").err.startswith("BAD_INPUT: ")
+        assert path.read_text() == text
+
+
+def test_the_origin_of_a_setting_is_told(project, recollect, home):
+    recollect("config", "set", "retrieval.max_inject", "4", "--user")
+    recollect("config", "set", "capture.mode", "off")
+    recollect("config", "set", "retrieval.judge.enabled", "true", "--user")
+
+    settings = {row["key"]: row for row in json.loads(recollect("config", "--json").out)["settings"]}
+
+    assert {
+        key: (settings[key]["value"], settings[key]["origin"]) for key in ("retrieval.max_inject", "capture.mode")
+    } == {
+        "retrieval.max_inject": (4, str(home / ".claude/memory/memory-config.json")),
+        "capture.mode": ("off", str(project / ".claude/memory/memory-config.json")),
+    }
+    assert settings["retrieval.judge.enabled"]["value"] is True
+    assert settings["session_start.limit"]["origin"] == "default"
+
+
+@pytest.mark.parametrize("words", [["set"], ["set", "capture.mode"], ["unset"], ["show", "captur.mode"]])
+def test_what_config_cannot_do_is_explained(recollect, words):
+    assert recollect("config", *words).err.startswith("BAD_INPUT: ")

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import memory, merge, schema
+from recollect.errors import BadRecord
+
+BASE = {
+    "schema_version": "1.0",
+    "category": "decision",
+    "id": "jobs",
+    "title": "Jobs",
+    "record_status": "active",
+    "created_at": "2026-01-01T00:00:00Z",
+    "updated_at": "2026-01-01T00:00:00Z",
+    "tags": ["b", "queue"],
+    "triggers": ["where do jobs run"],
+    "related_files": ["a.py"],
+    "content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r1", "r2"]},
+    "changes": [{"date": "2026-01-01T00:00:00Z", "summary": "Created"}],
+    "times_updated": 1,
+}
+
+
+def changed(*, content=None, **fields):
+    return {**BASE, **fields, "content": {**BASE["content"], **(content or {})}}
+
+
+def merged(ours, theirs, base=BASE):
+    result = merge.merge(_file(base) if base else b"", _file(ours), _file(theirs))
+    return result, (json.loads(result.data) if not result.clashes else None)
+
+
+def _file(record):
+    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def test_different_fields_merge():
+    result, record = merged(changed(title="Work"), changed(content={"context": "new", "consequences": ["x"]}))
+
+    assert record == changed(title="Work", content={"context": "new", "consequences": ["x"]})
+    assert result.clashes == ()
+
+
+def test_a_clean_merge_is_rendered_as_the_store_renders():
+    result, record = merged(changed(title="Über"), changed(confidence=0.5))
+
+    assert result.data == memory.render(memory.from_json(record))
+
+
+@pytest.mark.parametrize(
+    ("field", "ours", "theirs", "both"),
+    [
+        ("tags", ["a", "b", "queue"], ["b", "queue", "z"], ["a", "b", "queue", "z"]),
+        ("tags", ["queue"], ["b", "queue", "z"], ["queue", "z"]),
+        ("triggers", ["where do jobs run", "x"], ["where do jobs run", "y"], ["where do jobs run", "x", "y"]),
+        ("related_files", ["a.py", "b.py"], ["a.py", "c.py"], ["a.py", "b.py", "c.py"]),
+        ("related_files", [], ["a.py", "c.py"], ["c.py"]),
+        ("updated_at", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"),
+        ("created_at", "2026-01-01T00:00:00Z", "2025-03-01T00:00:00Z", "2025-03-01T00:00:00Z"),
+        ("times_updated", 3, 2, 4),
+        ("supersedes", ["old"], ["older"], ["old", "older"]),
+        ("scope", {"paths": ["a"]}, {"branches": ["b"]}, {"paths": ["a"], "branches": ["b"]}),
+        ("unknown_key", {"x": 1}, {"y": 2}, {"x": 1, "y": 2}),
+    ],
+)
+def test_what_grows_or_counts_never_clashes(field, ours, theirs, both):
+    for one, other in ((ours, theirs), (theirs, ours)):
+        record = merged(changed(**{field: one}), changed(**{field: other}))[1]
+        found = record[field]
+        assert sorted(found) == sorted(both) if isinstance(both, list) else found == both
+
+
+def test_points_of_a_content_list_merge_item_by_item():
+    record = merged(changed(content={"rationale": ["r1", "r2", "r3"]}), changed(content={"rationale": ["r2", "r4"]}))[1]
+
+    assert record["content"]["rationale"] == ["r2", "r3", "r4"]
+
+
+def test_histories_become_one_by_date():
+    first = {"date": "2026-02-01T00:00:00Z", "summary": "Ours"}
+    second = {"date": "2026-03-01T00:00:00Z", "summary": "Theirs"}
+
+    record = merged(changed(changes=[*BASE["changes"], second]), changed(changes=[*BASE["changes"], first]))[1]
+
+    assert record["changes"] == [*BASE["changes"], first, second]
+
+
+def test_only_the_newest_fifty_changes_stay():
+    ours = [{"date": f"2026-02-{n:02}T00:00:00Z", "summary": f"o{n}"} for n in range(1, 29)]
+    theirs = [{"date": f"2026-03-{n:02}T00:00:00Z", "summary": f"t{n}"} for n in range(1, 32)]
+
+    record = merged(changed(changes=ours), changed(changes=theirs))[1]
+
+    assert record["changes"] == (ours + theirs)[-50:]
+
+
+def test_too_many_tags_give_way_and_it_is_logged():
+    ours, theirs = [f"o{n:02}" for n in range(10)], [f"t{n:02}" for n in range(10)]
+
+    record = merged(changed(tags=["queue", *ours]), changed(tags=["queue", *theirs]))[1]
+
+    assert len(record["tags"]) == 12 and "queue" in record["tags"]
+    assert record["changes"][-1]["summary"].startswith("Tags are full: dropped t")
+
+
+def test_more_triggers_than_fit_are_left_to_a_person():
+    ours, theirs = [f"o{n}" for n in range(6)], [f"t{n}" for n in range(6)]
+
+    assert merged(changed(triggers=ours), changed(triggers=theirs))[0].clashes == ("triggers",)
+
+
+def test_a_retirement_and_an_edit_merge():
+    retired = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "gone"}
+
+    record = merged(changed(**retired), changed(content={"context": "new"}))[1]
+
+    assert record == changed(**retired, content={"context": "new"})
+
+
+def test_two_retirements_keep_one_date_and_its_reason():
+    one = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "one"}
+    two = {"record_status": "retired", "retired_at": "2026-02-02T00:00:00Z", "retired_reason": "another"}
+
+    assert merged(changed(**one), changed(**two))[1] == changed(**two)
+    assert merged(changed(**two), changed(**one))[1] == changed(**two)
+
+
+def test_retired_here_and_archived_there_is_for_a_person_to_decide():
+    one = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z", "retired_reason": "one"}
+    two = {"record_status": "archived", "archived_at": "2026-02-02T00:00:00Z", "archived_reason": "two"}
+
+    result = merged(changed(**one), changed(**two))[0]
+
+    assert result.clashes[0] == "record_status"
+    assert resolve(result, 0) == changed(**one)
+    assert resolve(result, 1) == changed(**two)
+
+
+def resolve(result, side):
+    """The record after a person chose one side of every clash."""
+    kept, lines, where = [], result.data.decode().split("\n"), None
+    for line in lines:
+        if line == "<<<<<<< ours":
+            where = 0
+        elif line == "=======":
+            where = 1
+        elif line == ">>>>>>> theirs":
+            where = None
+        elif where in (None, side):
+            kept.append(line)
+    return json.loads("\n".join(kept))
+
+
+def test_a_clash_shows_both_versions_around_that_field_alone():
+    result = merged(changed(content={"decision": "ours"}, title="Work"), changed(content={"decision": "theirs"}))[0]
+
+    assert result.clashes == ("content.decision",)
+    assert (
+        '    "context": "c",\n<<<<<<< ours\n    "decision": "ours",\n=======\n    "decision": "theirs",\n'
+        '>>>>>>> theirs\n    "rationale": [\n'
+    ) in result.data.decode()
+    assert resolve(result, 0) == changed(title="Work", content={"decision": "ours"})
+    assert resolve(result, 1) == changed(title="Work", content={"decision": "theirs"})
+
+
+def test_the_same_item_replaced_differently_is_a_clash():
+    ours, theirs = ["r1 ours", "r2"], ["r1 theirs", "r2"]
+
+    result = merged(changed(content={"rationale": ours}), changed(content={"rationale": theirs}))[0]
+
+    assert result.clashes == ("content.rationale",)
+    assert resolve(result, 1)["content"]["rationale"] == theirs
+
+
+def test_the_steps_of_a_runbook_are_never_shuffled():
+    base = {**BASE, "category": "runbook", "content": {"steps": ["1", "2"]}}
+    ours, theirs = ({**base, "content": {"steps": ["1", "2", extra]}} for extra in ("a", "b"))
+
+    assert merged(ours, theirs, base)[0].clashes == ("content.steps",)
+
+
+def test_removed_here_and_changed_there_leaves_no_stray_comma():
+    ours = {key: value for key, value in changed().items() if key != "times_updated"}
+    base, theirs = changed(zzz="1"), changed(zzz="2")
+
+    result = merged(ours, theirs, base)[0]
+
+    assert result.clashes == ("zzz",)
+    assert "zzz" not in resolve(result, 0)
+    assert resolve(result, 1)["zzz"] == "2"
+
+
+def test_one_record_born_on_both_sides():
+    record = merged(changed(tags=["a"]), changed(tags=["z"], confidence=0.5), base=None)[1]
+
+    assert record == changed(tags=["a", "z"], confidence=0.5, times_updated=2)
+
+
+def test_the_marker_size_is_the_one_git_asks_for():
+    data = merge.merge(_file(BASE), _file(changed(title="o")), _file(changed(title="t")), marker_size=12).data
+
+    assert b"\n<<<<<<<<<<<< ours\n" in data
+
+
+@pytest.mark.parametrize("bad", [b"{", b"[]", b"\xff", b"null"])
+def test_what_is_not_a_record_is_not_merged(bad):
+    with pytest.raises(BadRecord):
+        merge.merge(_file(BASE), bad, _file(BASE))
+
+
+words = st.text("abc ", min_size=1, max_size=3).filter(str.strip)
+versions = st.builds(
+    changed,
+    title=words,
+    tags=st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, max_size=12, unique=True).map(sorted),
+    triggers=st.lists(words, max_size=4, unique=True),
+    times_updated=st.integers(0, 9),
+    content=st.fixed_dictionaries(
+        {"context": words, "rationale": st.lists(words, min_size=1, max_size=3, unique=True)}
+    ),
+)
+
+
+@given(versions, versions, versions)
+def test_every_merge_is_valid_and_either_choice_of_a_clash_too(base, ours, theirs):
+    result = merged(ours, theirs, base)[0]
+
+    for side in (0, 1):
+        chosen = resolve(result, side)
+        flaws = [flaw for flaw in schema.flaws(chosen) if "at least" not in flaw.message]
+        assert flaws == []
+        assert {*chosen} == {*BASE}
+
+
+@given(versions, versions)
+def test_a_side_that_did_not_change_has_no_say(base, theirs):
+    result, record = merged(base, theirs, base)
+
+    assert result.clashes == ()
+    assert record == theirs
+
+
+@given(versions, versions, versions)
+def test_sides_may_be_swapped(base, ours, theirs):
+    one, other = merged(ours, theirs, base)[0], merged(theirs, ours, base)[0]
+
+    assert one.clashes == other.clashes
+    if not one.clashes:
+        left, right = json.loads(one.data), json.loads(other.data)
+        assert left["tags"] == right["tags"]
+        assert sorted(left["triggers"]) == sorted(right["triggers"])
