@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from recollect import features, gate, model
+from recollect import coefficients, features, gate
 
 from bench import data, learn, metrics
 from bench.examples import Examples, gather
 from bench.learn import Model
 
-MODEL = Path(model.__file__)
+MODEL = Path(coefficients.__file__)
 _OWN = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)
 _OWN_IMPORTANCE = 0.5
 """Our projects are fitted twice, with and without triggers, so that they count as much as any other set."""
@@ -77,7 +77,7 @@ def leave_one_out(examples: dict[str, Examples]) -> dict[str, dict[str, float]]:
 def measure(fitted: Model, examples: Examples) -> dict[str, float]:
     judged = {kind: [learn.judge(fitted, pool) for pool in getattr(examples, kind)] for kind in ("present", "near")}
     off = [learn.judge(fitted, pool) for pool in examples.off]
-    counts = metrics.injection(judged["present"], judged["near"], off, model.THRESHOLD)
+    counts = metrics.injection(judged["present"], judged["near"], off, coefficients.THRESHOLD)
     return {
         "ndcg@10": round(float(np.mean([_ndcg(fitted, pool) for pool in examples.present])), 4),
         "auc": round(metrics.hit_auc(judged["present"], judged["near"]), 4),
@@ -106,8 +106,8 @@ def write(fitted: Model, figures: dict[str, dict[str, float]], names: Sequence[s
         "",
         "from __future__ import annotations",
         "",
-        f"THRESHOLD = {model.THRESHOLD}",
-        f"FIRST_PROMPT_THRESHOLD = {model.FIRST_PROMPT_THRESHOLD}",
+        f"THRESHOLD = {coefficients.THRESHOLD}",
+        f"FIRST_PROMPT_THRESHOLD = {coefficients.FIRST_PROMPT_THRESHOLD}",
         "",
         *_table("RANK", fitted.rank, features.NAMES),
         f"RANK_MEAN = {fitted.rank_mean:.5f}",
