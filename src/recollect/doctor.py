@@ -10,7 +10,6 @@ from typing import NamedTuple, Union
 
 from recollect import files, gitfiles, lean, memory, moment, paths, schema, secret, succession, trace
 from recollect.config import Settings
-from recollect.errors import UnsafePath
 from recollect.store import Broken, Entry, Store, problems_in_catalog
 
 _UNFINISHED_AFTER = 60
@@ -100,23 +99,9 @@ def _traces() -> Iterator[Finding]:
 
 
 def _folders(store: Store) -> Iterator[Finding]:
-    if not os.access(store.root, os.W_OK | os.X_OK):
-        yield Finding("warning", "permissions", f"{store.root} cannot be written", f"chmod u+rwx {store.root}")
-    for folder in schema.FOLDERS.values():
-        full = os.path.join(store.root, folder)
-        if not os.path.lexists(full):
-            continue
-        try:
-            files.inside(store.root, folder)
-        except UnsafePath as error:
-            yield Finding("error", "permissions", error.message, error.fix)
-            continue
-        if not os.path.isdir(full):
-            yield Finding("error", "store", f"{folder} is not a folder", f"move {full} away")
-        elif not os.access(full, os.R_OK | os.X_OK):
-            yield Finding("error", "permissions", f"{folder} cannot be read", f"chmod u+rwx {full}")
-        elif not os.access(full, os.W_OK):
-            yield Finding("warning", "permissions", f"{folder} cannot be written", f"chmod u+rwx {full}")
+    for full in (store.root, *(os.path.join(store.root, folder) for folder in schema.FOLDERS.values())):
+        if os.path.isdir(full) and os.access(full, os.R_OK | os.X_OK) and not os.access(full, os.W_OK | os.X_OK):
+            yield Finding("warning", "permissions", f"{full} cannot be written", f"chmod u+rwx {full}")
 
 
 def _traces_of_dead_writers(store: Store) -> Iterator[Finding]:

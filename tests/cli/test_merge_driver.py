@@ -40,7 +40,8 @@ def change(recollect, clone, monkeypatch):
     moments = iter(f"2026-04-{day:02}T00:00:00Z" for day in range(1, 29))
 
     def update(*flags, name="jobs-are-rows"):
-        monkeypatch.setattr(moment, "now", lambda now=next(moments): now)
+        now = next(moments)
+        monkeypatch.setattr(moment, "now", lambda: now)
         found = json.loads(recollect("show", name, "--json").out)
         assert recollect("update", name, "--hash", found["hash"], *flags).code == 0
         git(clone, "add", ".")

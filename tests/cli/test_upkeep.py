@@ -76,7 +76,8 @@ def test_setting_one_key_keeps_the_others_and_their_order(project, recollect):
     recollect("config", "set", "capture.mode", "auto")
 
     assert path.read_text() == (
-        '{\n  "zzz": 1,\n  "retrieval": {\n    "enabled": false,\n    "max_inject": 7\n  },\n  "capture.mode": "auto"\n}\n'
+        '{\n  "zzz": 1,\n  "retrieval": {\n    "enabled": false,\n    "max_inject": 7\n  },\n'
+        '  "capture.mode": "auto"\n}\n'
     )
 
 
