@@ -36,6 +36,7 @@ SCHEMA: dict[str, Any] = {
 TURNS = 5
 _UNUSABLE = "the answer names no notes to keep"
 _LONGEST_ANSWER = 8_000
+_MOST_BRACKETS = 200
 _LONGEST = {"prompt": 4_000, "turn": 600, "title": 200, "essence": 700, "tags": 200}
 
 
@@ -101,6 +102,9 @@ def _values(text: str, opening: str) -> Iterator[Any]:
     from json import JSONDecoder
 
     decoder = JSONDecoder()
+    # A text of nothing but brackets would cost the square of its length, so only the last ones are tried.
+    spare = max(text.count(opening) - _MOST_BRACKETS, 0)
+    text = text.split(opening, spare)[-1]
     at = text.find(opening)
     while at >= 0:
         try:
