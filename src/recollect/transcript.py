@@ -65,9 +65,23 @@ def last_prompts(path: str, most: int = 3) -> list[str]:
     return found[:most][::-1]
 
 
-def messages(path: str, tail: int = TAIL) -> list[Message]:
-    """Everything said and done in the last part of a session, in order."""
-    return [message for line in _tail(path, tail) for message in _parse(line)]
+def first_prompt(path: str) -> str:
+    """The prompt a session was started with, if it stands in the first part of its transcript."""
+    for line in _head(path):
+        for message in _parse(line):
+            if message.role == "user" and message.kind == "text":
+                return message.text
+    return ""
+
+
+def messages(path: str, tail: int = TAIL, *, contexts: bool = False) -> list[Message]:
+    """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
+    found: list[Message] = []
+    for line in _tail(path, tail):
+        found += _parse(line)
+        if contexts and b"hook_additional_context" in line:
+            found += _added(line)
+    return found
 
 
 def without_blocks(text: str) -> str:
@@ -101,6 +115,15 @@ def _tail(path: str, size: int = TAIL) -> list[bytes]:
     return lines[1:] if start else lines
 
 
+def _head(path: str) -> list[bytes]:
+    if not path:
+        return []
+    try:
+        return lean.read(path, TAIL).split(b"\n")
+    except (OSError, ValueError):
+        return []
+
+
 def _parse(line: bytes) -> Iterator[Message]:
     if not line.startswith(b"{") or len(line) > LONGEST_LINE:
         return
@@ -123,6 +146,21 @@ def _parse(line: bytes) -> Iterator[Message]:
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict):
             yield from _message(role, block)
+
+
+def _added(line: bytes) -> Iterator[Message]:
+    """What a hook put before the model, in the line that says so."""
+    try:
+        entry = lean.loads(line.decode("utf-8", "replace")) if len(line) <= LONGEST_LINE else None
+    except ValueError:
+        return
+    if not isinstance(entry, dict) or entry.get("type") != "attachment" or entry.get("isSidechain"):
+        return
+    attached = entry.get("attachment")
+    if isinstance(attached, dict) and attached.get("type") == "hook_additional_context":
+        content = attached.get("content")
+        texts = content if isinstance(content, list) else [content]
+        yield from (Message("system", "context", text) for text in texts if isinstance(text, str))
 
 
 def _message(role: str, block: Mapping[str, Any]) -> Iterator[Message]:

@@ -1,0 +1,104 @@
+"""Lexicon: the phrases of one language that tell a decision from chatter, read from `cues/<language>.json`.
+
+A phrase is a row of words. `*` stands for up to five words, `word*` for any word that begins so, `#` for a number,
+`^` for the start of a sentence and `$` for its end. A language is added by a file of phrases and a line of its
+commonest words in `cues/languages.json`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect import lean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cues")
+_WIDEST_GAP = 5
+_STEM = 3
+
+
+class Lexicon:
+    """One language's phrases, each under a tag such as `decision.strong` or `reason`."""
+
+    __slots__ = ("_by_start", "_by_word", "spelling")
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.spelling: dict[str, str] = data["spelling"]
+        self._by_word: dict[str, list[tuple[list[str], str]]] = {}
+        self._by_start: dict[str, list[tuple[list[str], str]]] = {}
+        for tag, phrases in data["phrases"].items():
+            for phrase in phrases:
+                self._add(phrase.split(), tag)
+
+    def _add(self, words: list[str], tag: str) -> None:
+        first = words[0]
+        if first.endswith("*"):
+            self._by_start.setdefault(first[:_STEM], []).append((words, tag))
+        else:
+            self._by_word.setdefault(first, []).append((words, tag))
+
+    def tags(self, words: list[str]) -> dict[str, int]:
+        """Which tags a sentence's words carry, and by how many phrases each."""
+        spelt = ["^", *(self.spelling.get(word, word) for word in words), "$"]
+        found: dict[str, int] = {}
+        for at, word in enumerate(spelt):
+            for phrase, tag in self._starting(word):
+                if _fits(phrase, spelt, at):
+                    found[tag] = found.get(tag, 0) + 1
+        return found
+
+    def _starting(self, word: str) -> list[tuple[list[str], str]]:
+        found = self._by_word.get(word, [])
+        if word[:_STEM] in self._by_start:
+            found = found + self._by_start[word[:_STEM]]
+        if word.isdigit() and "#" in self._by_word:
+            found = found + self._by_word["#"]
+        return found
+
+
+class Lexicons:
+    """All languages there are, each loaded when a text first needs it."""
+
+    __slots__ = ("_common", "_folder", "_loaded")
+
+    def __init__(self, folder: str = _FOLDER) -> None:
+        self._folder = folder
+        self._loaded: dict[str, Lexicon] = {}
+        self._common = {name: frozenset(words.split()) for name, words in self._read("languages").items()}
+
+    def language(self, words: list[str], otherwise: str = "en") -> str:
+        """The language whose commonest words a text uses most; the other one where that is no clear thing."""
+        counts = {name: sum(word in common for word in words) for name, common in self._common.items()}
+        best = max(counts, key=lambda name: counts[name])
+        return best if counts[best] > counts.get(otherwise, 0) else otherwise
+
+    def of(self, language: str) -> Lexicon:
+        if language not in self._loaded:
+            self._loaded[language] = Lexicon(self._read(language))
+        return self._loaded[language]
+
+    def _read(self, name: str) -> dict[str, Any]:
+        with open(os.path.join(self._folder, f"{name}.json"), encoding="utf-8") as file:
+            data: dict[str, Any] = lean.loads(file.read())
+        return data
+
+
+def _fits(phrase: list[str], words: list[str], at: int) -> bool:
+    """Whether a phrase stands at a place in a row of words."""
+    for number, wanted in enumerate(phrase):
+        if wanted == "*":
+            rest = phrase[number + 1 :]
+            return any(_fits(rest, words, at + gap) for gap in range(_WIDEST_GAP + 1))
+        if at >= len(words) or not _is(wanted, words[at]):
+            return False
+        at += 1
+    return True
+
+
+def _is(wanted: str, word: str) -> bool:
+    if wanted == "#":
+        return word.isdigit()
+    return word.startswith(wanted[:-1]) if wanted[-1] == "*" else word == wanted

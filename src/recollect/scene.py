@@ -1,0 +1,125 @@
+"""Scene: the last messages of a session as speeches, with what was done around each.
+
+The Stop hook sets it after every turn: no regular expressions here.
+"""
+
+from __future__ import annotations
+
+from recollect import activity, prose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.lexicon import Lexicons
+    from recollect.prose import Sentence
+    from recollect.transcript import Message
+
+_PASTED = 40
+"""Sentences above which a prompt is a pasted document rather than speech."""
+
+
+class Line:
+    """One sentence of a speech, and the tags its words carry."""
+
+    __slots__ = ("sentence", "tags")
+
+    def __init__(self, sentence: Sentence, tags: dict[str, int]) -> None:
+        self.sentence = sentence
+        self.tags = tags
+
+    @property
+    def is_question(self) -> bool:
+        return self.sentence.is_question or "question" in self.tags
+
+    def has(self, *tags: str) -> bool:
+        return any(tag in self.tags for tag in tags)
+
+    @property
+    def has_number(self) -> bool:
+        return any(word[:1].isdigit() for word in self.sentence.words)
+
+
+class Speech:
+    """One text message: who spoke, what was said, and what the tools did around it."""
+
+    __slots__ = ("acted_after", "acted_before", "at", "grounded", "lines", "role")
+
+    def __init__(self, role: str, lines: list[Line], at: int) -> None:
+        self.role = role
+        self.lines = lines
+        self.at = at
+        self.grounded = False
+        self.acted_before = False
+        self.acted_after = False
+
+    @property
+    def by_user(self) -> bool:
+        return self.role == "user"
+
+    def near(self, number: int) -> list[Line]:
+        """The lines beside one, without those that ask."""
+        around = [self.lines[i] for i in (number - 1, number + 1) if 0 <= i < len(self.lines)]
+        return [line for line in around if not line.is_question]
+
+    def opens_with(self, tag: str) -> bool:
+        return any(line.has(tag) for line in self.lines[:2])
+
+    @property
+    def offers_choice(self) -> bool:
+        items = sum(line.sentence.is_item for line in self.lines)
+        return items >= 2 or any(line.has("options") for line in self.lines)
+
+
+class Scene:
+    """The speeches of a session's last messages, in order."""
+
+    __slots__ = ("language", "messages", "speeches")
+
+    def __init__(self, messages: list[Message], lexicons: Lexicons) -> None:
+        self.messages = messages
+        said = [(at, m.role, prose.sentences(m.text)) for at, m in enumerate(messages) if m.kind == "text"]
+        # The user's words decide: assistants answer in the user's language, but with much English in between.
+        own = [word for _, role, lines in said if role == "user" for line in lines for word in line.words]
+        self.language = lexicons.language(own)
+        lexicon = lexicons.of(self.language)
+        self.speeches = [
+            Speech(role, [Line(sentence, lexicon.tags(sentence.words)) for sentence in sentences], at)
+            for at, role, sentences in said
+            if sentences and not (role == "user" and len(sentences) > _PASTED)
+        ]
+        self._set_doings()
+        self.speeches = [speech for speech in self.speeches if not self._is_about_memory(speech)]
+
+    def _set_doings(self) -> None:
+        users = [at for at, m in enumerate(self.messages) if m.role == "user" and m.kind == "text"]
+        tools = [at for at, m in enumerate(self.messages) if m.kind == "tool_use"]
+        acts = [at for at in tools if self.messages[at].name in (*activity.EDITORS, *activity.SHELLS)]
+        for speech in self.speeches:
+            before = max((at for at in users if at < speech.at), default=-1)
+            after = min((at for at in users if at > speech.at), default=len(self.messages))
+            speech.grounded = any(at < speech.at for at in tools)
+            speech.acted_before = any(before < at < speech.at for at in acts)
+            speech.acted_after = any(speech.at < at < after for at in acts)
+
+    def _is_about_memory(self, speech: Speech) -> bool:
+        """Whether an assistant speaks after having saved something: that is told already."""
+        if speech.by_user:
+            return False
+        for message in reversed(self.messages[: speech.at]):
+            if message.role == "user" and message.kind == "text":
+                return False
+            if message.kind == "tool_use" and activity.is_ours(message):
+                return True
+        return False
+
+    def before(self, speech: Speech) -> Speech | None:
+        place = self.speeches.index(speech)
+        return self.speeches[place - 1] if place else None
+
+    def after(self, speech: Speech) -> Speech | None:
+        place = self.speeches.index(speech) + 1
+        return self.speeches[place] if place < len(self.speeches) else None
+
+    def reply_to(self, speech: Speech) -> Speech | None:
+        """The user's next words."""
+        place = self.speeches.index(speech)
+        return next((one for one in self.speeches[place + 1 :] if one.by_user), None)
