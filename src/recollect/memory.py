@@ -95,8 +95,10 @@ class Memory(NamedTuple):
 
     def lines(self, field: str) -> tuple[str, ...]:
         """A content field as lines."""
-        value = self.content.get(field) or ()
-        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else (str(value),)
+        value = self.content.get(field)
+        if isinstance(value, list):
+            return tuple(item for item in value if isinstance(item, str))
+        return (str(value),) if value else ()
 
 
 def parse(data: bytes, where: str = "record") -> Memory:

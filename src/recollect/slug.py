@@ -51,7 +51,8 @@ def _latin(char: str) -> str | None:
         return char if char.isalnum() else _OTHER.get(char, " ")
     if char in _LETTERS:
         return _LETTERS[char].strip(".")
-    base = unicodedata.normalize("NFKD", char).encode("ascii", "ignore").decode().lower()
+    parts = (_LETTERS.get(part, part) for part in unicodedata.normalize("NFKD", char))
+    base = "".join(parts).encode("ascii", "ignore").decode().lower()
     if base.isalnum():
         return base
     category = unicodedata.category(char)

@@ -1,0 +1,126 @@
+"""Sample records for tests, and Hypothesis strategies derived from the schema itself."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+from typing import Any
+
+from hypothesis import strategies as st
+
+from recollect import memory, schema
+from recollect.fields import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
+from recollect.memory import Memory
+
+NOW = "2026-03-02T09:30:00Z"
+LATER = "2026-04-01T12:00:00Z"
+
+CONTENT: dict[str, dict[str, Any]] = {
+    "decision": {
+        "status": "accepted",
+        "context": "Two stores were in use",
+        "decision": "Sessions live in Redis 7",
+        "rationale": ["One thing to run"],
+    },
+    "constraint": {
+        "kind": "limitation",
+        "rule": "At most 100 requests a minute",
+        "impact": ["429 from the provider"],
+        "severity": "high",
+        "active": True,
+    },
+    "preference": {"topic": "indentation", "value": "tabs", "reason": "Widths differ", "strength": "strong"},
+    "runbook": {"trigger": "Disk is full", "steps": ["Rotate the logs"], "verification": "df shows room"},
+    "tech_debt": {
+        "status": "open",
+        "priority": "high",
+        "description": "Retries are copied four times",
+        "reason_deferred": "Release week",
+    },
+    "session_summary": {"goal": "Move sessions", "outcome": "partial", "completed": ["Schema"], "next_actions": []},
+}
+
+
+def raw(category: str = "decision", **fields: Any) -> dict[str, Any]:
+    """A whole valid record as JSON, with some fields as given; None leaves one out."""
+    record = {
+        "schema_version": "1.0",
+        "category": category,
+        "id": "sessions-in-redis",
+        "title": "Sessions in Redis",
+        "record_status": "active",
+        "created_at": NOW,
+        "updated_at": NOW,
+        "tags": ["redis", "sessions"],
+        "content": dict(CONTENT[category]),
+        "times_updated": 0,
+        **fields,
+    }
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def sample(category: str = "decision", **fields: Any) -> Memory:
+    """A valid memory, with some fields as given."""
+    return memory.from_json(raw(category, **fields))
+
+
+texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
+scalars = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    scalars | texts, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=2), max_leaves=4
+)
+any_json = st.recursive(
+    scalars | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=10,
+)
+"""JSON as a parser may deliver it: lone surrogates included."""
+
+instants = st.datetimes(datetime.datetime(1970, 1, 1), datetime.datetime(2200, 1, 1)).map(
+    lambda when: when.strftime("%Y-%m-%dT%H:%M:%SZ")
+)
+
+
+def values_of(kind: Any) -> st.SearchStrategy[Any]:
+    """Values that a kind of field accepts."""
+    if isinstance(kind, Text):
+        return _texts_of(kind)
+    if isinstance(kind, Choice):
+        return st.sampled_from(kind.values)
+    if isinstance(kind, ListOf):
+        return _lists_of(kind)
+    if isinstance(kind, Object):
+        return objects_of(kind.fields)
+    if isinstance(kind, Number):
+        return st.floats(kind.least, kind.most) | st.integers(int(kind.least), int(kind.most))
+    simple = {Flag: st.booleans(), Instant: instants, Scalar: json_values, Day: texts, Count: st.integers(0, 10**9)}
+    return simple[type(kind)]
+
+
+def _texts_of(kind: Text) -> st.SearchStrategy[str]:
+    if kind.pattern:
+        return st.from_regex(kind.pattern.regex, fullmatch=True).filter(lambda text: len(text) <= kind.longest)
+    return texts.filter(lambda text: bool(text.strip()) and len(text) <= kind.longest)
+
+
+def _lists_of(kind: ListOf) -> st.SearchStrategy[list[Any]]:
+    lists = st.lists(values_of(kind.item), min_size=kind.least, max_size=min(max(2, kind.least), kind.most), unique=kind.ordered)
+    return lists.map(sorted) if kind.ordered else lists
+
+
+@functools.lru_cache(maxsize=None)
+def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with the required keys, some of the optional ones, and some that no version of us knows."""
+    required = {field.name: values_of(field.kind) for field in fields if field.required}
+    optional = {field.name: values_of(field.kind) for field in fields if not field.required}
+    unknown = st.just({}) | st.dictionaries(texts.map(lambda name: f"x-{name}"), json_values, max_size=1)
+    known = st.fixed_dictionaries(required, optional=optional)
+    return st.tuples(known, unknown).map(lambda parts: {**parts[0], **parts[1]})
+
+
+@st.composite
+def valid_records(draw: st.DrawFn, categories: tuple[str, ...] = tuple(schema.CATEGORIES)) -> dict[str, Any]:
+    """Valid records of every category, as JSON, with unknown keys at every level."""
+    category = draw(st.sampled_from(categories))
+    record = draw(objects_of(schema.RECORD))
+    return {**record, "category": category, "content": draw(objects_of(schema.content_fields(category)))}

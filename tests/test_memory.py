@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import memory, schema
+from recollect.errors import BadRecord, RecollectError
+from recollect.memory import Anchor, Change, Memory, Scope
+from tests.records import CONTENT, NOW, any_json, raw, sample, valid_records
+
+EARLIER = b"""{
+  "schema_version": "1.0",
+  "category": "constraint",
+  "id": "rate-limit",
+  "title": "API rate limit",
+  "record_status": "active",
+  "created_at": "2025-11-02T10:00:00Z",
+  "updated_at": "2025-11-02T10:00:00Z",
+  "tags": ["api", "limits"],
+  "related_files": ["src/client.py"],
+  "confidence": 0.9,
+  "content": {
+    "kind": "limitation",
+    "rule": "At most 100 requests a minute",
+    "impact": ["429"],
+    "severity": "high",
+    "active": true
+  },
+  "changes": [{"date": "2025-11-02T10:00:00Z", "summary": "Initial creation"}],
+  "times_updated": 0,
+  "retired_at": null
+}
+"""
+
+
+@given(valid_records())
+def test_a_written_record_reads_back_as_itself(record):
+    there = memory.from_json(record)
+
+    back = memory.parse(memory.render(there))
+
+    assert back == there
+    assert memory.flaws(back) == []
+    assert memory.render(back) == memory.render(there)
+
+
+@given(valid_records())
+def test_unknown_keys_survive_at_every_level(record):
+    written = json.loads(memory.render(memory.from_json(record)))
+
+    assert _unknown(written) == _unknown(record)
+
+
+def _unknown(value, prefix=""):
+    """Every key that starts with x-, with where it stands and its value."""
+    if isinstance(value, list):
+        return [found for number, item in enumerate(value) for found in _unknown(item, f"{prefix}[{number}]")]
+    if not isinstance(value, dict):
+        return []
+    own = [(f"{prefix}.{key}", item) for key, item in value.items() if key.startswith("x-")]
+    inner = [f for k, item in value.items() if not k.startswith("x-") for f in _unknown(item, f"{prefix}.{k}")]
+    return sorted(own + inner, key=str)
+
+
+@given(st.binary(max_size=200) | any_json.map(lambda value: json.dumps(value).encode()))
+def test_any_bytes_are_a_memory_or_a_bad_record(data):
+    try:
+        assert isinstance(memory.parse(data), Memory)
+    except BadRecord as error:
+        assert error.fix
+
+
+@given(valid_records(), st.data())
+def test_a_record_with_any_value_in_any_place_is_read_or_refused(record, data):
+    places = [(record, key) for key in record] + [(record["content"], key) for key in record["content"]]
+    holder, key = data.draw(st.sampled_from(places))
+    holder[key] = data.draw(any_json)
+
+    try:
+        there = memory.parse(json.dumps(record).encode())
+    except RecollectError:
+        return
+    assert memory.parse(memory.render(there)) == there
+
+
+@pytest.mark.parametrize("category", schema.CATEGORIES)
+def test_a_file_is_small_to_diff(category):
+    written = memory.render(sample(category))
+
+    assert json.loads(written) == raw(category)
+    assert written.decode() == json.dumps(raw(category), ensure_ascii=False, indent=2) + "\n"
+
+
+def test_keys_keep_their_order_whatever_order_they_came_in():
+    record = raw(origin="user", confidence=0.5, related_files=["a.py"], **{"x-own": 1})
+
+    assert memory.render(memory.from_json(dict(reversed(record.items())))) == memory.render(memory.from_json(record))
+
+
+def test_a_record_of_the_earlier_plugin_loads_unchanged():
+    there = memory.parse(EARLIER)
+
+    assert there == Memory(
+        category="constraint",
+        id="rate-limit",
+        title="API rate limit",
+        content={**CONTENT["constraint"], "impact": ["429"]},
+        created_at="2025-11-02T10:00:00Z",
+        updated_at="2025-11-02T10:00:00Z",
+        tags=("api", "limits"),
+        related_files=("src/client.py",),
+        confidence=0.9,
+        changes=(Change("2025-11-02T10:00:00Z", "Initial creation"),),
+    )
+    assert memory.flaws(there) == []
+    assert {k: v for k, v in json.loads(EARLIER).items() if v} == {k: v for k, v in memory.to_json(there).items() if v}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\xff\xfe", "not UTF-8 (byte 0)"),
+        (b'{"a": "\x00"}', "not JSON"),
+        (b"", "not JSON"),
+        (b"[]", "record: must be a JSON object, not a list"),
+        (b"null", "record: must be a JSON object, not null"),
+        (b'{"a": NaN}', "NaN is not JSON"),
+        (b'{"a": -Infinity}', "-Infinity is not JSON"),
+        (b'{"a": 1e999}', "1e999 is too large a number"),
+        (b'{"a": "\\ud800"}', "holds half a surrogate pair"),
+        (b'{"a": "\\uD800"}', "holds half a surrogate pair"),
+        (b"[" * 10_000, "nested too deeply"),
+        (b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", "nested too deeply"),
+        (b" " * 1_000_001, "larger than 1,000,000 bytes"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "not JSON"),
+        (b"{}", "schema_version: is missing"),
+    ],
+    ids=lambda value: repr(value[:24]),
+)
+def test_what_cannot_be_a_record_says_why(data, reason):
+    with pytest.raises(BadRecord) as caught:
+        memory.parse(data, "decisions/x.json")
+
+    assert caught.value.message.startswith("decisions/x.json: ")
+    assert reason in caught.value.message
+    assert "decisions/x.json" in caught.value.fix
+
+
+@pytest.mark.parametrize("field", ["schema_version", "category", "id", "title", "content"])
+def test_a_record_without_a_vital_field_is_none(field):
+    with pytest.raises(BadRecord, match=f"{field}: is missing"):
+        memory.parse(json.dumps({**raw(), field: None}).encode())
+
+
+@pytest.mark.parametrize("field", ["record_status", "created_at", "updated_at", "tags"])
+def test_a_record_without_a_lesser_field_stays_in_use(field):
+    there = memory.parse(json.dumps(raw(**{field: None})).encode())
+
+    assert there.title == "Sessions in Redis"
+    assert there.record_status == "active"
+
+
+def test_anchors_and_changes_without_their_required_keys_did_crash():
+    record = raw(anchors=[{}, {"path": None, "x-own": 1}], changes=[{}], scope={})
+
+    there = memory.parse(json.dumps(record).encode())
+
+    assert there.anchors == (Anchor(), Anchor(unknown={"x-own": 1}))
+    assert there.changes == (Change(),)
+    assert there.scope == Scope()
+
+
+def test_a_byte_order_mark_from_a_windows_editor_is_no_reason_to_lose_a_record():
+    assert memory.parse(b"\xef\xbb\xbf" + memory.render(sample())) == sample()
+
+
+def test_crlf_line_ends_read_the_same():
+    assert memory.parse(memory.render(sample()).replace(b"\n", b"\r\n")) == sample()
+
+
+def test_the_last_of_two_equal_keys_counts():
+    data = memory.render(sample()).replace(b'"title": ', b'"title": "First", "title": ', 1)
+
+    assert memory.parse(data) == sample()
+
+
+def test_a_pair_of_surrogates_is_one_character():
+    data = json.dumps(raw(title="Deploy \U0001f680")).encode()
+
+    assert b"\\ud83d" in data
+    assert memory.parse(data).title == "Deploy \U0001f680"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"x-own": "\ud800"}, "holds half a surrogate pair"),
+        ({"x-own": float("inf")}, "cannot be written as JSON"),
+        ({"x-own": {1, 2}}, "cannot be written as JSON"),
+        ({"x-own": "x" * 1_000_000}, "larger than 1,000,000 bytes"),
+    ],
+    ids=["surrogate", "infinity", "set", "large"],
+)
+def test_what_could_not_be_read_back_is_a_flaw_before_it_is_written(fields, reason):
+    (flaw,) = memory.flaws(sample(**fields))
+
+    assert reason in flaw.message
+
+
+def test_a_record_may_nest_a_hundred_levels_and_no_more():
+    nested = [json.loads("[" * depth + "]" * depth) for depth in (99, 100)]
+
+    assert [len(memory.flaws(sample(**{"x-own": value}))) for value in nested] == [0, 1]
+
+
+def test_only_new_flaws_stand_in_the_way_of_a_change():
+    before = raw(title="x" * 121, changes=[{"date": "?", "summary": "a"}, {"date": NOW, "summary": "b"}])
+    after = {**before, "changes": [{"date": NOW, "summary": "b"}, {"date": "?", "summary": "a"}], "tags": []}
+
+    assert [flaw.where for flaw in memory.new_flaws(after, before)] == ["tags"]
+
+
+def test_where_it_belongs_and_whether_it_holds():
+    there = sample("tech_debt")
+
+    assert there.path == "tech-debt/sessions-in-redis.json"
+    assert there.is_current
+    assert not there._replace(record_status="archived").is_current
+    assert not there._replace(superseded_by="other").is_current
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "lines"),
+    [
+        (["a", "b"], "a; b", ("a", "b")),
+        ("one", "one", ("one",)),
+        ([], "", ()),
+        (None, "", ()),
+        (["a", 1, None], "a", ("a",)),
+    ],
+)
+def test_content_as_text_and_lines(value, text, lines):
+    there = sample()._replace(content={"it": value})
+
+    assert (there.text("it"), there.lines("it")) == (text, lines)
+
+
+def test_a_field_that_is_not_there_has_no_text():
+    assert (sample().text("nowhere"), sample().lines("nowhere")) == ("", ())

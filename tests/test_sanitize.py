@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import sanitize, schema
+
+OURS = re.compile(r"<\s*/?\s*(memory-context|result|system-reminder|memory)\b", re.IGNORECASE)
+WORDS = ["<", ">", "/", " ", "result", "memory", "-context", "system-reminder", "-", "#", "tags:", "->"]
+tricky = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=12).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  Use\tPostgres\n16 ", "Use Postgres 16"),
+        ("a -> b #tags:c", "a → b # tags:c"),
+        ("bell\x07 null\x00", "bell null"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("over\u202eride", "override"),
+        ("<memory-context source='x'>hi</memory-context>", "hi"),
+        ("< / Result >quoted", "quoted"),
+        ("a <b> c", "a <b> c"),
+        ("cafe\u0301", "café"),
+        ("z\u0351\u0351a\u0334lgo", "zalgo"),
+        ("क्षत्रिय", "क्षत्रिय"),
+        ("می‌خواهم", "می‌خواهم"),
+        ("x" * 130, "x" * 120),
+        ("\ud800lone", "lone"),
+    ],
+)
+def test_titles(text, expected):
+    assert sanitize.title(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Data Base", "data-base"),
+        ("a,b#c", "abc"),
+        ("--x--y--", "x-y"),
+        ("<result>", ""),
+        ("İstanbul", "istanbul"),
+        ("x" * 59 + ":y", "x" * 59),
+        ("c++", "c++"),
+        ("데이터", "데이터"),
+    ],
+)
+def test_tags(text, expected):
+    assert sanitize.tag(text) == expected
+
+
+def test_tags_come_sorted_each_once_and_none_empty():
+    assert sanitize.tags(["b", "A", "a ", "", "#"]) == ("a", "b")
+
+
+@pytest.mark.parametrize("text", ["< <result> memory x>", "<<result>/memory>", "<me<memory>mory>", "##tags:tags:"])
+def test_markup_that_appears_when_markup_is_removed_was_let_through(text):
+    clean = sanitize.title(text)
+
+    assert not OURS.search(clean)
+    assert "#tags:" not in clean
+
+
+def test_a_title_cut_in_the_middle_of_a_word_does_not_become_markup():
+    assert not OURS.search(sanitize.title("x" * 113 + "<resultant>"))
+
+
+@pytest.mark.parametrize("clean", [sanitize.title, sanitize.tag, sanitize.one_line, sanitize.visible])
+@given(text=tricky)
+def test_cleaning_twice_changes_nothing(clean, text):
+    once = clean(text)
+
+    assert clean(once) == once
+
+
+@given(tricky)
+def test_a_clean_title_is_one_visible_line_without_our_marks(text):
+    clean = sanitize.title(text)
+
+    assert len(clean) <= sanitize.LONGEST_TITLE
+    assert not OURS.search(clean)
+    assert "->" not in clean
+    assert "#tags:" not in clean
+    assert not {unicodedata.category(char) for char in clean} & {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+@given(tricky)
+def test_a_clean_tag_is_one_the_schema_accepts(text):
+    (tags,) = (field for field in schema.RECORD if field.name == "tags")
+    clean = sanitize.tag(text)
+
+    assert not clean or re.fullmatch(tags.kind.item.pattern.regex, clean)
+    assert len(clean) <= tags.kind.item.longest
