@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from recollect import moment
+from recollect import files, moment
+from recollect.errors import Unwritable
 
 from .conftest import DECISION
 
@@ -55,3 +56,23 @@ def test_an_unreadable_file_hides_no_other_and_is_mentioned(project, recollect, 
     assert outcome.out.splitlines()[0].startswith("four\t")
     assert outcome.err == "warning: 1 file cannot be read; recollect doctor says why\n"
     assert json.loads(recollect("list", "--json").out)["unreadable"] == ["decisions/bad.json"]
+
+
+def test_a_catalog_that_disagrees_is_made_again(project, recollect, four):
+    path = project / ".claude/memory/index.md"
+    right = path.read_text()
+    for wrong in ("", "<<<<<<< ours", right + "- [X] stray -> x #tags:\n"):
+        path.write_text(wrong)
+        recollect("list", "--limit=0")
+        assert path.read_text() == right
+
+
+def test_a_store_that_cannot_be_written_can_still_be_listed(project, recollect, four, monkeypatch):
+    (project / ".claude/memory/index.md").unlink()
+
+    def refuse(path, data):
+        raise Unwritable("read-only")
+
+    monkeypatch.setattr(files, "write", refuse)
+
+    assert recollect("list").out.startswith("four\t")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 
-from recollect import catalog, paths
+from recollect import catalog, files, paths
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.progress import watched
@@ -24,13 +25,14 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _rebuild(store: Store) -> Answer:
     with store.writing():
-        store.rebuild_catalog()
-    count = len(catalog.entries(store.catalog_text()))
+        text = catalog.render(entry.memory for entry in watched(store.entries(), "reading records"))
+        files.write(os.path.join(store.root, paths.CATALOG), text.encode("utf-8"))
+    count = len(catalog.entries(text))
 
-    def text(screen: Screen) -> str:
+    def told(screen: Screen) -> str:
         return f"{screen.paint('rebuilt', 'green')} {paths.CATALOG}: {count:,} active record{'' if count == 1 else 's'}"
 
-    return Answer({"active": count}, text)
+    return Answer({"active": count}, told)
 
 
 def _check(store: Store) -> Answer:

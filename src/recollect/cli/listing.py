@@ -11,9 +11,9 @@ from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, table
-from recollect.errors import BadInput
+from recollect.errors import BadInput, Locked, Unwritable
 from recollect.memory import Memory
-from recollect.store import Broken, Entry
+from recollect.store import Broken, Entry, Store, problems_in_catalog
 
 STATUSES = ("active", "superseded", "retired", "archived", "all")
 
@@ -29,12 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     store = target.existing(args)
     wanted = _filter(args)
-    broken, chosen = [], []
-    for found in watched(store.scan(), "reading records"):
-        if isinstance(found, Broken):
-            broken.append(found.path)
-        elif wanted(found.memory):
-            chosen.append(found)
+    scanned = list(watched(store.scan(), "reading records"))
+    entries = [found for found in scanned if isinstance(found, Entry)]
+    broken = [found.path for found in scanned if isinstance(found, Broken)]
+    _heal(store, entries)
+    chosen = [entry for entry in entries if wanted(entry.memory)]
     chosen.sort(key=lambda entry: entry.memory.id)
     chosen.sort(key=lambda entry: entry.memory.updated_at, reverse=True)
     shown = chosen if args.limit is None else chosen[: max(0, args.limit)]
@@ -42,6 +41,18 @@ def run(args: argparse.Namespace) -> Answer:
     files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
     warning = f"{files} cannot be read; recollect doctor says why" if broken else ""
     return Answer(data, lambda screen: _text(screen, shown, len(chosen)), warning=warning)
+
+
+def _heal(store: Store, entries: list[Entry]) -> None:
+    """Make index.md again where it disagrees with the records, as after a merge."""
+    if not problems_in_catalog(store, entries):
+        return
+    try:
+        with store.writing():
+            store.rebuild_catalog()
+    except (Unwritable, Locked):
+        # A list can be read where nothing can be written; `doctor` tells of both.
+        return
 
 
 def status_of(record: Memory) -> str:

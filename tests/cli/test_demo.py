@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+
+import pytest
+
+from recollect.cli import COMMANDS
+
+from .conftest import in_own_process
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_it_runs_from_a_bare_clone_and_leaves_nothing_behind(project, home, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    before = sorted(tmp_path.iterdir())
+
+    outcome = in_own_process("demo", cwd=project, options=["-S", "-E"])
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "[CONSTRAINT] The harbour API allows 60 calls a minute" in outcome.out
+    assert sorted(tmp_path.iterdir()) == before
+    assert list(project.iterdir()) == [] and not (home / ".claude").exists()
+
+
+def test_every_command_of_the_demo_is_one_that_exists(recollect, temporary):
+    steps = json.loads(recollect("demo", "--json").out)["steps"]
+
+    commands = {match[1] for step in steps if (match := re.match(r"\$ recollect ([a-z-]+)", step["command"]))}
+    assert {"init", "save", "list", "show", "supersede", "doctor"} <= commands <= set(COMMANDS)
+
+
+def test_what_is_kept_is_a_sound_project(recollect, temporary):
+    project = json.loads(recollect("demo", "--keep", "--json").out)["project"]
+
+    listed = json.loads(recollect("list", "--json", "--project", project).out)["records"]
+    assert len({record["category"] for record in listed}) == 6
+    assert recollect("doctor", "--project", project).code == 0
+
+
+def test_the_users_own_folders_are_not_touched(recollect, temporary, home):
+    before = {name: os.environ.get(name) for name in ("CLAUDE_CONFIG_DIR", "RECOLLECT_CACHE_DIR")}
+
+    recollect("demo")
+
+    assert {name: os.environ.get(name) for name in before} == before
+    assert list(home.rglob("*.json")) == []

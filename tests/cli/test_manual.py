@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from recollect.cli import COMMANDS, manual
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
+
+
+def test_the_published_page_is_what_the_parsers_say(request):
+    if request.config.getoption("--update-golden"):
+        PAGE.write_text(manual.page(), encoding="utf-8")
+
+    assert PAGE.read_text(encoding="utf-8") == manual.page()
+
+
+def test_every_command_has_its_section_and_every_option_its_line():
+    page = manual.page()
+
+    assert [name for name in COMMANDS if f"\n## {name}\n" not in page] == []
+    assert "| `--since WHEN` | only changed since a day (2026-03-01) or an age (30d) |" in page
+    assert "recollect retire ID --reason TEXT [options]" in page

@@ -1,0 +1,85 @@
+"""Five times the records cost five times the work: counted in function calls, not in seconds.
+
+With RECOLLECT_LONG=1 in the environment the stores are as large as the promise: two and ten thousand records.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from time import process_time
+
+import pytest
+
+from recollect import catalog, config
+from recollect.cli import main
+from recollect.keeper import Keeper
+from recollect.memory import Memory
+from recollect.project import save
+from recollect.store import Entry, Store, problems_in_catalog
+
+SMALL, LARGE = (2_000, 10_000) if os.environ.get("RECOLLECT_LONG") else (100, 500)
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory):
+    return {size: _project(tmp_path_factory.mktemp(f"p{size}"), size) for size in (SMALL, LARGE)}
+
+
+def _project(folder, size):
+    store = Store(str(folder / ".claude" / "memory"))
+    keeper = Keeper(store, config.load(store.root), "2026-03-02T09:30:00Z")
+    given = {"title": "Model", "context": "c" * 200, "decision": "d", "rationale": "r", "tags": ["a", "b"]}
+    path = folder / ".claude/memory" / save(keeper, "decision", given).path
+    model = json.loads(path.read_text())
+    for number in range(size - 1):
+        link = {"supersedes": [f"model-{number - 1}"]} if number % 2 else {"superseded_by": f"model-{number + 1}"}
+        record = {**model, "id": f"model-{number}", "title": f"Model {number}", **link}
+        path.with_name(f"model-{number}.json").write_text(json.dumps(record))
+    with store.writing():
+        store.rebuild_catalog()
+    return folder
+
+
+def _calls(action):
+    """How many functions an action calls, in Python and in C."""
+    count = 0
+
+    def counted(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["list"], ["list", "--json"], ["index", "check"], ["index", "rebuild"], ["doctor"], ["gc", "--dry-run"]],
+    ids=" ".join,
+)
+def test_calls_grow_in_proportion(projects, words, capsys):
+    small, large = (_calls(lambda p=projects[s]: main([*words, "--project", str(p)])) for s in (SMALL, LARGE))
+
+    assert small > SMALL
+    assert large < small * (LARGE / SMALL) * 1.1
+
+
+def test_comparing_the_catalog_is_no_hidden_loop(tmp_path):
+    """`in` on a list is one call however long it is, so here the processor's own clock is asked."""
+
+    def cost(size):
+        store = Store(str(tmp_path))
+        entries = [Entry(Memory("decision", f"r{n}", f"R {n}", {}), f"decisions/r{n}.json", "") for n in range(size)]
+        (tmp_path / "index.md").write_text(catalog.render(entry.memory for entry in entries))
+        started = process_time()
+        assert problems_in_catalog(store, entries) == []
+        return process_time() - started
+
+    small, large = min(cost(4_000) for _ in range(3)), min(cost(20_000) for _ in range(3))
+    assert large < small * 5 * 3
