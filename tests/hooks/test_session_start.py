@@ -1,0 +1,264 @@
+"""A session starts: the digest as the host would get it, from a cold process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect import ledger, paths, shown, trace
+from recollect.project import Project
+from tests.hooks.conftest import ROOT, run_hook
+
+QUESTION = "where do we keep user sessions, postgres or redis?"
+
+
+def start(hook, source="startup", **fields):
+    return hook("session_start", source=source, hook_event_name="SessionStart", **fields)
+
+
+def test_a_session_starts_with_the_digest(project, hook):
+    answer = start(hook)
+
+    assert (answer.code, answer.stderr) == (0, b"")
+    assert answer.specific["hookEventName"] == "SessionStart"
+    assert answer.context.startswith('<memory-context source=".claude/memory/" kind="digest">')
+    assert "Write invoices to the double-entry ledger" in answer.context
+    assert len(answer.context) < 8_000
+
+
+def test_what_the_digest_told_in_full_is_not_told_again_by_a_prompt(project, hook):
+    start(hook)
+
+    assert hook("user_prompt_submit", prompt=QUESTION).context == ""
+    assert "auth.sessions" in hook("user_prompt_submit", session="another", prompt=QUESTION).context
+
+
+def test_a_resumed_session_is_told_only_what_is_new(project, hook):
+    start(hook)
+    unchanged = start(hook, "resume")
+    project.save("decision", NEW)
+    changed = start(hook, "resume")
+    again = start(hook, "resume")
+
+    assert (unchanged.context, again.context) == ("", "")
+    assert "nightly at 02:00" in changed.context
+    assert "1 entry (1 local, 0 global)" in changed.context
+    assert "Postgres" not in changed.context
+
+
+def test_a_resumed_session_is_told_what_has_changed(project, hook):
+    start(hook)
+    entry = project.get("sessions-live-in-postgres-not-redis")
+    project.keeper.update(entry.path, {"content": {"decision": "Sessions expire after 30 days"}}, entry.hash)
+
+    resumed = start(hook, "resume")
+
+    assert "Sessions expire after 30 days" in resumed.context
+    assert "1 entry" in resumed.context
+
+
+def test_a_cleared_session_is_told_afresh(project, hook):
+    first = start(hook)
+
+    assert start(hook, "clear").context == first.context
+    assert start(hook, "resume").context == ""
+
+
+def test_after_compaction_what_was_told_is_told_once_more(project, hook):
+    hook("user_prompt_submit", prompt=QUESTION)
+
+    compacted = start(hook, "compact")
+
+    assert "auth.sessions" in compacted.context
+    assert 'kind="digest"' not in compacted.context
+
+
+def test_an_old_ledger_is_pruned(project, hook):
+    start(hook)
+    old = Path(paths.state_dir()) / "sessions" / "s1"
+    os.utime(old, (1, 1))
+
+    start(hook, session="s2")
+
+    assert not old.exists()
+
+
+def test_what_was_shown_and_why_is_written_down(project, hook):
+    answer = start(hook)
+
+    told = json.loads(Path(shown.file()).read_text())
+
+    assert (told["event"], told["session"], told["project"]) == ("session start, startup", "s1", project.root)
+    assert (told["characters"], len(told["entries"])) == (len(answer.context), 6)
+    first = told["entries"][0]
+    assert first["path"] == ".claude/memory/sessions/move-invoices-to-the-new-ledger.json"
+    assert first["reason"] == "the latest session that left something to do"
+    assert set(first) >= {"score", "relevance", "prominence", "category", "title"}
+    assert [name for name in os.listdir(paths.state_dir()) if name.startswith("last-injection")] == [
+        "last-injection.json"
+    ]
+
+
+def test_a_state_folder_that_cannot_be_written_costs_nothing_but_the_note(project, hook, tmp_path):
+    (tmp_path / "file").write_text("")
+
+    event = {"session_id": "s1", "cwd": project.root, "source": "startup"}
+    answer = run_hook("session_start", event, RECOLLECT_STATE_DIR=str(tmp_path / "file"))
+
+    assert (answer.code, bool(answer.context)) == (0, True)
+
+
+def test_it_can_be_turned_off(project, hook):
+    (Path(project.store.root) / paths.CONFIG).write_text('{"session_start": {"enabled": false}}')
+
+    assert start(hook).stdout == b""
+
+
+def test_a_subagent_is_told_nothing(project, hook):
+    assert start(hook, agent_id="a1").stdout == b""
+
+
+@pytest.mark.parametrize("weight", ["abc", -1, 7])
+def test_a_wrong_weight_warns_and_the_digest_comes_all_the_same(project, hook, weight):
+    config = {"session_start": {"relevance_weight": weight}}
+    (Path(project.store.root) / paths.CONFIG).write_text(json.dumps(config))
+
+    answer = start(hook)
+
+    assert answer.context
+    assert answer.stderr.count(b"\n") == 1 and b"0.6 is used" in answer.stderr
+    assert "0.6 is used" in trace.recent()[-1][2]
+
+
+def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project, tmp_path):
+    add_feature(project, "parser")
+    event = json.dumps({"session_id": "s1", "cwd": project.root, "source": "startup"}).encode()
+
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", str(ROOT / "tests" / "without_fts5.py"), "session_start"],
+        input=event,
+        capture_output=True,
+        check=True,
+    )
+
+    text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "6 entries (6 local, 0 global) | relevance: inactive*" in text
+    assert done.stderr.count(b"\n") == 1 and b"no FTS5" in done.stderr
+
+
+def test_a_git_that_hangs_costs_at_most_the_budget(project, hook, tmp_path, monkeypatch):
+    add_feature(project, "invoices")
+    (Path(project.root) / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "bin").mkdir()
+    pids = tmp_path / "pids"
+    git = tmp_path / "bin" / "git"
+    git.write_text(f"#!/bin/sh\necho $$ >>{pids}\nsleep 600 &\nsleep 600\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    before = time.monotonic()
+
+    answer = start(hook)
+
+    # The budget is three seconds; a fake git that were waited for would take ten minutes.
+    assert time.monotonic() - before < 60
+    assert 'context: "invoices"' in answer.context
+    assert len(pids.read_text().split()) == 2
+    assert sum("did not answer in time" in error for _, _, error in trace.recent()) == 2
+
+
+def test_nothing_heavy_is_imported_for_it(project):
+    add_feature(project, "invoices")
+    event = {"session_id": "s1", "cwd": project.root, "source": "startup"}
+    for folder in Path(project.store.root).iterdir():
+        # The index looks twice at a folder that changed within the last seconds.
+        os.utime(folder, (1_000_000, 1_000_000))
+    run_hook("session_start", event)
+    program = (
+        "import sys; sys.path[0] = sys.argv[1]\n"
+        "from recollect.hooks import main\n"
+        "main(['session_start'])\n"
+        "print(sorted(set(sys.modules) & set(sys.argv[2:])), file=sys.stderr)"
+    )
+    heavy = (
+        "re",
+        "json",
+        "typing",
+        "collections",
+        "dataclasses",
+        "datetime",
+        "hashlib",
+        "pathlib",
+        "subprocess",
+        "argparse",
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", "-c", program, str(ROOT / "src"), *heavy],
+        input=json.dumps({**event, "session_id": "s2"}).encode(),
+        capture_output=True,
+        check=True,
+    )
+
+    assert done.stdout
+    assert done.stderr.decode().strip() == "[]"
+
+
+def test_an_empty_session_id_is_no_session(project, hook):
+    assert start(hook, session="").context == start(hook, "resume", session="").context != ""
+
+
+def test_the_command_prints_the_same(project, hook):
+    answer = start(hook)
+
+    printed = subprocess.run(
+        [sys.executable, str(ROOT / "bin" / "recollect"), "digest", "--project", project.root],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+
+    assert printed.stdout == answer.context + "\n"
+
+
+def test_the_command_says_why(project):
+    command = [sys.executable, str(ROOT / "bin" / "recollect"), "digest", "--project", project.root]
+    told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
+    why = subprocess.run([*command, "--why"], capture_output=True, check=True, encoding="utf-8").stdout
+
+    assert {"text", "entries", "signals", "relevance", "weight", "more"} <= set(told)
+    assert "(the latest session that left something to do)" in why
+
+
+def test_the_ledger_of_a_digest_survives_strange_keys(project, hook):
+    bank = Path(project.root) / "docs" / "knowledge-bank"
+    bank.mkdir(parents=True)
+    (bank / "patterns.md").write_text("### Tab\there\nAnd\ttabs.\n")
+
+    start(hook)
+
+    assert start(hook, "resume").context == ""
+    with ledger.Ledger("s1") as told:
+        assert all("\t" not in record for record in told.told)
+
+
+def add_feature(project: Project, slug: str) -> None:
+    folder = Path(project.root) / "docs" / "features" / "1"
+    folder.mkdir(parents=True)
+    (folder / ".meta.json").write_text(json.dumps({"status": "active", "slug": slug}))
+
+
+NEW = {
+    "title": "Backups run at night",
+    "tags": ["backup"],
+    "content": {
+        "context": "Backups were forgotten.",
+        "decision": "Backups run nightly at 02:00",
+        "rationale": ["Nobody works then"],
+    },
+}
