@@ -41,6 +41,12 @@ COMMANDS: dict[str, Command] = {
     "archive": Command("transitions", "Put a record away for good, without deleting it."),
     "unarchive": Command("transitions", "Bring an archived record back."),
     "supersede": Command("supersede", "Say that one record replaces another."),
+    "freshness": Command("freshness", "Show which records are about files that have changed since."),
+    "reanchor": Command("freshness", "Confirm that records hold for their files as they are now."),
+    "audit": Command(
+        "audit", "Measure rot: duplicates, contradictions, drift, secrets, junk; here or in other stores."
+    ),
+    "stats": Command("stats", "Show what was told to agents and what became of it."),
     "gc": Command("gc", "Retire what is past its retention, delete what was retired long enough ago."),
     "index": Command("index", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),
