@@ -54,3 +54,12 @@ def test_the_users_own_folders_are_not_touched(recollect, temporary, home):
 
     assert {name: os.environ.get(name) for name in before} == before
     assert list(home.rglob("*.json")) == []
+
+
+def test_an_agent_gets_the_rule_then_the_successor_then_silence(recollect, temporary):
+    steps = json.loads(recollect("demo", "--json").out)["steps"]
+
+    answers = [step["output"] for step in steps if step["command"].startswith("> ")]
+    assert "At most 60 calls a minute" in answers[0]
+    assert "NATS JetStream" in answers[1] and "FOR UPDATE SKIP LOCKED" not in answers[1]
+    assert answers[2:] == ["(nothing is added to the prompt)"]
