@@ -1,4 +1,4 @@
-"""`python -m bench run|fit|latency|report`."""
+"""`python -m bench run|fit|latency|judge|report`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _COMMANDS = {
     "run": "ranking and injection figures of all systems on all sets",
     "fit": "fit the ranking and the gate and write the coefficients",
     "latency": "what a cold hook costs, against a bare interpreter",
+    "judge": "whether the LLM judge is worth its second, against the gate alone",
     "report": "write docs/benchmarks.md from the stored results",
 }
 

@@ -42,7 +42,7 @@ def model(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model:
     key_from, key = _key(settings.text("retrieval.judge.api_key_env"), usual, environ, needed=is_home)
     name = _name(provider, settings, environ)
     headers = _headers(provider, key_from, key)
-    return Model(provider, name, url, headers=headers, key_from=key_from, prices=_prices(settings, name))
+    return Model(provider, name, url, headers=headers, key_from=key_from, prices=prices(settings, name))
 
 
 def _name(provider: str, settings: Settings, environ: Mapping[str, str]) -> str:
@@ -114,8 +114,9 @@ def _headers(provider: str, key_from: str, key: str) -> dict[str, str]:
     return headers
 
 
-def _prices(settings: Settings, name: str) -> tuple[float, float] | None:
+def prices(settings: Settings, name: str) -> tuple[float, float] | None:
+    """Dollars for a million tokens in and out: the user's figures, or the published ones."""
     own = settings.number("retrieval.judge.price_in"), settings.number("retrieval.judge.price_out")
     if any(own):
         return own
-    return next((prices for known, prices in _PRICES.items() if known in name), None)
+    return next((listed for known, listed in _PRICES.items() if known in name), None)

@@ -1,0 +1,203 @@
+"""Whether the LLM judge is worth its second: precision, prompts served and cost, next to the gate alone.
+
+Each prompt is asked with its answer in the store and with the answer taken away; prompts that nothing answers are
+asked once. Three systems decide what is told: the gate alone, the gate and the judge, and a judge that is never wrong
+about the same candidates, which is the most any model could reach.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bench import data
+from bench.data import Prompt, Set
+from bench.stage import Stage, borrowed
+from bench.verdicts import Meter, Recorder, Replay
+from recollect import config, gate, judge, paths, provider, search
+from recollect.config import Settings
+from recollect.conversation import Model
+from recollect.errors import RecollectError
+from recollect.hearing import Ruling
+from recollect.search import Match
+
+if TYPE_CHECKING:
+    from recollect.hearing import Ask, Candidate
+
+
+class Asked(NamedTuple):
+    """A prompt in a store with or without its answer, and what the search found."""
+
+    run: str
+    prompt: Prompt
+    found: list[Match]
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        return self.prompt.relevant if self.run == "present" else frozenset()
+
+
+class Told(NamedTuple):
+    """What one system told for one prompt, and what finding out took."""
+
+    asked: Asked
+    ids: list[str]
+    requests: int = 0
+    failures: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sets", nargs="*", help="sets to use (default: our own and the shared data that is there)")
+    parser.add_argument("--prompts", type=int, default=40, metavar="N", help="prompts of each set (default: 40)")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--record", type=Path, metavar="FILE", help="ask the configured model and write its verdicts")
+    source.add_argument("--replay", type=Path, metavar="FILE", help="use the verdicts in FILE instead of a model")
+    source.add_argument("--ask", action="store_true", help="ask the configured model and write nothing")
+    parser.add_argument("--certain-in", type=float, metavar="P", help="instead of retrieval.judge.certain_in")
+    parser.add_argument("--certain-out", type=float, metavar="P", help="instead of retrieval.judge.certain_out")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE as well")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        return _run(options)
+    except RecollectError as error:
+        print(f"{error}\nfix: {error.fix}", file=sys.stderr)
+        return 1
+
+
+def _run(options: argparse.Namespace) -> int:
+    settings = _settings(options)
+    ask, model = _judge(options, settings)
+    figures = []
+    for name in options.sets or [*data.OWN_NAMES, *data.outside()]:
+        for system, told in _systems(_sample(data.load(name), options.prompts), settings, ask):
+            figures.append({"set": name, "system": system, **_figures(told, model)})
+            print(_row(figures[-1]), flush=True)
+    if isinstance(ask, Recorder):
+        ask.close()
+    if ask is None:
+        print(
+            "\nNo model was asked: --ask asks the configured one, --record keeps its verdicts, --replay uses kept ones."
+        )
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    settings = config.load(paths.user_store())
+    given = {"certain_in": options.certain_in, "certain_out": options.certain_out}
+    settings.take("bench", True, {f"retrieval.judge.{key}": value for key, value in given.items() if value is not None})
+    return settings
+
+
+def _judge(options: argparse.Namespace, settings: Settings) -> tuple[Ask | None, Model | None]:
+    if options.replay:
+        replay = Replay(options.replay)
+        return replay, Model("recorded", replay.model, "", headers={}, prices=provider.prices(settings, replay.model))
+    if not options.ask and not options.record:
+        return None, None
+    model = provider.model(settings)
+    ask = judge.asking(model)
+    return (Recorder(ask, options.record, model.name) if options.record else ask), model
+
+
+def _sample(chosen: Set, most: int) -> Set:
+    rng = random.Random(chosen.name)
+    prompts = chosen.prompts if len(chosen.prompts) <= most else tuple(rng.sample(chosen.prompts, most))
+    return chosen._replace(prompts=prompts)
+
+
+def _systems(chosen: Set, settings: Settings, ask: Ask | None) -> Iterator[tuple[str, list[Told]]]:
+    with Stage(chosen.records) as stage:
+        asked = list(_asked(stage, chosen, settings))
+    yield "gate alone", [Told(one, _cut(one.found, gate.THRESHOLD, settings)) for one in asked]
+    if ask is not None:
+        yield "gate + judge", [_told(one, settings, ask) for one in asked]
+    yield "perfect judge", [_told(one, settings, _perfect(one)) for one in asked]
+
+
+def _asked(stage: Stage, chosen: Set, settings: Settings) -> Iterator[Asked]:
+    for prompt in chosen.prompts:
+        yield Asked("present" if prompt.relevant else "none", prompt, _found(stage, prompt, settings))
+        if prompt.relevant:
+            with stage.without(prompt.relevant):
+                yield Asked("removed", prompt, _found(stage, prompt, settings))
+
+
+def _found(stage: Stage, prompt: Prompt, settings: Settings) -> list[Match]:
+    limit = settings.count("retrieval.judge.max_candidates")
+    return search.find(stage.index, prompt.text, limit=limit, mode="auto", borrowed=borrowed(prompt), settings=settings)
+
+
+def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:
+    return [match.id for match in found if match.probability >= bar][: settings.count("retrieval.max_inject")]
+
+
+def _told(asked: Asked, settings: Settings, ask: Ask) -> Told:
+    meter = Meter(ask)
+    opinion = judge.verdicts(asked.prompt.text, asked.found, asked.prompt.turns, settings, ask=meter)
+    kept = opinion.kept(asked.found, gate.THRESHOLD)
+    return Told(
+        asked,
+        _cut(kept, 0.0, settings),
+        opinion.requests,
+        len(opinion.failures),
+        opinion.tokens_in,
+        opinion.tokens_out,
+        max((ruling.seconds for ruling in meter.rulings), default=0.0),
+    )
+
+
+def _perfect(asked: Asked) -> Ask:
+    def ask(prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
+        return Ruling([at for at, candidate in enumerate(batch) if candidate.id in asked.relevant])
+
+    return ask
+
+
+def _figures(told: list[Told], model: Model | None) -> dict[str, Any]:
+    """Precision over all that was told, the share of prompts that got an answer, and the share told something wrong."""
+    present = [one for one in told if one.asked.run == "present"]
+    silent = [one for one in told if one.asked.run != "present"]
+    right = sum(len(set(one.ids) & one.asked.relevant) for one in told)
+    said = sum(len(one.ids) for one in told)
+    sent = [one for one in told if one.requests]
+    dollars = model.cost(sum(one.tokens_in for one in told), sum(one.tokens_out for one in told)) if model else None
+    return {
+        "prompts": len(told),
+        "precision": right / said if said else 1.0,
+        "served": _share(present, lambda one: bool(set(one.ids) & one.asked.relevant)),
+        "false": _share(silent, lambda one: bool(one.ids)),
+        "sent": len(sent) / len(told) if told else 0.0,
+        "requests": sum(one.requests for one in told),
+        "failures": sum(one.failures for one in told),
+        "tokens_in": sum(one.tokens_in for one in told),
+        "tokens_out": sum(one.tokens_out for one in told),
+        "seconds": median(one.seconds for one in sent) if sent else 0.0,
+        "dollars_per_1000": dollars / len(told) * 1_000 if dollars is not None and told else None,
+    }
+
+
+def _share(told: list[Told], test: Callable[[Told], bool]) -> float:
+    return sum(map(test, told)) / len(told) if told else 0.0
+
+
+def _row(figures: dict[str, Any]) -> str:
+    parts = [f"{figures['set']:10} {figures['system']:14}"]
+    parts += [f"{name} {figures[name]:.3f}" for name in ("precision", "served", "false", "sent")]
+    if figures["tokens_in"]:
+        parts.append(f"{figures['requests']} requests, {figures['failures']} failed, {figures['seconds']:.2f} s")
+    if figures["dollars_per_1000"]:
+        parts.append(f"${figures['dollars_per_1000']:.3f} for 1,000 prompts")
+    return "  ".join(parts)
