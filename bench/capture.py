@@ -1,10 +1,10 @@
 """How well triage tells what is worth keeping: precision and recall on labelled sessions.
 
-    PYTHONPATH=src python3 bench/capture.py [--split tune|test|all] [--details]
+    PYTHONPATH=src python3 bench/capture.py [--split phrases|tune|test|all] [--details]
 
 Each session is replayed: triage runs at every point where the Stop hook would, what was offered is not offered again,
 and a session gets at most two offers. An offer is right if its category is one that a careful colleague would want.
-Words and weights were chosen on "tune" alone. Intervals are 95 % bootstrap intervals over sessions.
+Words and weights were chosen on "tune" and "phrases" alone. Intervals are 95 % bootstrap intervals over sessions.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import capture_phrases
 from recollect import triage
 from recollect.lexicon import Lexicons
 from recollect.transcript import Message
@@ -136,6 +137,8 @@ def details(outcomes: list[Outcome]) -> str:
     for outcome in outcomes:
         ok = {finding.category for finding in outcome.offered} == outcome.expected
         lines.append(f"{'  ' if ok else '! '}{outcome.id} {outcome.kind} expected={sorted(outcome.expected)}")
+        if not ok and not outcome.offered:
+            lines.append(f"      missed: {outcome.quotes}"[:200])
         for finding in outcome.offered:
             lines.append(f"      {finding.category} {finding.score:.2f} {' | '.join(finding.evidence)[:200]}")
     return "\n".join(lines)
@@ -143,13 +146,15 @@ def details(outcomes: list[Outcome]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--split", choices=("tune", "test", "all"), default="all")
+    parser.add_argument("--split", choices=("phrases", "tune", "test", "all"), default="all")
     parser.add_argument("--details", action="store_true", help="every session and what it was offered")
     args = parser.parse_args()
     lexicons = Lexicons()
     sessions = [json.loads(line) for line in SESSIONS.read_text("utf-8").splitlines()]
-    for split in ("tune", "test") if args.split == "all" else (args.split,):
-        outcomes = [replay(session, lexicons) for session in sessions if session["split"] == split]
+    sets = {split: [session for session in sessions if session["split"] == split] for split in ("tune", "test")}
+    sets["phrases"] = capture_phrases.sessions()
+    for split in ("phrases", "tune", "test") if args.split == "all" else (args.split,):
+        outcomes = [replay(session, lexicons) for session in sets[split]]
         print(report(split, outcomes), end="\n\n")
         if args.details:
             print(details(outcomes), end="\n\n")

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from recollect import features, search
 
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
+from recollect import features, search
+from recollect import pool as pool_size
 
 SIZES = (3, 8, 20, 60)
 """Records in the small stores that the model also has to get right."""
@@ -39,7 +40,7 @@ class Examples(NamedTuple):
 
 def pool(stage: Stage, prompt: Prompt, relevant: frozenset[str]) -> Pool:
     """The candidates for a prompt, in the order the index gave them."""
-    found = search.find(stage.index, prompt.text, limit=search.POOL, borrowed=borrowed(prompt))
+    found = search.find(stage.index, prompt.text, limit=pool_size.SEARCH, borrowed=borrowed(prompt))
     rows = [[match.features[name] for name in features.NAMES] for match in found]
     table = np.array(rows, dtype=float).reshape(-1, len(features.NAMES))
     return Pool(table, np.array([match.id in relevant for match in found], dtype=bool), len(relevant))

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from recollect import coefficients, features, gate
 
 from bench import data, learn, metrics
 from bench.examples import Examples, gather
 from bench.learn import Model
+from recollect import coefficients, features, gate
 
 MODEL = Path(coefficients.__file__)
 _OWN = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from recollect import gate
 
 from bench.examples import Examples, Pool
+from recollect import gate
 
 TOP = 3
 """Hits of a search that could be injected, and so have to be judged."""

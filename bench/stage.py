@@ -7,10 +7,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from bench.data import Prompt
 from recollect import index, indexing, memory, query
 from recollect.memory import Memory
-
-from bench.data import Prompt
 
 
 class Stage:

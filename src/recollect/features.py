@@ -17,10 +17,11 @@ NAMES = (
 WINDOW = 12
 _K1, _B = 1.2, 0.75
 
+
 class Corpus:
     """What must be known of all records: how many, how long, and in how many each asked-for term occurs."""
 
-    __slots__ = ("body_length", "count", "frequency", "title_frequency", "title_length")
+    __slots__ = ("body_length", "count", "frequency", "head_frequency", "title_length")
 
     def __init__(
         self,
@@ -28,13 +29,13 @@ class Corpus:
         title_length: float,
         body_length: float,
         frequency: dict[str, int],
-        title_frequency: dict[str, int],
+        head_frequency: dict[str, int],
     ) -> None:
         self.count = count
         self.title_length = max(title_length, 1.0)
         self.body_length = max(body_length, 1.0)
         self.frequency = frequency
-        self.title_frequency = title_frequency
+        self.head_frequency = head_frequency
 
 
 def rarity(frequency: int, count: int) -> float:
@@ -58,7 +59,7 @@ class Look:
         self.titled = [
             i
             for i, term in enumerate(query.terms)
-            if any(corpus.title_frequency.get(t) for t in (term, *alike.get(term, ())))
+            if any(corpus.head_frequency.get(t) for t in (term, *alike.get(term, ())))
         ]
         self.pairs = self._pairs(query.sequence)
         for term, others in alike.items():
@@ -115,12 +116,13 @@ def of(look: Look, title: str, tags: str, triggers: str, body: str) -> list[floa
         title_mass / 10,
         asked,
         share,
-        _mass((i for i in look.titled if i in titled), weights) / concepts if concepts else 0.0,
+        _mass((titled | in_trigger).intersection(look.titled), weights) / concepts if concepts else 0.0,
     ]
 
 
 def _positions(concept: dict[str, int], stream: list[str]) -> list[tuple[int, int]]:
-    return [(place, concept[term]) for place, term in enumerate(stream) if term in concept]
+    get = concept.get
+    return [(place, found) for place, term in enumerate(stream) if (found := get(term)) is not None]
 
 
 def _mass(concepts: object, weights: list[float]) -> float:

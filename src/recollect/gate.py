@@ -18,6 +18,9 @@ FIRST_PROMPT_THRESHOLD = coefficients.FIRST_PROMPT_THRESHOLD
 
 HIGH, MEDIUM = 0.7, 0.4
 
+_RIVALS = 12
+"""Hits that share what there is to share: the same however many candidates were looked at."""
+
 STANDING = ("share", "log_share", "score", "lead")
 """How a hit stands among the others, beside the features of its own."""
 
@@ -32,7 +35,7 @@ def standings(scores: Sequence[float]) -> list[tuple[float, ...]]:
     if not scores:
         return []
     best = scores[0]
-    total = sum(exp(max(one - best, -50.0)) for one in scores)
+    total = sum(exp(max(one - best, -50.0)) for one in scores[:_RIVALS])
     found = []
     for place, one in enumerate(scores):
         share = exp(max(one - best, -50.0)) / total

@@ -14,10 +14,10 @@ from recollect.features import Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
-VERSION = 8
+VERSION = 9
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 FOLDERS = ("decisions", "constraints", "preferences", "runbooks", "tech-debt", "sessions")
@@ -35,34 +35,40 @@ CREATE INDEX record_by_id ON record (id);
 CREATE TABLE succession (old TEXT, new TEXT, said_by INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
 CREATE INDEX succession_by_speaker ON succession (said_by);
-CREATE TABLE term (term TEXT PRIMARY KEY, records INTEGER, titles INTEGER) WITHOUT ROWID;
+CREATE TABLE place (spot TEXT, name TEXT, gravity INTEGER, n INTEGER);
+CREATE INDEX place_by_spot ON place (spot);
+CREATE INDEX place_by_name ON place (name);
+CREATE INDEX place_by_record ON place (n);
+CREATE TABLE term (term TEXT PRIMARY KEY, records INTEGER, heads INTEGER) WITHOUT ROWID;
 """
 
 # The streams hold nothing but terms and spaces, so the plainest tokeniser reads back exactly what was analysed.
+# Ranking looks at the streams themselves, so the table need not know positions or lengths.
 _WORDS = """
 CREATE VIRTUAL TABLE {0} USING fts5(
-    title_terms, tag_terms, trigger_terms, body_terms, content='record', content_rowid='n', tokenize='ascii'
+    title_terms, tag_terms, trigger_terms, body_terms,
+    content='record', content_rowid='n', tokenize='ascii', detail=column, columnsize=0
 );
-INSERT INTO {0} ({0}, rank) VALUES ('rank', 'bm25(4.0, 1.0, 3.0, 1.0)');
 """
 
-COLUMNS = (
-    "n, path, mtime, size, id, category, title, tags, status, updated_at, expires, void, essence,"
-    " title_terms, tag_terms, trigger_terms, body_terms"
-)
+_FIELDS = (
+    "n", "path", "mtime", "size", "id", "category", "title", "tags", "status", "updated_at", "expires", "void",
+    "essence", "title_terms", "tag_terms", "trigger_terms", "body_terms",
+)  # fmt: skip
+_COLUMNS = ", ".join(_FIELDS)
 
 
 class Row:
     """One record as the index knows it."""
 
-    __slots__ = (
-        "n", "path", "mtime", "size", "id", "category", "title", "tags", "status", "updated_at", "expires", "void",
-        "essence", "title_terms", "tag_terms", "trigger_terms", "body_terms",
-    )  # fmt: skip
+    __slots__ = _FIELDS
 
     def __init__(self, *values: Any) -> None:
-        for name, value in zip(self.__slots__, values):
-            setattr(self, name, value)
+        (
+            self.n, self.path, self.mtime, self.size, self.id, self.category, self.title, self.tags, self.status,
+            self.updated_at, self.expires, self.void, self.essence, self.title_terms, self.tag_terms,
+            self.trigger_terms, self.body_terms,
+        ) = values  # fmt: skip
 
 
 class Index:
@@ -107,43 +113,44 @@ class Index:
             title_terms / (records or 1),
             body_terms / (records or 1),
             {term: count for term, (count, _) in counts.items()},
-            {term: titles for term, (_, titles) in counts.items()},
+            {term: heads for term, (_, heads) in counts.items()},
         )
 
     def term_counts(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """For terms that occur: in how many active records, and in how many titles or triggers."""
         wanted = list(terms)
         marks = ",".join("?" * len(wanted))
-        rows = self.connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", wanted)
-        return {term: (records, titles) for term, records, titles in rows}
+        rows = self.connection.execute(f"SELECT term, records, heads FROM term WHERE term IN ({marks})", wanted)
+        return {term: (records, heads) for term, records, heads in rows}
 
     def terms_like(self, prefix: str, most: int) -> dict[str, tuple[int, int]]:
         """The commonest terms that begin with a prefix."""
         rows = self.connection.execute(
-            "SELECT term, records, titles FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
+            "SELECT term, records, heads FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
             " ORDER BY records DESC LIMIT ?",
             (prefix, prefix + "\U0010ffff", most),
         )
-        return {term: (records, titles) for term, records, titles in rows}
+        return {term: (records, heads) for term, records, heads in rows}
 
-    def candidates(self, expression: str, most: int, *, past: bool, filters: str = "", values: Any = ()) -> list[Row]:
-        """The records that match an expression of quoted terms, best first; filters are SQL on record columns."""
+    def holders(self, term: str, *, heads: bool = False, past: bool = False) -> list[int]:
+        """The numbers of the records that have a term: anywhere, or in title and triggers."""
         table = "past" if past else "word"
-        if filters:
-            inner = (
-                f"SELECT {table}.rowid AS n FROM {table} JOIN record ON record.n = {table}.rowid"
-                f" WHERE {table} MATCH ? AND {filters} ORDER BY {table}.rank LIMIT ?"
-            )
-        else:
-            inner = f"SELECT rowid AS n FROM {table} WHERE {table} MATCH ? ORDER BY rank LIMIT ?"
-        return self.rows(f"WHERE n IN ({inner})", (expression, *values, most))
+        where = "{title_terms trigger_terms}: " if heads else ""
+        rows = self.connection.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (f'{where}"{term}"',))
+        return [n for (n,) in rows]
 
     def rows(self, where: str = "", values: Any = ()) -> list[Row]:
-        return [Row(*row) for row in self.connection.execute(f"SELECT {COLUMNS} FROM record {where}", values)]
+        return [Row(*row) for row in self.connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
 
-    def heirs(self, record_id: str) -> list[str]:
-        """The ids of the records that replace one."""
-        rows = self.connection.execute("SELECT DISTINCT new FROM succession WHERE old = ?", (record_id,))
-        return [new for (new,) in rows]
+    def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """For those of some ids that are superseded, the ids of what replaces them."""
+        marks = ",".join("?" * len(ids))
+        found: dict[str, list[str]] = {}
+        rows = self.connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
+        for old, new in rows:
+            if new != old:
+                found.setdefault(old, []).append(new)
+        return found
 
 
 def open(store_root: str, *, hook: bool = False) -> Index:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from recollect import document, essence, facts, sweep
+from recollect import document, essence, facts, places, sweep
 from recollect.document import Document
 from recollect.errors import RecollectError
 from recollect.index import Index
@@ -18,7 +18,7 @@ _INSERT = (
 )
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
-    " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
+    " DO UPDATE SET records = records + excluded.records, heads = heads + excluded.heads"
 )
 
 
@@ -67,6 +67,7 @@ class _Work:
                 self._count(Document(*fields), -1)
             self._index.connection.execute("DELETE FROM record WHERE n = ?", (row.n,))
             self._index.connection.execute("DELETE FROM succession WHERE said_by = ?", (row.n,))
+            self._index.connection.execute("DELETE FROM place WHERE n = ?", (row.n,))
 
     def add(self, path: str) -> None:
         # The stamp is taken before reading: an edit in between is seen next time, never lost.
@@ -94,6 +95,8 @@ class _Work:
             )
         if memory.record_status == "active":
             self._count(text, 1)
+        for spot, name, gravity in places.of(memory):
+            execute("INSERT INTO place VALUES (?, ?, ?, ?)", (spot, name, gravity, n))
         if memory.superseded_by:
             execute("INSERT INTO succession VALUES (?, ?, ?)", (memory.id, memory.superseded_by, n))
         for old in memory.supersedes:
@@ -106,9 +109,10 @@ class _Work:
             self._totals[1] + step * len(title),
             self._totals[2] + step * len(body),
         ]
-        for term in {*title, *text.tags.split(), *text.triggers.split(), *body}:
+        heads = {*title, *text.triggers.split()} - {"|"}
+        for term in heads.union(text.tags.split(), body):
             self._terms.setdefault(term, [0, 0])[0] += step
-        for term in set(title):
+        for term in heads:
             self._terms[term][1] += step
 
     def finish(self) -> None:

@@ -8,8 +8,7 @@ from recollect import gate, moment, search, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from recollect.admission import Admission
     from recollect.config import Settings
     from recollect.index import Index, Row
     from recollect.query import Query
@@ -21,17 +20,15 @@ _SLOPE, _MIDDLE = 0.5, 9.0
 """The score at which a record is as probably relevant as not, and how fast that changes."""
 
 
-def find(
-    index: Index, asked: Query, admits: Callable[[Row], bool], now: str | None, settings: Settings | None
-) -> list[search.Match]:
+def find(index: Index, asked: Query, admission: Admission) -> list[search.Match]:
     """All records that score, best first; superseded ones do not take part."""
     wanted = set(asked.terms)
-    since = moment.days_before(now or moment.now(), _RECENT_DAYS)
+    since = moment.days_before(admission.now, _RECENT_DAYS)
     found: list[search.Match] = []
     for row in index.rows("WHERE status <> 'broken' AND id NOT IN (SELECT old FROM succession)"):
-        if not admits(row):
+        if not admission.admits(row):
             continue
-        points = score(wanted, row, settings)
+        points = score(wanted, row, admission.settings)
         if points:
             found.append(_match(index, asked, row, points + (row.updated_at >= since)))
     found.sort(key=lambda match: (-match.score, match.path))

@@ -70,15 +70,6 @@ def stamp(root: str, path: str) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def is_whole(index: Index) -> bool:
-    """Whether the full-text table holds as many records as it should: one that lost its content looks healthy."""
-    if not index.has_words:
-        return True
-    (expected,) = index.connection.execute("SELECT records FROM total").fetchone()
-    (found,) = index.connection.execute("SELECT count(*) FROM word_docsize").fetchone()
-    return bool(expected == found)
-
-
 def rebuild(index: Index, *, hook: bool) -> None:
     """Forget everything, and index all files again."""
     reset(index.connection)

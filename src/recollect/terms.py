@@ -34,37 +34,30 @@ def _is_mark(character: str) -> bool:
 
 def stream(text: str) -> list[str]:
     """All terms of a text, in order."""
-    if not text.isascii():
-        text = _plain(text)
     found: list[str] = []
-    for word in _split(text):
-        found += _known.get(word) or _learn(word)
+    for word in words(text):
+        found += of_word(word)
     return found
 
 
 def words(text: str) -> list[str]:
-    """The words of a text before case splitting and stemming, split at punctuation and space."""
-    return _split(text if text.isascii() else _plain(text))
-
-
-def of_word(word: str) -> tuple[str, ...]:
-    """The terms of one word of `words`."""
-    return _known.get(word) or _learn(word)
-
-
-def _split(text: str) -> list[str]:
+    """The words of a text as they stand there, split at punctuation and space."""
     if "+" in text or "#" in text:
         text = text.replace("C++", "cpp").replace("c++", "cpp").replace("C#", "csharp").replace("c#", "csharp")
     return text.translate(_separators).split()
 
 
+def of_word(word: str) -> tuple[str, ...]:
+    """The terms of one word: several if it is a compound or of an unspaced script."""
+    known = _known.get(word)
+    return _learn(word) if known is None else known
+
+
 def _learn(word: str) -> tuple[str, ...]:
     if len(_known) >= _MOST_KNOWN:
         _known.clear()
-    parts = cased_parts(word)
-    terms: list[str] = []
-    for part in parts:
-        terms += _terms_of_part(part)
+    plain = [word] if word.isascii() else _plain(word).translate(_separators).split()
+    terms = [term for one in plain for part in cased_parts(one) for term in _terms_of_part(part)]
     _known[word] = answer = tuple(terms)
     return answer
 

@@ -1,0 +1,154 @@
+"""`python -m bench latency`: what the hook behind a prompt costs, against a bare interpreter, run turn by turn."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from recollect.memory import Memory
+
+from bench import results, stage
+
+ROOT = Path(__file__).parents[1]
+SIZES = (50, 500, 5_000, 50_000)
+_PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from recollect import index; index.open(sys.argv[2])"
+
+
+class Cost(NamedTuple):
+    """Milliseconds of one process: CPU time, and on the clock."""
+
+    cpu: float
+    wall: float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="records in the store")
+    parser.add_argument("--times", type=int, default=21, help="runs of each kind (default 21)")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter to measure")
+
+
+def run(options: argparse.Namespace) -> int:
+    found = {}
+    for size in options.sizes:
+        with tempfile.TemporaryDirectory(prefix="recollect-latency-") as folder:
+            found[str(size)] = measure(Path(folder), size, options.times, options.python)
+        print(json.dumps({size: found[str(size)]}), flush=True)
+    results.save("latency", {"python": sys.version.split()[0], "times": options.times, "sizes": found})
+    return 0
+
+
+def measure(folder: Path, size: int, times: int, python: str) -> dict[str, dict[str, float]]:
+    """Ratios to a bare interpreter for a warm cache, after one file changed, and with no cache at all."""
+    store = folder / "project" / ".claude" / "memory"
+    prompts = write_store(store, size)
+    env = {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(folder / "home"),
+        "RECOLLECT_CACHE_DIR": str(folder / "cache"),
+        "RECOLLECT_STATE_DIR": str(folder / "state"),
+    }
+    subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(store)], env=env, check=True)
+    time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
+    hook = [python, "-S", "-E", str(ROOT / "hooks" / "run.py"), "user_prompt_submit"]
+    cases: dict[str, Callable[[int], None]] = {
+        "warm": lambda turn: None,
+        "one file changed": lambda turn: _touch(store, turn),
+    }
+    if size <= SIZES[1]:
+        cases["cold cache"] = lambda turn: _forget(folder / "cache")
+    return {name: _compare(hook, before, prompts, folder, env, times, python) for name, before in cases.items()}
+
+
+def _compare(
+    hook: list[str],
+    before: Callable[[int], None],
+    prompts: list[str],
+    folder: Path,
+    env: dict[str, str],
+    times: int,
+    python: str,
+) -> dict[str, float]:
+    bare: list[Cost] = []
+    ours: list[Cost] = []
+    for turn in range(times + 2):
+        before(turn)
+        event = {"prompt": prompts[turn % len(prompts)], "cwd": str(folder / "project"), "session_id": f"s{turn}"}
+        bare.append(_timed([python, "-S", "-E", "-c", "pass"], b"", env))
+        ours.append(_timed(hook, json.dumps(event).encode(), env))
+    bare, ours = bare[2:], ours[2:]
+    cpu, wall = (statistics.median(getattr(one, kind) for one in bare) for kind in ("cpu", "wall"))
+    return {
+        "bare cpu ms": round(cpu, 2),
+        "cpu ms": round(statistics.median(one.cpu for one in ours), 2),
+        "cpu ratio": round(statistics.median(one.cpu for one in ours) / cpu, 2),
+        "wall ratio": round(statistics.median(one.wall for one in ours) / wall, 2),
+        "worst cpu ratio": round(max(one.cpu for one in ours) / cpu, 2),
+    }
+
+
+def _timed(command: list[str], given: bytes, env: dict[str, str]) -> Cost:
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env
+    )
+    assert process.stdin
+    process.stdin.write(given)
+    process.stdin.close()
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return Cost((usage.ru_utime + usage.ru_stime) * 1000, (time.perf_counter() - began) * 1000)
+
+
+def write_store(store: Path, size: int) -> list[str]:
+    """A store of invented records whose words are distributed as in real text, and prompts made of its words."""
+    rng = random.Random(size)
+    words = _vocabulary(rng, 2_000 + size // 2)
+    weights = [1 / (place + 3) for place in range(len(words))]
+    totals = [sum(weights[:1])]
+    for weight in weights[1:]:
+        totals.append(totals[-1] + weight)
+
+    def text(count: int) -> str:
+        return " ".join(rng.choices(words, cum_weights=totals, k=count))
+
+    day = "2026-01-01T00:00:00Z"
+    for number in range(size):
+        content = {"kind": "policy", "rule": text(60), "impact": [text(20)], "severity": "medium", "active": True}
+        record = Memory("constraint", f"r{number:06}", text(8), content, created_at=day, updated_at=day, tags=("t",))
+        if number % 2:
+            decision = {"status": "accepted", "context": text(40), "decision": text(30), "rationale": [text(15)]}
+            record = record._replace(category="decision", content=decision)
+        stage.write(str(store), [record])
+    return [f"please look at {text(12)} and tell me why {text(8)} in src/{text(1)}/{text(1)}.py" for _ in range(20)]
+
+
+def _vocabulary(rng: random.Random, count: int) -> list[str]:
+    starts, middles = "b br c d dr f g gr h k l m n p pr r s st t tr v w".split(), "a e i o u ai ea io ou".split()
+    ends = "b ck d f g l m n p r s t x nd rt st".split()
+    found: dict[str, None] = {}
+    while len(found) < count:
+        syllables = rng.randint(1, 3)
+        found["".join(rng.choice(starts) + rng.choice(middles) for _ in range(syllables)) + rng.choice(ends)] = None
+    return list(found)
+
+
+def _touch(store: Path, turn: int) -> None:
+    path = sorted((store / "decisions").iterdir())[turn]
+    path.write_bytes(path.read_bytes().replace(b"accepted", b"proposed"))
+
+
+def _forget(cache: Path) -> None:
+    for path in cache.glob("*.sqlite*"):
+        path.unlink()
+
+
