@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import knowledge, trace
+from recollect import knowledge, sources, trace
 from recollect.knowledge import Lesson
 
 BANK = """# Anti-patterns
@@ -50,6 +50,10 @@ def facts(lesson: Lesson) -> tuple[object, ...]:
 
 def parse(text: str) -> list[Lesson]:
     return knowledge.parse(text, "pattern", "bank.md", is_local=True)
+
+
+def lessons(project: Path) -> list[Lesson]:
+    return knowledge.lessons(sources.bank_folders(str(project)))
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -107,7 +111,7 @@ def test_banks_of_the_project_and_of_the_user_are_read_and_not_touched(tmp_path:
     write(places[0], "other.md", "### Not a bank\n")
     before = [(file.read_bytes(), file.stat().st_mtime_ns) for file in files]
 
-    found = knowledge.lessons(str(tmp_path))
+    found = lessons(tmp_path)
 
     kinds = ["anti_pattern", "pattern", "heuristic"] * 3
     assert [(lesson.category, lesson.is_local) for lesson in found] == list(zip(kinds, [True] * 3 + [False] * 6))
@@ -125,7 +129,7 @@ def test_of_duplicates_the_one_observed_more_often_stays(
     write(local, "patterns.md", f"### Rename\nWrite aside, then rename!\n- Observation count: {here}\n")
     write(shared, "heuristics.md", f"### Moved\nwrite  aside; then RENAME\n- Observation count: {there}\n")
 
-    (lesson,) = knowledge.lessons(str(tmp_path))
+    (lesson,) = lessons(tmp_path)
 
     assert (lesson.is_local, lesson.observations) == (kept, max(here, there))
 
@@ -133,16 +137,17 @@ def test_of_duplicates_the_one_observed_more_often_stays(
 def test_entries_without_a_description_are_told_apart_by_their_title(tmp_path: Path) -> None:
     write(tmp_path / "docs/knowledge-bank", "patterns.md", "### One\n### Two\n### One\n")
 
-    assert [lesson.title for lesson in knowledge.lessons(str(tmp_path))] == ["One", "Two"]
+    assert [lesson.title for lesson in lessons(tmp_path)] == ["One", "Two"]
 
 
-def test_a_bank_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
-    outside = write(tmp_path, "outside.md", "### Secret\n")
-    folder = tmp_path / "project/docs/knowledge-bank"
-    folder.mkdir(parents=True)
-    (folder / "patterns.md").symlink_to(outside)
+@pytest.mark.parametrize("link", ["docs", "docs/knowledge-bank", "docs/knowledge-bank/patterns.md"])
+def test_a_bank_that_leads_out_of_the_project_is_not_read(tmp_path: Path, link: str) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    write(outside / "docs/knowledge-bank", "patterns.md", "### Secret\n")
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(outside / link)
 
-    assert knowledge.lessons(str(tmp_path / "project")) == []
+    assert lessons(project) == []
     assert "leads out of the project" in trace.recent()[0][2]
 
 
@@ -152,7 +157,7 @@ def test_a_bank_that_is_too_large_a_pipe_or_a_folder_is_passed_over(tmp_path: Pa
     os.mkfifo(folder / "heuristics.md")
     (folder / "anti-patterns.md").mkdir()
 
-    assert knowledge.lessons(str(tmp_path)) == []
+    assert lessons(tmp_path) == []
     assert len(trace.recent()) == 3
 
 
@@ -161,7 +166,7 @@ def test_bytes_that_are_not_text_do_no_harm(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "patterns.md").write_bytes(b"\xef\xbb\xbf### Na\xffme\nPro\x00se \xf0\x9f\n")
 
-    (lesson,) = knowledge.lessons(str(tmp_path))
+    (lesson,) = lessons(tmp_path)
 
     assert lesson.title == "Na�me"
 

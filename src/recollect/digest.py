@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from recollect import digest_page, globs, moment, relevance, selection, signals, sources
+from recollect import digest_page, moment, relevance, selection, signals, sources
 from recollect.selection import Pick
 
 TYPE_CHECKING = False
@@ -124,13 +124,17 @@ def _left_off(ranked: Sequence[Pick]) -> list[Pick]:
 
 def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
     """Debt that presses and constraints that run out, where they touch a file in play."""
+    pressing = [pick for pick in ranked if pick.candidate.urgency not in ("", "open") and pick.candidate.files]
+    if not pressing or not files:
+        return []
+    from recollect import globs
+
     in_play = globs.Paths(files)
     found = []
-    for pick in ranked:
-        one = pick.candidate
-        touched = in_play.first_under(one.files) if one.urgency and one.category != "session_summary" else ""
+    for pick in pressing:
+        touched = in_play.first_under(pick.candidate.files)
         if touched:
-            pick.reason = f"{one.urgency}, touches {touched}"
+            pick.reason = f"{pick.candidate.urgency}, touches {touched}"
             found.append(pick)
     return found
 

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import os
 
-from recollect import lean, markdown, paths, trace, wording
+from recollect import lean, markdown, paths, terms, trace, wording
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BANKS = {"anti-patterns.md": "anti_pattern", "patterns.md": "pattern", "heuristics.md": "heuristic"}
-FOLDER = os.path.join("docs", "knowledge-bank")
 LARGEST_FILE = 1_000_000
 MOST_ENTRIES = 2_000
 _KINDS = ("anti-pattern:", "pattern:", "heuristic:")
@@ -43,26 +46,24 @@ class Lesson:
     @property
     def identity(self) -> str:
         """The hash of the normalised description, by which duplicates are known."""
-        plain = "".join(char if char.isalnum() else " " for char in (self.text or self.title).lower())
-        return lean.digest(" ".join(plain.split()).encode("utf-8", "replace"))
+        plain = " ".join(terms.words((self.text or self.title).lower()))
+        return lean.digest(plain.encode("utf-8", "replace"))
 
 
-def lessons(project: str) -> list[Lesson]:
-    """The entries of all banks, the project's first; of duplicates the one observed more often stays."""
+def lessons(folders: Sequence[tuple[str, str, str]]) -> list[Lesson]:
+    """The entries of the banks in some folders; of duplicates the one observed more often stays.
+
+    A folder comes with its name for the agent and, if it is a project's, the project, which no link may lead out of.
+    """
     kept: dict[str, Lesson] = {}
-    for folder, source, is_local in _places(project):
+    for folder, source, project in folders:
         for name, category in BANKS.items():
-            text = _read(os.path.join(folder, name), within=project if is_local else "")
-            for lesson in parse(text, category, source + name, is_local=is_local) if text else ():
+            text = _read(os.path.join(folder, name), within=project)
+            for lesson in parse(text, category, source + name, is_local=bool(project)) if text else ():
                 rival = kept.get(lesson.identity)
                 if rival is None or lesson.observations > rival.observations:
                     kept[lesson.identity] = lesson
     return list(kept.values())
-
-
-def exist(project: str) -> bool:
-    """Whether there is any bank to read."""
-    return any(os.path.isfile(os.path.join(folder, name)) for folder, _, _ in _places(project) for name in BANKS)
 
 
 def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Lesson]:
@@ -142,15 +143,6 @@ def _name(line: str) -> str:
         if name.lower().startswith(kind):
             name = name[len(kind) :].strip()
     return wording.cut(name, 120)
-
-
-def _places(project: str) -> list[tuple[str, str, bool]]:
-    user = paths.user_store()
-    return [
-        *([(os.path.join(project, FOLDER), "docs/knowledge-bank/", True)] if project else []),
-        (os.path.join(user, "knowledge-bank"), "~/.claude/memory/knowledge-bank/", False),
-        (os.path.join(os.path.dirname(user), "iflow", "memory"), "~/.claude/iflow/memory/", False),
-    ]
 
 
 def _read(path: str, within: str) -> str:

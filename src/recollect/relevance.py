@@ -6,11 +6,13 @@ there. A store of five entries and one of five thousand then speak of the same t
 
 from __future__ import annotations
 
+import math
+
 from recollect import lean, query, stopwords, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from recollect.index import Index
     from recollect.selection import Candidate
@@ -23,21 +25,18 @@ class Unavailable(Exception):
     """This Python's SQLite has no FTS5."""
 
 
-def of_records(index: Index, text: str) -> dict[str, float]:
-    """Scores of a store's current records by their path."""
+def of_records(index: Index, text: str) -> dict[int, float]:
+    """Scores of a store's active records by their number in the index."""
     if not index.has_words:
         raise Unavailable
     wanted = query.parse(text).terms[:MOST_WORDS]
     if not wanted:
         return {}
-    counts = index.term_counts(wanted)
+    counts = {term: known[0] for term, known in index.term_counts(wanted).items()}
     (total,) = index.connection.execute("SELECT records FROM total").fetchone()
-    weight = sum(_rarity(total, counts.get(term, (0, 0))[0]) for term in wanted)
-    rows = index.connection.execute(
-        "SELECT record.path, word.rank FROM word JOIN record ON record.n = word.rowid WHERE word MATCH ?",
-        (_any(wanted),),
-    )
-    return {path: -rank / weight for path, rank in rows}
+    weight = _weight(wanted, counts, total)
+    rows = index.connection.execute("SELECT rowid, rank FROM word WHERE word MATCH ?", (_any(wanted),))
+    return {n: -rank / weight for n, rank in rows}
 
 
 def of_texts(candidates: Sequence[Candidate], text: str) -> dict[str, float]:
@@ -48,7 +47,7 @@ def of_texts(candidates: Sequence[Candidate], text: str) -> dict[str, float]:
     connection = lean.connect(":memory:", isolation_level=None)
     try:
         _fill(connection, candidates)
-        weight = sum(_rarity(len(candidates), _count(connection, word)) for word in wanted)
+        weight = _weight([_stem(word) for word in wanted], _counts(connection), len(candidates))
         rows = connection.execute("SELECT rowid, bm25(entry, 4.0, 1.0) FROM entry WHERE entry MATCH ?", (_any(wanted),))
         return {candidates[place].key: -rank / weight for place, rank in rows}
     finally:
@@ -86,13 +85,16 @@ def _any(wanted: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in wanted)
 
 
-def _count(connection: lean.Connection, word: str) -> int:
-    (count,) = connection.execute("SELECT count(*) FROM entry WHERE entry MATCH ?", (f'"{word}"',)).fetchone()
-    return int(count)
+def _counts(connection: lean.Connection) -> dict[str, int]:
+    connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(entry, row)")
+    return dict(connection.execute("SELECT term, doc FROM vocabulary").fetchall())
 
 
-def _rarity(total: int, holders: int) -> float:
-    """The inverse document frequency as FTS5 has it, never below its floor."""
-    import math
+def _stem(word: str) -> str:
+    return terms.of_word(word)[0] if word.isascii() else word
 
-    return max(math.log((total - holders + 0.5) / (holders + 0.5)), _LEAST)
+
+def _weight(wanted: Sequence[str], counts: Mapping[str, int], total: int) -> float:
+    """What the whole query would weigh: the sum of its terms' rarity as FTS5 has it, never below its floor."""
+    holders = (counts.get(term, 0) for term in wanted)
+    return sum(max(math.log((total - found + 0.5) / (found + 0.5)), _LEAST) for found in holders)

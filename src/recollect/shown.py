@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from recollect.digest import Digest
     from recollect.digest_page import Page
 
+MOST_FILES = 50
+
 
 def file() -> str:
     return os.path.join(paths.state_dir(), "last-injection.json")
@@ -29,7 +31,7 @@ def describe(digest: Digest, page: Page) -> dict[str, object]:
             "feature": seen.feature.slug if seen.feature else None,
             "phase": seen.feature.phase if seen.feature else None,
             "branch": seen.branch or None,
-            "files": seen.files,
+            "files": seen.files[:MOST_FILES],
             "notes": seen.notes,
         },
         "entries": [

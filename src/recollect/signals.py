@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import feature, repository, stopwords, terms, trace
+from recollect import repository, stopwords, terms, trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Signals:
 def read(project: str, deadline: float) -> Signals:
     """The signals of a project; what was not to be had is in the notes, and what failed is traced."""
     notes: list[str] = []
-    current = feature.active(project, notes)
+    current = _feature(project, notes)
     found = repository.around(project) if project else None
     branch, files = "", []
     if found is None:
@@ -57,6 +57,14 @@ def read(project: str, deadline: float) -> Signals:
     return Signals(current, branch, files, notes)
 
 
+def _feature(project: str, notes: list[str]) -> Feature | None:
+    if not os.path.isdir(os.path.join(project, "docs", "features")):
+        return None
+    from recollect import feature
+
+    return feature.active(project, notes)
+
+
 def branch_words(branch: str) -> list[str]:
     """The words of a branch's name; a branch that everybody shares says nothing about the work."""
     if branch.lower() in _SHARED_BRANCHES:
@@ -66,11 +74,15 @@ def branch_words(branch: str) -> list[str]:
 
 def file_words(files: list[str]) -> list[str]:
     """Up to 20 words from the names of files, their folders' words last; files that begin with a dot are left out."""
-    seen = [path for path in files if not any(part.startswith(".") for part in path.split("/"))]
-    names = [os.path.splitext(path.rstrip("/").rpartition("/")[2])[0] for path in seen]
-    folders = [path.rstrip("/").rpartition("/")[0] for path in seen]
-    words = dict.fromkeys(word for text in (*names, *folders) for word in _split(text))
-    return [word for word in words if word not in _SAY_NOTHING][:MOST_WORDS]
+    seen = [path.rstrip("/") for path in files if not path.startswith(".") and "/." not in path]
+    names = (os.path.splitext(path.rpartition("/")[2])[0] for path in seen)
+    folders = dict.fromkeys(path.rpartition("/")[0] for path in seen)
+    words: dict[str, None] = {}
+    for text in (*names, *folders):
+        words.update((word, None) for word in _split(text) if word not in _SAY_NOTHING)
+        if len(words) >= MOST_WORDS:
+            break
+    return list(words)[:MOST_WORDS]
 
 
 def _split(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import facts, globs, index, knowledge, moment, relevance, sweep
+from recollect import facts, index, moment, paths, relevance, sweep
 from recollect.config import CATEGORY_NAMES
 from recollect.selection import Candidate
 
@@ -19,7 +19,7 @@ SOON_DAYS = 30
 """A constraint that expires within this time is worth a word while its files are in play."""
 
 _CURRENT = """
-    SELECT path, category, title, updated_at, expires, essence, facts FROM record
+    SELECT n, path, category, title, updated_at, expires, essence, facts FROM record
     WHERE status = 'active' AND NOT void AND id NOT IN (SELECT old FROM succession)
 """
 
@@ -38,13 +38,14 @@ class Entries:
 class Records(Entries):
     """The current records of one store."""
 
-    def __init__(self, opened: index.Index, candidates: list[Candidate]) -> None:
-        super().__init__(candidates)
+    def __init__(self, opened: index.Index, candidates: dict[int, Candidate]) -> None:
+        super().__init__(list(candidates.values()))
         self._opened = opened
+        self._by_number = candidates
 
     def scores(self, text: str) -> dict[str, float]:
         found = relevance.of_records(self._opened, text)
-        return {os.path.join(self._opened.root, path): score for path, score in found.items()}
+        return {self._by_number[n].key: score for n, score in found.items() if n in self._by_number}
 
     def have_changed(self, shown: list[Candidate]) -> bool:
         """Whether one of these is no longer as the index has it; if so it is indexed again."""
@@ -59,37 +60,51 @@ class Records(Entries):
 
 
 def lessons(project: str) -> Entries:
-    """The entries of the knowledge banks."""
-    return Entries([_of_lesson(lesson) for lesson in knowledge.lessons(project)])
+    """The entries of the knowledge banks, the project's own and the user's."""
+    if not any(os.path.isdir(folder) for folder, _, _ in bank_folders(project)):
+        return Entries([])
+    from recollect import knowledge
+
+    return Entries([_of_lesson(lesson) for lesson in knowledge.lessons(bank_folders(project))])
+
+
+def bank_folders(project: str) -> list[tuple[str, str, str]]:
+    """Where knowledge banks may lie: the folder, how it is called to the agent, and what it must not lead out of."""
+    user = paths.user_store()
+    return [
+        *([(os.path.join(project, "docs", "knowledge-bank"), "docs/knowledge-bank/", project)] if project else []),
+        (os.path.join(user, "knowledge-bank"), "~/.claude/memory/knowledge-bank/", ""),
+        (os.path.join(os.path.dirname(user), "iflow", "memory"), "~/.claude/iflow/memory/", ""),
+    ]
 
 
 def records(root: str, source: str, settings: Settings, *, is_local: bool, branch: str, now: str) -> Records:
     """What may be told of a store: nothing retired, replaced, void, expired, out of retention or for another branch."""
     opened = index.open(root, hook=True)
-    found: list[Candidate] = []
+    prefix = os.path.join(root, "")
+    soon = moment.days_before(now, -SOON_DAYS)[:10]
+    found: dict[int, Candidate] = {}
     limits = {
         category: _oldest(category, settings, now) for category in CATEGORY_NAMES if settings.is_enabled(category)
     }
-    for path, category, title, updated, expires, essence, packed in opened.connection.execute(_CURRENT):
+    for n, path, category, title, updated, expires, essence, packed in opened.connection.execute(_CURRENT):
         if category not in limits or updated < limits[category] or (expires and expires[:10] < now[:10]):
             continue
         known = facts.unpack(packed)
         if known.state == "closed" or not _is_for(branch, known.branches):
             continue
-        found.append(
-            Candidate(
-                os.path.join(root, path),
-                category,
-                title,
-                essence,
-                source + path,
-                is_local=is_local,
-                observations=known.observations,
-                confidence=known.confidence,
-                updated=updated,
-                files=known.files,
-                urgency=_urgency(category, expires, known.state, now),
-            )
+        found[n] = Candidate(
+            prefix + path,
+            category,
+            title,
+            essence,
+            source + path,
+            is_local=is_local,
+            observations=known.observations,
+            confidence=known.confidence,
+            updated=updated,
+            files=known.files,
+            urgency=_urgency(category, expires, known.state, soon),
         )
     return Records(opened, found)
 
@@ -100,16 +115,19 @@ def _oldest(category: str, settings: Settings, now: str) -> str:
 
 
 def _is_for(branch: str, patterns: list[str]) -> bool:
-    return not branch or not patterns or any(globs.covers(pattern, branch) for pattern in patterns)
+    if not branch or not patterns:
+        return True
+    from recollect import globs
+
+    return any(globs.covers(pattern, branch) for pattern in patterns)
 
 
-def _urgency(category: str, expires: str, state: str, now: str) -> str:
+def _urgency(category: str, expires: str, state: str, soon: str) -> str:
     """Why an entry is shown as soon as its files are in play."""
     if category == "session_summary":
         return state
     if category == "tech_debt" and state in ("critical", "high"):
         return f"{state}-priority debt"
-    soon = moment.days_before(now, -SOON_DAYS)[:10]
     return f"expires {expires[:10]}" if expires and moment.is_day(expires) and expires[:10] <= soon else ""
 
 
