@@ -13,6 +13,7 @@ from recollect import content, paths, repository, symbols
 from recollect.errors import UnsafePath
 from recollect.lean import digest
 from recollect.memory import Anchor, Memory
+from recollect.verdict import Pin
 
 MOST = 100
 
@@ -77,14 +78,19 @@ def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Ancho
     return Anchor(path, blob=content.blob(data, len(head)), commit=head, symbol=symbol, block=block, date=now)
 
 
-def compact(record: Memory) -> str:
-    """A record's anchors as a search index holds them: JSON lists of path, id, commit, day, symbol and block."""
-    rows = [
-        [a.path, a.blob or a.hash, a.commit, (a.date or record.updated_at)[:10], a.symbol, a.block]
+def pins(record: Memory) -> list[Pin]:
+    """A record's anchors as they are judged: those that say what the file was."""
+    return [
+        Pin([a.path, a.blob or a.hash, a.commit, (a.date or record.updated_at)[:10], a.symbol, a.block])
         for a in record.anchors
         if a.path and (a.blob or a.hash)
     ]
-    return json.dumps(rows, separators=(",", ":")) if rows else ""
+
+
+def compact(record: Memory) -> str:
+    """A record's anchors as a search index holds them: JSON lists of path, id, commit, day, symbol and block."""
+    found = [pin.parts for pin in pins(record)]
+    return json.dumps(found, separators=(",", ":")) if found else ""
 
 
 def named_file(root: str, text: str) -> tuple[str, str]:

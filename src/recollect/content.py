@@ -19,6 +19,10 @@ _SHA1 = 40
 
 def is_lexically_inside(path: str) -> bool:
     """Whether a relative path stays below where it starts, as far as its text tells."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
     if not path or "\0" in path or os.path.isabs(path) or os.path.splitdrive(path)[0]:
         return False
     return ".." not in path.replace(os.sep, "/").split("/")

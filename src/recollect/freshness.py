@@ -1,7 +1,7 @@
 """Freshness: whether the files a memory is about still are what they were when it was saved.
 
 Cheap where nothing changed, which is nearly always: one look at each file and one at the notebook. A file that looks
-different is hashed; git is asked only for one that is different, and the verdict is remembered.
+different is hashed; git is asked only about one that is different, and the verdict is remembered.
 A hook uses it for memories about to be shown, so it imports next to nothing at the top (see `lean`).
 """
 
@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import time
 
-from recollect import content, lean
-from recollect.verdict import DRIFTED, FRESH, MISSING, UNKNOWN, Notebook, Pin, Verdict
+from recollect import lean
+from recollect.notebook import Notebook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.repository import Repository
+    from recollect.verdict import Pin, Verdict
 
 PATIENCE = 0.5
 """Seconds that git may take in all while a hook waits."""
 
 MOST_PINS = 12
-_MOST_NAMED = 2
-_LONGEST_PATH = 80
 
 
 class Freshness:
     """Judges the anchors of one project, within one budget of time."""
+
+    __slots__ = ("_deadline", "_head", "_notebook", "_patience", "_repository", "root")
 
     def __init__(self, root: str, patience: float = PATIENCE) -> None:
         self.root = root
@@ -37,20 +38,38 @@ class Freshness:
 
     def note(self, anchors: str) -> tuple[str, bool]:
         """What to say beside a memory, given its anchors as the index holds them, and whether a file is missing."""
-        verdicts = [self.judge(pin) for pin in pins(anchors)[:MOST_PINS]] if anchors else []
-        return clause(verdicts), any(verdict.state == MISSING for verdict in verdicts)
+        if not anchors:
+            return "", False
+        doubtful = [parts for parts in lean.loads(anchors)[:MOST_PINS] if not self._is_known_fresh(parts)]
+        if not doubtful:
+            return "", False
+        from recollect import verdict
+
+        verdicts = [self.judge(verdict.Pin(parts)) for parts in doubtful]
+        return verdict.clause(verdicts), any(found.state == verdict.MISSING for found in verdicts)
+
+    def _is_known_fresh(self, parts: list[str]) -> bool:
+        told = self._notebook.recall(parts)
+        return told[:2] == ["", "fresh"] and told[5] == parts[0]
 
     def judge(self, pin: Pin) -> Verdict:
         """The verdict on one anchor."""
+        from recollect import content
+        from recollect.verdict import UNKNOWN, Verdict
+
         if not content.is_lexically_inside(pin.path):
-            return Verdict(pin, UNKNOWN, reason="leads out of the project")
-        known, head = self._notebook.recall(pin)
-        if known and (not head or head == self.head):
-            return known
-        verdict, is_settled = self._look(pin)
-        if verdict.state != UNKNOWN:
-            self._notebook.remember(pin, verdict, "" if is_settled else self.head or "-")
-        return verdict
+            return Verdict(pin, UNKNOWN, reason="not a path in the project")
+        told = self._notebook.recall(pin.parts)
+        if told and (not told[0] or told[0] == self.head):
+            _, state, commits, last, day, now = told
+            return Verdict(pin, state, now, commits=int(commits), last=last, day=day)
+        found, is_settled = self._look(pin)
+        if found.state != UNKNOWN:
+            head = "" if is_settled else self.head or "-"
+            self._notebook.remember(
+                pin.parts, (head, found.state, str(found.commits), found.last, found.day, found.now)
+            )
+        return found
 
     @property
     def head(self) -> str:
@@ -64,63 +83,34 @@ class Freshness:
 
     def _look(self, pin: Pin) -> tuple[Verdict, bool]:
         """A verdict from the file itself, and whether it holds until the file changes again."""
+        from recollect import content, verdict
         from recollect.errors import UnsafePath
+        from recollect.verdict import Verdict
 
         try:
             data = content.read(self.root, pin.path)
             if data is not None and is_same(data, pin):
-                return Verdict(pin, FRESH), True
+                return Verdict(pin, verdict.FRESH), True
             return self._ask_git(pin, data)
         except UnsafePath as error:
-            return Verdict(pin, UNKNOWN, reason=error.message), False
+            return Verdict(pin, verdict.UNKNOWN, reason=error.message), False
 
     def _ask_git(self, pin: Pin, data: bytes | None) -> tuple[Verdict, bool]:
-        head = self.head
-        if not self._repository:
-            return Verdict(pin, MISSING if data is None else DRIFTED), True
-        if not head or (data is not None and head == pin.commit):
-            return Verdict(pin, MISSING if data is None else DRIFTED, commits=0), False
-        from recollect import whereabouts
+        from recollect import verdict, whereabouts
 
+        head, state = self.head, verdict.MISSING if data is None else verdict.DRIFTED
+        if not self._repository:
+            return verdict.Verdict(pin, state), True
+        if not head or (data is not None and head == pin.commit):
+            return verdict.Verdict(pin, state, commits=0), False
         self._deadline = self._deadline or time.monotonic() + self._patience
         return whereabouts.inquire(self.root, self._repository, pin, data, self._deadline)
 
 
-def pins(anchors: str) -> list[Pin]:
-    """The anchors in the text that a search index holds: a JSON list of lists of texts."""
-    return [Pin(parts) for parts in lean.loads(anchors)]
-
-
-def clause(verdicts: list[Verdict]) -> str:
-    """What stands beside a memory: nothing when all is fresh."""
-    told = [_told(verdict) for verdict in verdicts if verdict.state in (DRIFTED, MISSING) or verdict.is_moved]
-    if not told:
-        return ""
-    more = len(told) - _MOST_NAMED
-    tail = f"; {more} more file{'s' if more > 1 else ''} changed" if more > 0 else ""
-    needs_look = any(verdict.state in (DRIFTED, MISSING) for verdict in verdicts)
-    return ("verify: " if needs_look else "") + "; ".join(told[:_MOST_NAMED]) + tail
-
-
-def _told(verdict: Verdict) -> str:
-    name = _quoted(verdict.now)
-    since = f" since {verdict.since}" if verdict.since else ""
-    if verdict.state == MISSING:
-        return f"{_quoted(verdict.path)} no longer exists"
-    was = f" (was {_quoted(verdict.path)})" if verdict.is_moved else ""
-    if verdict.state == FRESH:
-        return f"{_quoted(verdict.path)} is now {name}"
-    times = {-1: "", 0: "", 1: " once"}.get(verdict.commits, f" {verdict.commits} times")
-    return f"{name}{was} changed{times}{since}"
-
-
-def _quoted(path: str) -> str:
-    short = path if len(path) <= _LONGEST_PATH else "…" + path[1 - _LONGEST_PATH :]
-    return "`" + short.replace("`", "'") + "`"
-
-
 def is_same(data: bytes, pin: Pin) -> bool:
     """Whether content is what was anchored: all of it, or the symbol that was meant."""
+    from recollect import content
+
     if content.has_id(data, pin.id):
         return True
     if not pin.block or len(data) > content.LARGEST:

@@ -22,7 +22,7 @@ def inquire(root: str, repository: Repository, pin: Pin, data: bytes | None, dea
     if now != pin.path:
         data = content.read(root, now)
     if data is not None and freshness.is_same(data, pin):
-        return Verdict(pin, FRESH, now=now), True
+        return Verdict(pin, FRESH, now), True
     is_committed = data is not None and bool(steps) and content.has_id(data, steps[-1].after if steps else "")
     return _verdict(pin, DRIFTED, now, steps), is_committed
 
@@ -75,12 +75,6 @@ class _Search:
 
 
 def _verdict(pin: Pin, state: str, now: str, steps: tuple[Step, ...] | None) -> Verdict:
-    last = steps[-1] if steps else None
-    return Verdict(
-        pin,
-        state,
-        now=now,
-        commits=-1 if steps is None else len(steps),
-        last=last.commit if last else "",
-        day=last.day if last else "",
-    )
+    last = steps[-1] if steps else Step("", "")
+    commits = -1 if steps is None else len(steps)
+    return Verdict(pin, state, now, commits=commits, last=last.commit, day=last.day)

@@ -1,0 +1,137 @@
+"""`recollect audit`: how much of a store has rotted, as a rate for each check; other people's stores are only read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from recollect import anchors, audit, foreign, item, verdict
+from recollect.audit import Evidence, Measure
+from recollect.cli import freshness, target
+from recollect.cli.answer import Answer
+from recollect.cli.progress import watched
+from recollect.cli.terminal import Screen, clean, table
+from recollect.errors import BadInput
+from recollect.item import Item
+from recollect.store import Broken, Entry, Store
+
+CHECKS = (
+    "duplicates", "contradictions", "superseded", "drifted", "missing", "unused", "overlong", "secrets", "junk",
+)  # fmt: skip
+_MOST_SHOWN = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-rate",
+        action="append",
+        default=[],
+        metavar="[CHECK=]RATE",
+        help="exit with 1 if a rate is above this, for one check or for all (repeatable; 0.05 and 5%% are the same)",
+    )
+    parser.add_argument("--claude-memory", metavar="DIR", help="read an auto memory folder of Claude Code instead")
+    parser.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
+    parser.add_argument("--all", action="store_true", help=f"show every finding, not {_MOST_SHOWN} of each kind")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    limits = _limits(args.max_rate)
+    where, items, evidence, broken = _material(args)
+    measures = audit.audit(items, evidence)
+    above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
+    data = {
+        "store": where,
+        "memories": len(items),
+        "unreadable": broken,
+        "checks": {name: _data(measure, limits.get(name)) for name, measure in measures.items()},
+        "above": above,
+    }
+    shown = None if args.all else _MOST_SHOWN
+    files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
+    warning = f"{files} cannot be read and were left out; recollect doctor says why" if broken else ""
+    return Answer(data, lambda screen: _text(screen, measures, above, shown), status=1 if above else 0, warning=warning)
+
+
+def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, list[str]]:
+    """What is audited: a store of ours, or somebody else's folder."""
+    if args.claude_memory and args.markdown:
+        raise BadInput("two folders were named", fix="give --claude-memory or --markdown, not both")
+    folder = args.claude_memory or args.markdown
+    if folder:
+        items = foreign.claude_memory(folder) if args.claude_memory else foreign.markdown(folder)
+        return folder, items, Evidence(missing=audit.lost_files(items, os.path.abspath(args.project))), []
+    store = target.existing(args)
+    found = list(watched(store.scan(), "reading records"))
+    entries = [each for each in found if isinstance(each, Entry)]
+    broken = [each.path for each in found if isinstance(each, Broken)]
+    return store.root, [item.of(entry.memory) for entry in entries], _evidence(store, entries), broken
+
+
+def _evidence(store: Store, entries: list[Entry]) -> Evidence:
+    if not anchors.root_of(store.root):
+        return Evidence()
+    states: dict[str, dict[str, str]] = {verdict.DRIFTED: {}, verdict.MISSING: {}}
+    current = [entry for entry in entries if entry.memory.is_current]
+    for looked in freshness.look(store, watched(current, "looking at files")):
+        for state, told in states.items():
+            said = [verdict.sentence(each) for each in looked.verdicts if each.state == state]
+            if said:
+                told[looked.entry.memory.id] = "; ".join(said[:3])
+    return Evidence(drifted=states[verdict.DRIFTED], missing=states[verdict.MISSING])
+
+
+def _limits(given: list[str]) -> dict[str, float]:
+    limits: dict[str, float] = {}
+    for text in given:
+        name, equals, rate = text.rpartition("=")
+        if equals and name not in CHECKS:
+            raise BadInput(f"--max-rate {text!r}: {name!r} is not a check", fix=f"use one of {', '.join(CHECKS)}")
+        limits.update(dict.fromkeys([name] if name else CHECKS, _rate(rate)))
+    return limits
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate <= 1:
+        raise BadInput(
+            f"--max-rate {text!r} is not a rate", fix="write a number from 0 to 1, or a percentage"
+        ) from None
+    return rate
+
+
+def _data(measure: Measure, limit: float | None) -> dict[str, Any]:
+    rate = measure.rate
+    return {
+        "count": measure.hits,
+        "of": measure.of,
+        "rate": None if rate is None else round(rate, 4),
+        "max_rate": limit,
+        "findings": [{"ids": list(f.ids), "message": f.message, "fix": f.fix} for f in measure.findings],
+    }
+
+
+def _text(screen: Screen, measures: dict[str, Measure], above: list[str], most: int | None) -> str:
+    rows = []
+    for name, measure in measures.items():
+        rate = "not measured" if measure.rate is None else f"{measure.rate:.1%}"
+        count = "" if measure.hits is None else f"{measure.hits:,} of {measure.of:,}"
+        rows.append((name, rate, count, "too high" if name in above else ""))
+    lines = [table(screen, ("check", "rate", "memories", ""), rows)]
+    for name, measure in measures.items():
+        lines += _findings(screen, name, measure, most)
+    return "\n".join(lines)
+
+
+def _findings(screen: Screen, name: str, measure: Measure, most: int | None) -> list[str]:
+    if not measure.findings:
+        return []
+    lines = ["", screen.paint(name, "bold")]
+    for finding in measure.findings[:most]:
+        lines += [f"  {clean(', '.join(finding.ids[:6]))}: {clean(finding.message)}", f"    fix: {clean(finding.fix)}"]
+    left = len(measure.findings) - (len(measure.findings) if most is None else most)
+    return [*lines, f"  and {left:,} more (--all shows them)"] if left > 0 else lines

@@ -1,0 +1,301 @@
+"""Anchors are taken from real files and real repositories, and name content as git does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from recollect import anchors, config, content, symbols
+from recollect.errors import UnsafePath
+from recollect.keeper import Keeper
+from recollect.memory import Anchor, Memory
+from recollect.project import Project
+from recollect.repository import around
+from recollect.store import Store
+from tests.git_project import GitProject
+
+NOW = "2026-03-02T09:00:00Z"
+DECISION = {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitProject:
+    made = GitProject(tmp_path / "project")
+    made.write("src/auth.py", "def login():\n    return 1\n\n\ndef logout():\n    return 2\n")
+    made.commit()
+    return made
+
+
+def keeper_of(project: GitProject, now: str = NOW) -> Keeper:
+    root = str(project.root / ".claude" / "memory")
+    return Keeper(Store(root), config.load(root), now)
+
+
+def a_decision(*files: str) -> Memory:
+    return Memory(
+        "decision", "use-x", "Use X", DECISION, tags=("x",), created_at=NOW, updated_at=NOW, related_files=files
+    )
+
+
+@pytest.mark.parametrize("data", [b"", b"one\n", b"\x00\xff" * 1000, "größe\r\n".encode()])
+def test_a_blob_id_is_the_one_git_gives(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(data)
+
+    told = subprocess.run(["git", "hash-object", "--no-filters", str(file)], check=True, capture_output=True, text=True)
+
+    assert content.blob(data) == told.stdout.strip()
+
+
+def test_a_blob_id_of_64_digits_is_the_one_a_sha256_repository_gives(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--object-format=sha256", str(tmp_path)], check=True)
+    (tmp_path / "file").write_text("one\n")
+
+    told = subprocess.run(
+        ["git", "-C", str(tmp_path), "hash-object", "file"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+    assert content.blob(b"one\n", 64) == told
+
+
+def test_line_endings_do_not_change_what_content_is() -> None:
+    assert content.has_id(b"a\r\nb\r\n", content.blob(b"a\nb\n"))
+    assert content.has_id(b"a\nb\n", content.blob(b"a\r\nb\r\n"))
+    assert not content.has_id(b"a\nc\n", content.blob(b"a\r\nb\r\n"))
+
+
+def test_saving_anchors_each_related_file(project: GitProject) -> None:
+    entry = keeper_of(project).save(a_decision("src/auth.py", "./src/auth.py"))
+
+    assert entry.memory.related_files == ("src/auth.py",)
+    assert entry.memory.anchors == (
+        Anchor(
+            "src/auth.py",
+            blob=project.git("hash-object", "src/auth.py"),
+            commit=project.git("rev-parse", "HEAD"),
+            date=NOW,
+        ),
+    )
+
+
+def test_a_file_may_be_named_with_the_symbol_or_lines_meant(project: GitProject) -> None:
+    entry = keeper_of(project).save(a_decision("src/auth.py#login", "src/auth.py#L5-L6"))
+
+    assert entry.memory.related_files == ("src/auth.py",)
+    assert [(anchor.symbol, bool(anchor.block)) for anchor in entry.memory.anchors] == [
+        ("login", True),
+        ("L5-L6", True),
+    ]
+
+
+def test_an_absolute_path_in_the_project_is_made_relative(project: GitProject) -> None:
+    entry = keeper_of(project).save(a_decision(str(project.root / "src" / "auth.py")))
+
+    assert entry.memory.related_files == ("src/auth.py",)
+
+
+def test_without_git_a_content_hash_stands_in(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello\n")
+
+    (anchor,) = anchors.anchored(a_decision("notes.txt"), str(tmp_path), NOW).anchors
+
+    assert (anchor.blob, len(anchor.hash), anchor.commit) == ("", 32, "")
+
+
+def test_files_that_are_not_the_projects_are_named_but_not_anchored(project: GitProject, tmp_path: Path) -> None:
+    (tmp_path / "outside.txt").write_text("secret\n")
+    (project.root / "link").symlink_to(tmp_path / "outside.txt")
+    os.mkfifo(project.root / "pipe")
+    (project.root / "large").write_bytes(b"x" * (content.LARGEST + 1))
+    names = ("../outside.txt", str(tmp_path / "outside.txt"), "link", "pipe", "large", "src", "gone.py", "nul\0byte")
+
+    entry = anchors.anchored(a_decision(*names), str(project.root), NOW)
+
+    assert entry.related_files == names
+    assert entry.anchors == ()
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "", "a\0b", "pipe", "link"])
+def test_content_outside_the_project_is_refused(project: GitProject, path: str) -> None:
+    os.mkfifo(project.root / "pipe")
+    (project.root / "link").symlink_to("/etc/hostname")
+
+    with pytest.raises(UnsafePath):
+        content.read(str(project.root), path)
+
+
+def test_an_update_of_the_content_anchors_anew_and_one_of_the_tags_does_not(project: GitProject) -> None:
+    keeper = keeper_of(project)
+    saved = keeper.save(a_decision("src/auth.py"))
+    project.write("src/auth.py", "changed\n")
+
+    tagged = keeper_of(project, "2026-04-01T00:00:00Z").update(saved.path, {"tags": ["y"]}, saved.hash)
+    restated = keeper_of(project, "2026-04-02T00:00:00Z").update(
+        tagged.path, {"content": {"decision": "e"}}, tagged.hash
+    )
+
+    assert tagged.memory.anchors == saved.memory.anchors
+    assert restated.memory.anchors[0].blob == content.blob(b"changed\n")
+    assert restated.memory.anchors[0].date == "2026-04-02T00:00:00Z"
+
+
+def test_an_update_while_a_file_is_gone_keeps_its_anchor(project: GitProject) -> None:
+    saved = keeper_of(project).save(a_decision("src/auth.py"))
+    (project.root / "src/auth.py").unlink()
+
+    restated = keeper_of(project).update(saved.path, {"content": {"decision": "e"}}, saved.hash)
+
+    assert restated.memory.anchors == saved.memory.anchors
+
+
+def test_a_file_taken_off_a_record_loses_its_anchor(project: GitProject) -> None:
+    saved = keeper_of(project).save(a_decision("src/auth.py"))
+
+    edited = keeper_of(project).update(saved.path, {"related_files": None}, saved.hash, may_shrink=True)
+
+    assert (edited.memory.related_files, edited.memory.anchors) == ((), ())
+
+
+def test_the_users_own_store_is_tied_to_no_files(home: Path) -> None:
+    assert anchors.root_of(str(home / ".claude" / "memory")) == ""
+
+
+def test_the_project_of_a_store_is_two_folders_up(project: GitProject) -> None:
+    assert anchors.root_of(Project(str(project.root)).store.root) == str(project.root.resolve())
+
+
+class TestHead:
+    def test_of_a_branch(self, project: GitProject) -> None:
+        assert self.head(project.root) == project.git("rev-parse", "HEAD")
+
+    def test_of_packed_refs(self, project: GitProject) -> None:
+        project.git("pack-refs", "--all")
+
+        assert not (project.root / ".git/refs/heads/main").exists()
+        assert self.head(project.root) == project.git("rev-parse", "HEAD")
+
+    def test_detached(self, project: GitProject) -> None:
+        project.git("checkout", "-q", "--detach")
+
+        assert self.head(project.root) == project.git("rev-parse", "HEAD")
+
+    def test_of_a_linked_worktree(self, project: GitProject, tmp_path: Path) -> None:
+        project.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+        (tmp_path / "side" / "new.txt").write_text("x")
+        command = ["git", "-C", str(tmp_path / "side"), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+        subprocess.run([*command, "add", "-A"], check=True)
+        subprocess.run([*command, "commit", "-qm", "side"], check=True)
+
+        assert self.head(tmp_path / "side") == project.git("rev-parse", "side")
+        assert self.head(tmp_path / "side") != project.git("rev-parse", "main")
+
+    def test_before_the_first_commit(self, tmp_path: Path) -> None:
+        GitProject(tmp_path / "empty")
+
+        assert self.head(tmp_path / "empty") == ""
+
+    def test_that_leads_out_of_the_repository_or_in_a_circle(self, project: GitProject) -> None:
+        for hostile in ("ref: ../../../etc/passwd\n", "ref: HEAD\n", "--upload-pack=evil\n", "\0"):
+            (project.root / ".git/HEAD").write_text(hostile)
+
+            assert self.head(project.root) == ""
+
+    def head(self, root: Path) -> str:
+        found = around(str(root))
+        assert found is not None
+        return found.head
+
+
+PYTHON = """import os
+
+LIMIT = 30
+
+
+@cached
+def login(
+    name,
+):
+    return name
+
+
+class Session:
+    def renew(self):
+        return 1
+
+    def close(self):
+        return 2
+
+
+def logout(): return 3
+"""
+GO = """package auth
+
+func (s *Server) Login(w http.ResponseWriter) {
+\tw.Write(nil)
+}
+
+type Token struct {
+\tID string
+}
+"""
+SCRIPT = """export const login = async (name) => {
+  return name;
+};
+
+export class Session
+{
+  renew() {
+    return 1;
+  }
+}
+
+function logout() { return 2 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol", "inside", "outside"),
+    [
+        (PYTHON, "login", "return name", "return 1"),
+        (PYTHON, "login", "@cached", "LIMIT = 30"),
+        (PYTHON, "LIMIT", "LIMIT = 30", "return name"),
+        (PYTHON, "Session", "return 2", "return 3"),
+        (PYTHON, "Session.renew", "return 1", "return 2"),
+        (PYTHON, "logout()", "return 3", "return 2"),
+        (GO, "Login", "w.Write(nil)", "ID string"),
+        (GO, "Token", "ID string", "w.Write(nil)"),
+        (SCRIPT, "login", "return name", "return 1"),
+        (SCRIPT, "Session", "return 1", "return 2"),
+        (SCRIPT, "Session::renew", "return 1", "return 2"),
+        (SCRIPT, "logout", "return 2", "return 1"),
+        (PYTHON, "L3", "LIMIT = 30", "import os"),
+        (PYTHON, "7-10", "name,", "return 1"),
+    ],
+)
+def test_a_symbol_changes_with_its_own_text_only(text: str, symbol: str, inside: str, outside: str) -> None:
+    mark = symbols.mark(text.encode(), symbol)
+    elsewhere = text.replace(outside, outside + " + 40")
+    within = text.replace(inside, inside + " + 40", 1)
+
+    assert mark
+    assert symbols.is_unchanged(("# a new first line\n" + elsewhere).encode(), symbol, mark)
+    assert symbols.is_unchanged(elsewhere.replace("\n", "\r\n").encode(), symbol, mark)
+    assert not symbols.is_unchanged(within.encode(), symbol, mark)
+
+
+def test_a_symbol_that_is_not_there_has_no_mark() -> None:
+    assert symbols.mark(PYTHON.encode(), "nowhere") == ""
+    assert symbols.mark(PYTHON.encode(), "L900-L910") == ""
+    assert symbols.mark(b"\xff\xfe\x00" * 50, "x") == ""
+
+
+def test_hostile_symbols_and_lines_end_soon() -> None:
+    long = ("var " * 500_000).encode()
+
+    assert symbols.mark(long, "x" * 200) == ""
+    assert symbols.mark(long, "(((a+)+)+)$") == ""
+    assert symbols.mark(b"a\n" * 1_000_000, "L1-L500") != ""
+    assert not symbols.is_unchanged(b"a\n" * 1_000_000, "L1-L500", "0" * 32)
