@@ -73,9 +73,9 @@ _BY_CATEGORY: Mapping[str, Callable[[Memory], str]] = {
 
 def _titled(memory: Memory, text: str) -> str:
     """The text, led by the title where the title says something that the text does not."""
-    words = {word for word in _words(memory.title) if len(word) > 3}
+    words = {word for word in _words(memory.title) if len(word) > 2}
     said = set(_words(text))
-    if not text or len(words - said) > len(words) / 3:
+    if len(text) < len(memory.title) or len(words - said) > len(words) / 3:
         return f"{memory.title}: {text}" if text else memory.title
     return text
 

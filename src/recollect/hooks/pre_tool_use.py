@@ -1,19 +1,27 @@
-"""A tool is about to run: keep hands off the records."""
+"""A tool is about to run: keep hands off the records, and say what belongs to the file it touches."""
 
 from __future__ import annotations
 
-from recollect.hooks.event import Event, denial
+from recollect.hooks.event import Event, context, denial
+
+_PATHS = {
+    "Read": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "Write": "file_path",
+    "NotebookEdit": "notebook_path",
+}
 
 
 def handle(event: Event) -> str:
-    tool, given = event.text("tool_name"), event.fields("tool_input")
-    if tool == "Read" or not could_concern_us(event):
-        return ""
-    from recollect import guard
+    tool = event.text("tool_name")
+    if tool != "Read" and could_concern_us(event) and _is_forbidden(event, tool):
+        from recollect import guard
 
-    stores = [store for store in (event.store, event.user_store) if store]
-    if guard.forbids(tool, given, stores, event.text("cwd")):
         return denial(guard.INSTEAD)
+    file = event.fields("tool_input").get(_PATHS.get(tool, ""))
+    if isinstance(file, str) and file and "\0" not in file and not event.in_subagent:
+        return _beside(event, file)
     return ""
 
 
@@ -21,3 +29,23 @@ def could_concern_us(event: Event) -> bool:
     """The cheap test first: nearly no tool call names a store or runs in one."""
     text = f"{event.fields('tool_input')}{event.text('cwd')}"
     return any(store and store in text for store in (event.store, event.user_store)) or "memory" in text
+
+
+def _is_forbidden(event: Event, tool: str) -> bool:
+    from recollect import guard
+
+    stores = [store for store in (event.store, event.user_store) if store]
+    return guard.forbids(tool, event.fields("tool_input"), stores, event.text("cwd"))
+
+
+def _beside(event: Event, file: str) -> str:
+    from recollect import config
+
+    settings = config.load(event.store)
+    if not settings.flag("retrieval.enabled") or not settings.flag("retrieval.files"):
+        return ""
+    from recollect import beside, recall
+
+    stores = recall.Stores(event.store, event.user_store)
+    text = beside.told(stores, event.project, file, settings, event.session)
+    return context("PreToolUse", text) if text else ""
