@@ -104,11 +104,12 @@ def _texts_of(kind: Text) -> st.SearchStrategy[str]:
 
 
 def _lists_of(kind: ListOf) -> st.SearchStrategy[list[Any]]:
-    lists = st.lists(values_of(kind.item), min_size=kind.least, max_size=min(max(2, kind.least), kind.most), unique=kind.ordered)
+    most = min(max(2, kind.least), kind.most)
+    lists = st.lists(values_of(kind.item), min_size=kind.least, max_size=most, unique=kind.ordered)
     return lists.map(sorted) if kind.ordered else lists
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
     """Objects with the required keys, some of the optional ones, and some that no version of us knows."""
     required = {field.name: values_of(field.kind) for field in fields if field.required}

@@ -17,8 +17,8 @@ PATIENCE = 10.0
 _TEMPORARY = ".tmp-"
 
 
-def write(path: str, data: bytes) -> None:
-    """Replace a file whole: readers see the old bytes or the new ones."""
+def write(path: str, data: bytes, *, lasting: bool = True) -> None:
+    """Replace a file whole: readers see the old bytes or the new ones; what can be derived again need not last."""
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{time.monotonic_ns()}-{name[-40:]}")
     try:
@@ -26,7 +26,8 @@ def write(path: str, data: bytes) -> None:
         with open(temporary, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if lasting:
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
         _forget(temporary)
@@ -82,7 +83,7 @@ def _wait(handle: int, path: str, patience: float) -> None:
                 fix="wait for it to finish and try again; nothing was written",
             )
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.05)
+        pause = min(pause * 1.5, 0.01)
 
 
 def _try_lock(handle: int) -> bool:

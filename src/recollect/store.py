@@ -207,7 +207,7 @@ class Store:
 
     def rebuild_catalog(self) -> None:
         text = catalog.render(entry.memory for entry in self.entries())
-        files.write(os.path.join(self.root, paths.CATALOG), text.encode("utf-8"))
+        files.write(os.path.join(self.root, paths.CATALOG), text.encode("utf-8"), lasting=False)
 
     def catalog_text(self) -> str:
         """The catalog as it stands on disk; empty if it is missing or unreadable."""
@@ -274,7 +274,7 @@ class Batch:
             self._store.rebuild_catalog()
             return
         text = catalog.revise(before, gone=self._drops, written=self._puts.values())
-        files.write(os.path.join(root, paths.CATALOG), text.encode("utf-8"))
+        files.write(os.path.join(root, paths.CATALOG), text.encode("utf-8"), lasting=False)
 
 
 def problems_in_catalog(store: Store, entries: Iterable[Entry]) -> list[str]:

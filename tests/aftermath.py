@@ -1,0 +1,107 @@
+"""What must be true of a store after many writers, however they ended: every acknowledged change is there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from recollect import compose, files
+from recollect.store import Entry, Store, problems_in_catalog
+from tests.writer import SHARED
+
+WRITER = str(Path(__file__).parent / "writer.py")
+ROOT = str(Path(__file__).parent.parent)
+
+
+def command(root: str, log: Path, number: int, seed: int, steps: int) -> list[str]:
+    return [sys.executable, WRITER, root, str(log), str(number), str(seed), str(steps)]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.join(ROOT, "src"), ROOT])}
+
+
+def found_store(root: Path) -> Store:
+    """A store with the records that all writers share."""
+    store = Store(str(root))
+    for number in range(SHARED):
+        given = {"title": f"Shared {number}", "topic": "t", "value": "v", "reason": "r"}
+        store.create(compose.compose("preference", given))
+    return store
+
+
+class Log(NamedTuple):
+    """What one writer was told."""
+
+    number: int
+    lines: list[list[str]]
+
+
+def read_logs(logs: Iterable[tuple[int, Path]]) -> list[Log]:
+    return [
+        Log(number, [line.split() for line in log.read_text().splitlines()] if log.exists() else [])
+        for number, log in logs
+    ]
+
+
+def check(store: Store, logs: list[Log]) -> int:
+    """Assert the invariants; the number of acknowledged changes."""
+    with files.locked(os.path.join(store.root, ".lock"), patience=0):
+        pass
+    store.recover()
+    entries = list(store.scan())
+    assert [found for found in entries if not isinstance(found, Entry)] == []
+    by_birth = _by_birth(entries)
+    for log in logs:
+        _check_counters(store, log)
+        _check_records(by_birth, log)
+    assert not store.is_interrupted
+    assert problems_in_catalog(store, store.entries()) == []
+    return sum(len(log.lines) for log in logs)
+
+
+def _by_birth(entries: Iterable[object]) -> dict[str, Entry]:
+    """Each record by the name it was created under: a rename done by half would show it twice, or not at all."""
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        assert isinstance(entry, Entry)
+        if "born" in entry.memory.unknown:
+            born = str(entry.memory.unknown["born"]).replace(" ", "_")
+            assert born not in found, f"{born} is at {found[born].path} and at {entry.path}"
+            found[born] = entry
+    return found
+
+
+def _check_counters(store: Store, log: Log) -> None:
+    counted: dict[str, int] = {}
+    for line in log.lines:
+        if line[0] == "counted":
+            assert int(line[2]) > counted.get(line[1], 0), "an acknowledged count was lost while others went on"
+            counted[line[1]] = int(line[2])
+    for name, value in counted.items():
+        there = store.get(name).memory.unknown.get(f"counter_{log.number}")
+        assert there in (value, value + 1), f"{name} of writer {log.number}: {there}, acknowledged {value}"
+
+
+def _check_records(by_birth: dict[str, Entry], log: Log) -> None:
+    """The last acknowledged change of each kind holds.
+
+    A killed writer may have made one more than it was told of, so there the change must be in the history.
+    """
+    last: dict[tuple[str, str], str] = {}
+    for line in log.lines:
+        if line[0] in ("created", "status", "titled", "superseded"):
+            assert line[1] in by_birth, f"{line[1]} was acknowledged ({' '.join(line)}) and is gone"
+            last[line[0], line[1]] = line[-1]
+    finished = log.lines[-1:] == [["finished"]]
+    for (kind, born), value in last.items():
+        record = by_birth[born].memory
+        if kind in ("titled", "status"):
+            now = record.title.replace(" ", "_") if kind == "titled" else record.record_status
+            past = [] if finished else [str(change.new).replace(" ", "_") for change in record.changes]
+            assert value in (now, *past), f"{born}: {kind} {value} was acknowledged"
+        if kind == "superseded":
+            assert record.superseded_by == by_birth[value].memory.id

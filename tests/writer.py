@@ -1,0 +1,111 @@
+"""A process that changes a store at random and logs what was acknowledged: races and kills are tested with it.
+
+    python tests/writer.py STORE LOG NUMBER SEED STEPS
+
+Each line of the log is written and flushed after a change was acknowledged: what it says must be true for ever.
+A counter lives in the content of a shared record as one unknown key for each writer, so that updates of several
+processes meet in one file, and a lost one would show.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable
+
+from recollect import compose, config, errors
+from recollect.keeper import Keeper
+from recollect.store import Store
+
+SHARED = 4
+
+
+class Writer:
+    def __init__(self, root: str, log: str, number: int, seed: int) -> None:
+        self.keeper = Keeper(Store(root), config.Settings())
+        self.number = number
+        self.random = random.Random(seed)
+        self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self.made = 0
+        self.own: list[str] = []
+
+    def acknowledge(self, *words: object) -> None:
+        os.write(self.log, (" ".join(map(str, words)) + "\n").encode())
+
+    def step(self) -> None:
+        steps: dict[Callable[[], None], int] = {
+            self.create: 2,
+            self.count: 6,
+            self.retire: 2,
+            self.restore: 2,
+            self.rename: 1,
+            self.supersede: 1,
+        }
+        (chosen,) = self.random.choices(list(steps), list(steps.values()))
+        try:
+            chosen()
+        except (errors.Changed, errors.NotFound, errors.WrongState, errors.Locked):
+            pass  # somebody else was first: nothing was acknowledged, nothing is expected
+
+    def create(self) -> None:
+        title = f"Note {self.number} {self.made}"
+        record = compose.compose("preference", {"title": title, "topic": "t", "value": title, "reason": "r"})
+        entry = self.keeper.save(record._replace(unknown={"born": title}))
+        self.acknowledge("created", title.replace(" ", "_"))
+        self.own.append(entry.memory.id)
+        self.made += 1
+
+    def count(self) -> None:
+        """Add one to this writer's counter in a record that all writers share."""
+        title = f"shared-{self.random.randrange(SHARED)}"
+        for _ in range(50):
+            entry = self.keeper.store.get(title)
+            mine = f"counter_{self.number}"
+            value = int(entry.memory.unknown.get(mine, 0)) + 1
+            try:
+                self.keeper.update(title, {mine: value}, entry.hash)
+            except errors.Changed:
+                continue
+            self.acknowledge("counted", title, value)
+            return
+
+    def retire(self) -> None:
+        record_id = self.random.choice(self.own) if self.own else "nothing"
+        self.keeper.retire(record_id, "raced")
+        self.acknowledge("status", self.born(record_id), "retired")
+
+    def restore(self) -> None:
+        record_id = self.random.choice(self.own) if self.own else "nothing"
+        self.keeper.restore(record_id)
+        self.acknowledge("status", self.born(record_id), "active")
+
+    def rename(self) -> None:
+        record_id = self.random.choice(self.own) if self.own else "nothing"
+        entry = self.keeper.store.get(record_id)
+        title = f"Renamed {self.number} {self.random.randrange(10**9)}"
+        renamed = self.keeper.update(record_id, {"title": title}, entry.hash)
+        self.own[self.own.index(record_id)] = renamed.memory.id
+        self.acknowledge("titled", str(entry.memory.unknown["born"]).replace(" ", "_"), title.replace(" ", "_"))
+
+    def supersede(self) -> None:
+        if len(self.own) > 1:
+            old, new = self.random.sample(self.own, 2)
+            self.keeper.supersede(old, new)
+            self.acknowledge("superseded", self.born(old), self.born(new))
+
+    def born(self, record_id: str) -> str:
+        """The name a record was created under: it never changes, whatever happens to its title."""
+        return str(self.keeper.store.get(record_id).memory.unknown["born"]).replace(" ", "_")
+
+
+def main() -> None:
+    root, log, number, seed, steps = sys.argv[1:]
+    writer = Writer(root, log, int(number), int(seed))
+    for _ in range(int(steps)):
+        writer.step()
+    writer.acknowledge("finished")
+
+
+if __name__ == "__main__":
+    main()
