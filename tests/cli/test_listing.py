@@ -70,7 +70,7 @@ def test_a_catalog_that_disagrees_is_made_again(project, recollect, four):
 def test_a_store_that_cannot_be_written_can_still_be_listed(project, recollect, four, monkeypatch):
     (project / ".claude/memory/index.md").unlink()
 
-    def refuse(path, data):
+    def refuse(path, data, **how):
         raise Unwritable("read-only")
 
     monkeypatch.setattr(files, "write", refuse)

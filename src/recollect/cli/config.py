@@ -7,13 +7,15 @@ import json
 import os
 from typing import Any
 
-from recollect import config, files, paths
+from recollect import config, files, lean, paths
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean, table
 from recollect.config import RULES, Rule, Settings
 from recollect.errors import BadInput
 from recollect.store import Store
+
+_LARGEST = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,6 +96,7 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
 def _change(store: Store, key: str, value: object) -> Answer:
     _rule(key)
     path = os.path.join(store.root, paths.CONFIG)
+    files.inside(store.root, paths.CONFIG)
     with store.writing():
         raw = _read(path)
         before = json.dumps(raw)
@@ -106,8 +109,7 @@ def _change(store: Store, key: str, value: object) -> Answer:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            raw = json.loads(file.read().decode("utf-8-sig"))
+        raw = json.loads(lean.read(path, _LARGEST).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
