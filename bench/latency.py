@@ -150,5 +150,3 @@ def _touch(store: Path, turn: int) -> None:
 def _forget(cache: Path) -> None:
     for path in cache.glob("*.sqlite*"):
         path.unlink()
-
-

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from recollect import stopwords, terms
 
-HEAD, TAIL = 3_000, 1_500
-"""Characters looked at from the beginning and from the end of a long prompt."""
+HEAD, TAIL = 2_400, 1_200
+"""Characters looked at from the beginning and from the end of a long prompt: it asks at either."""
 
 MOST_TERMS = 64
-MOST_WORDS = 240
+_HEAD_TERMS = 40
+_MOST_WORDS = 320
 
 _INTENTS = (
-    ("runbook", frozenset("error errors crash crashes crashed crashing fail fails failed failing failure traceback exception broken".split())),
+    ("runbook", frozenset("error errors crash crashes crashed crashing fail fails failed failing failure".split())),
     ("decision", frozenset("why chose choose decided decide decision rationale".split())),
     ("session_summary", frozenset("next left continue resume yesterday stopped".split())),
-)  # fmt: skip
+)
 
 _REFERRING = frozenset("it that this these those them same above again there they".split())
 
@@ -22,14 +23,13 @@ _REFERRING = frozenset("it that this these those them same above again there the
 class Query:
     """The terms of a prompt: distinct ones, all in order, which neighbours form one compound, and the intent."""
 
-    __slots__ = ("compounds", "intent", "sequence", "terms", "words")
+    __slots__ = ("compounds", "intent", "sequence", "terms")
 
     def __init__(self, sequence: list[str], distinct: list[str], compounds: set[tuple[str, str]], intent: str) -> None:
         self.sequence = sequence
         self.terms = distinct
         self.compounds = compounds
         self.intent = intent
-        self.words: dict[str, str] = {}
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -60,30 +60,32 @@ def is_referring(text: str) -> bool:
 
 
 def _parse(text: str) -> Query:
-    chunks = _bounded(text).split()
-    plain = [terms.words(chunk) for chunk in chunks][: MOST_WORDS * 2]
-    lowered = [word.lower() for words in plain for word in words]
+    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MOST_WORDS]] for piece in _pieces(text)]
+    lowered = [word.lower() for piece in pieces for words in piece for word in words]
     stop = stopwords.of(lowered)
     sequence: list[str] = []
     distinct: dict[str, None] = {}
     compounds: set[tuple[str, str]] = set()
-    for words in plain:
-        found = [term for word in words for term in terms.of_word(word)]
-        sequence += found
-        if len(found) > 1:
+    for piece in pieces:
+        for words in piece:
+            found = [term for word in words for term in terms.of_word(word)]
+            sequence += found
             compounds.update(zip(found, found[1:]))
-        for word in words:
-            if word.lower() not in stop:
-                distinct.update((term, None) for term in terms.of_word(word) if carries_meaning(term))
-    return Query(sequence[:MOST_WORDS], list(distinct)[:MOST_TERMS], compounds, _intent(lowered))
+            if len(distinct) < (_HEAD_TERMS if piece is not pieces[-1] else MOST_TERMS):
+                distinct.update((term, None) for term in _telling(words, stop))
+    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(lowered))
 
 
-def _bounded(text: str) -> str:
-    """The part of a text that is looked at, without the halves of words where it was cut."""
+def _telling(words: list[str], stop: frozenset[str]) -> list[str]:
+    return [term for word in words if word.lower() not in stop for term in terms.of_word(word) if carries_meaning(term)]
+
+
+def _pieces(text: str) -> list[str]:
+    """The parts of a text that are looked at, without the halves of words where it was cut."""
     if len(text) <= HEAD + TAIL:
-        return text
+        return [text]
     head, tail = text[:HEAD], text[-TAIL:]
-    return f"{head[: head.rfind(' ')] if ' ' in head else head} {tail[tail.find(' ') + 1 :]}"
+    return [head[: head.rfind(" ")] if " " in head else head, tail[tail.find(" ") + 1 :]]
 
 
 def carries_meaning(term: str) -> bool:

@@ -23,12 +23,13 @@ def of(match: Match, mark: tuple[str, str]) -> str:
 
 def best(passages: list[str], asked: frozenset[str]) -> str:
     """The stretch of words with the most different terms asked for; empty if there is none."""
-    found, most = "", 0
+    found, most = "", (0, 0)
     for passage in passages:
         words = passage.split()
         hits = [asked.intersection(terms.stream(word)) for word in words]
         for start in range(0, max(1, len(words) - WORDS // 2), WORDS // 4):
-            count = len(frozenset().union(*hits[start : start + WORDS]))
+            inside = hits[start : start + WORDS]
+            count = (len(frozenset().union(*inside)), sum(map(len, inside)))
             if count > most:
                 most, found = count, _cut(words, start)
     return found

@@ -1,0 +1,53 @@
+import pytest
+
+from recollect import features, query
+from recollect.features import Corpus, Look
+
+
+def seen(prompt, title="", tags="", triggers="", body="", count=50, frequency=None, alike=None):
+    asked = query.parse(prompt)
+    known = frequency or dict.fromkeys(asked.terms, 1)
+    look = Look(asked, Corpus(count, 8, 60, known, known), alike or {})
+    return dict(zip(features.NAMES, features.of(look, title, tags, triggers, body)))
+
+
+def test_words_that_stand_together_weigh_more_than_words_apart():
+    near = seen("rotate signing key", body="first rotat the sign kei and restart")
+    far = seen("rotate signing key", body="rotat " + "x " * 30 + "sign " + "x " * 30 + "kei")
+
+    assert near["coverage"] == far["coverage"] == pytest.approx(1)
+    assert near["window"] == pytest.approx(1)
+    assert far["window"] == pytest.approx(1 / 3)
+    assert near["adjacent"] == pytest.approx(0.5)
+    assert far["adjacent"] == 0
+
+
+def test_a_title_that_was_asked_for_word_by_word():
+    found = seen("how to rotate the signing key safely", title="rotat sign kei")
+
+    assert found["title_asked"] == 1
+    assert found["in_title"] == pytest.approx(3 / 4)
+
+
+def test_a_term_that_begins_alike_counts_as_the_one_asked_for():
+    found = seen("auth", body="authent is hard", frequency={"authent": 3}, alike={"auth": ["authent"]})
+
+    assert found["coverage"] == pytest.approx(1)
+
+
+def test_the_best_trigger_counts():
+    found = seen("customers get two emails", triggers="slow queri | custom get two email twice")
+
+    assert found["trigger_asked"] == pytest.approx(3 / 5)
+    assert found["in_trigger"] == pytest.approx(1)
+
+
+def test_rarity_does_not_collapse_in_a_store_of_three():
+    assert features.rarity(1, 3) > 0.8 * features.rarity(0, 3)
+    assert features.rarity(1, 50_000) > 2 * features.rarity(10_000, 50_000)
+
+
+def test_nothing_in_common_is_all_zero_but_for_the_length_of_the_query():
+    found = seen("rotate signing key", title="unrel titl", body="noth here")
+
+    assert {name for name, value in found.items() if value} == {"length"}

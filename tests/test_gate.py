@@ -1,0 +1,59 @@
+import pytest
+
+from recollect import coefficients, features, gate, index, search
+from tests.test_index import put
+from tests.test_search import decision
+
+
+def test_the_coefficients_fit_the_features():
+    assert len(coefficients.RANK) == len(features.NAMES)
+    assert len(coefficients.GATE) == len(features.NAMES) + len(gate.STANDING)
+    assert 0 < gate.FIRST_PROMPT_THRESHOLD <= gate.THRESHOLD < 1
+
+
+def test_a_lone_hit_has_no_rivals_and_a_crowd_shares():
+    assert gate.standings([]) == []
+    assert gate.standings([1.5]) == [(1.0, 0.0, 1.5, 2.0)]
+    crowd = gate.standings([1.0, 1.0, 1.0, 1.0])
+    assert [one[0] for one in crowd] == pytest.approx([0.25] * 4)
+
+
+def test_a_prior_moves_the_probability():
+    zero = [0.0] * len(features.NAMES)
+    standing = gate.standings([0.0])[0]
+
+    assert gate.probability(zero, standing, prior=1.0) > gate.probability(zero, standing)
+
+
+@pytest.mark.parametrize(("probability", "word"), [(0.95, "high"), (0.5, "medium"), (0.1, "low")])
+def test_confidence(probability, word):
+    assert gate.confidence(probability) == word
+
+
+_TOPICS = [
+    ("keys", "Rotate the signing keys of the gateway monthly", "The signing key of the API gateway is rotated on the 1st of each month by the cron job key-rotation."),
+    ("migrations", "Schema migrations run before the deploy", "Alembic migrations must be backward compatible for one release, and are applied by the release pipeline."),
+    ("emails", "Transactional e-mail goes through Postmark", "Receipts and password resets are sent through Postmark, never through the marketing provider."),
+]  # fmt: skip
+
+
+def store_of(tmp_path, fillers):
+    root = str(tmp_path / "memory")
+    for name, title, text in _TOPICS:
+        put(root, decision(name, title, text))
+    for number in range(fillers):
+        put(root, decision(f"filler-{number:04}", f"Component {number} uses widget {number * 7}", f"Widget {number * 7} of component {number} is configured in module {number * 3} for tenant {number % 50}."))  # fmt: skip
+    return index.in_memory(root)
+
+
+@pytest.mark.parametrize("fillers", [0, 60, 1_000])
+def test_the_gate_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
+    opened = store_of(tmp_path, fillers)
+
+    def best(prompt):
+        return max((match.probability for match in search.find(opened, prompt, mode="auto")), default=0.0)
+
+    assert best("how often is the signing key of the gateway rotated?") >= gate.THRESHOLD
+    assert best("are alembic migrations applied before or after the deploy?") >= gate.THRESHOLD
+    assert best("make the button on the settings page blue") < gate.THRESHOLD
+    assert best("thanks, looks good") < gate.THRESHOLD

@@ -1,0 +1,74 @@
+import sqlite3
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import query
+
+
+@pytest.mark.parametrize(
+    ("typed", "terms"),
+    [
+        ("how do we retry the payment?", ["retri", "payment"]),
+        ("rename user_id in React.FC", ["renam", "user", "id", "react", "fc"]),
+        ("a b c x1", ["x1"]),
+        ("wie ist das mit der Anmeldung", ["anmeldung"]),
+        ("как работает очередь", ["работает", "очередь"]),
+        ("", []),
+    ],
+)
+def test_terms_of_a_query(typed, terms):
+    assert query.parse(typed).terms == terms
+
+
+def test_parts_of_a_compound_are_known_to_belong_together():
+    assert query.parse("set user_id of the account").compounds == {("user", "id")}
+
+
+def test_a_short_prompt_borrows_after_its_own_terms():
+    asked = query.parse("fix that", "the webhook retries are too slow")
+
+    assert asked.terms == ["fix", "webhook", "retri", "slow"]
+
+
+@pytest.mark.parametrize("typed", ["fix that", "yes, do it", "why?", "and now the tests", "make it faster again"])
+def test_a_referring_prompt(typed):
+    assert query.is_referring(typed)
+
+
+@pytest.mark.parametrize(
+    "typed", ["add a retry with backoff to the webhook sender", "rotate the signing key of auth-service"]
+)
+def test_a_specific_prompt_refers_to_nothing(typed):
+    assert not query.is_referring(typed)
+
+
+def test_words_of_intent():
+    found = [
+        query.parse(text).intent
+        for text in ("the deploy crashed", "why did we take redis", "where were we, what is next", "redis")
+    ]
+
+    assert found == ["runbook", "decision", "session_summary", ""]
+
+
+def test_a_prompt_of_a_megabyte_costs_no_more_than_a_paragraph():
+    long = "lorem ipsum dolor sit amet " * 40_000 + "rotate the signing key"
+    began = time.process_time()
+
+    asked = query.parse(long)
+
+    assert time.process_time() - began < 0.05
+    assert len(asked.terms) <= query.MOST_TERMS
+    assert "sign" in asked.terms
+
+
+@given(st.text())
+def test_any_text_makes_a_query_sqlite_accepts(text):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE word USING fts5(body, tokenize='ascii')")
+
+    for term in query.parse(text).terms:
+        connection.execute("SELECT rowid FROM word WHERE word MATCH ?", (f'"{term}"',)).fetchall()

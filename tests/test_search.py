@@ -1,0 +1,180 @@
+import os
+
+import pytest
+
+from recollect import config, gate, index, search
+from tests.records import sample
+from tests.test_index import put
+
+
+def decision(name, title, text, **fields):
+    content = {"status": "accepted", "context": "", "decision": text, "rationale": []}
+    return sample(id=name, title=title, content=content, tags=["topic"], **fields)
+
+
+@pytest.fixture
+def root(tmp_path):
+    return str(tmp_path / "memory")
+
+
+def search_in(root, text, **options):
+    return search.find(index.in_memory(root), text, **options)
+
+
+def ids(root, text, **options):
+    return [match.id for match in search_in(root, text, **options)]
+
+
+def test_a_match_carries_what_an_injection_needs(root):
+    put(root, decision("keys", "Rotate signing keys monthly", "The signing key of the gateway is rotated on the 1st."))
+
+    (match,) = search_in(root, "when do we rotate the signing key?")
+
+    assert (match.id, match.category, match.path) == ("keys", "decision", "decisions/keys.json")
+    assert match.tags == ("topic",)
+    assert "rotated on the 1st" in match.essence
+    assert match.confidence == gate.confidence(match.probability)
+    assert set(match.features) >= {"coverage", "window", "share"}
+
+
+def test_a_beginning_finds_the_whole_word_and_the_word_its_beginning(root):
+    put(root, decision("login", "Authentication by token", "Tokens are opaque."))
+    put(root, decision("db", "Short name", "The config lives in etcd."))
+
+    assert ids(root, "auth") == ["login"]
+    assert ids(root, "configuration") == ["db"]
+
+
+def test_an_identifier_does_not_match_words_that_only_begin_like_its_parts(root):
+    put(root, decision("wrong", "User identity is checked", "identity of users"))
+    put(root, decision("right", "Field names", "the column userId is indexed"))
+
+    assert ids(root, '"user_id"')[0] == "right"
+    assert search_in(root, "user_id")[0].features["adjacent"] == 1
+
+
+def test_a_prompt_in_korean_finds_a_record_in_korean(root):
+    put(root, decision("kr", "데이터베이스 마이그레이션 규칙", "마이그레이션은 두 번의 배포로 나눈다"))
+    put(root, decision("en", "Database migrations", "two deployments"))
+
+    assert ids(root, "마이그레이션을 어떻게 하지?")[0] == "kr"
+
+
+def test_the_successor_appears_in_place_of_what_it_supersedes(root):
+    put(root, decision("old", "Cache sessions in memcached", "memcached it is", superseded_by="new"))
+    put(
+        root,
+        decision("new", "Sessions live in Redis", "Redis it is", supersedes=["old"], updated_at="2026-05-01T00:00:00Z"),
+    )
+
+    (match,) = search_in(root, "memcached")
+
+    assert match.id == "new"
+    assert match.via == ("old", "Cache sessions in memcached", "2026-05-01T00:00:00Z")
+
+
+def test_a_successor_known_to_one_side_only_counts(root):
+    put(root, decision("old", "Cache sessions in memcached", "memcached it is"))
+    put(root, decision("new", "Sessions live in Redis", "Redis it is", supersedes=["old"]))
+
+    assert ids(root, "memcached", mode="auto") == ["new"]
+
+
+def test_chains_end_at_their_head_and_circles_at_the_newest(root):
+    put(root, decision("a", "Alpha queue", "x", superseded_by="b"))
+    put(root, decision("b", "Beta queue", "x", superseded_by="c"))
+    put(root, decision("c", "Gamma", "x"))
+    put(root, decision("p", "Pingpong", "x", superseded_by="q", updated_at="2026-01-01T00:00:00Z"))
+    put(root, decision("q", "Qwerty", "x", superseded_by="p", updated_at="2026-02-01T00:00:00Z"))
+
+    assert ids(root, "alpha") == ["c"]
+    assert ids(root, "pingpong") == ["q"]
+
+
+def test_a_superseded_record_whose_successor_is_missing_is_found_but_never_told(root):
+    put(root, decision("old", "Cache sessions in memcached", "memcached it is", superseded_by="gone"))
+
+    assert ids(root, "memcached") == ["old"]
+    assert ids(root, "memcached", mode="auto") == []
+
+
+def test_retired_records_only_when_asked_for(root):
+    put(root, decision("past", "Use memcached", "memcached", record_status="retired"))
+
+    assert ids(root, "memcached") == []
+    assert ids(root, "memcached", include_retired=True) == ["past"]
+
+
+def test_filters(root):
+    put(root, decision("one", "Redis for sessions", "redis"))
+    put(root, sample("constraint", id="two", title="Redis limit", tags=["cache"]))
+
+    assert ids(root, "redis", categories=["constraint"]) == ["two"]
+    assert ids(root, "redis", tags=["topic"]) == ["one"]
+
+
+def test_what_no_longer_holds_is_never_told_unasked(root):
+    limit = {"kind": "policy", "rule": "No deploys of the gateway", "impact": ["x"], "severity": "low", "active": True}
+    put(root, sample("constraint", id="expired", title="Gateway freeze", content={**limit, "expires": "2026-01-31"}))
+    put(root, sample("constraint", id="off", title="Gateway freeze two", content={**limit, "active": False}))
+    put(root, sample("constraint", id="on", title="Gateway freeze three", content=limit))
+
+    assert ids(root, "gateway freeze", mode="auto", now="2026-02-01T00:00:00Z") == ["on"]
+    assert len(ids(root, "gateway freeze", now="2026-02-01T00:00:00Z")) == 3
+
+
+def test_disabled_categories_and_old_records_are_never_told_unasked(root):
+    put(root, decision("one", "Gateway one", "x", updated_at="2026-01-01T00:00:00Z"))
+    put(root, sample("preference", id="two", title="Gateway two", updated_at="2026-01-01T00:00:00Z"))
+    settings = config.Settings()
+    settings.take("x", True, {"categories.decision.enabled": False, "categories.preference.retention_days": 30})
+
+    assert ids(root, "gateway", mode="auto", settings=settings, now="2026-01-15T00:00:00Z") == ["two"]
+    assert ids(root, "gateway", mode="auto", settings=settings, now="2026-03-15T00:00:00Z") == []
+
+
+def test_title_tags_selects_the_keyword_scorer(root):
+    put(root, decision("one", "Gateway timeouts", "x"))
+    settings = config.Settings()
+    settings.take("x", True, {"retrieval.match_strategy": "title_tags"})
+
+    (match,) = search_in(root, "gateway", settings=settings)
+
+    assert set(match.features) == {"keywords"}
+
+
+def test_current_follows_a_path_to_what_holds_now(root):
+    put(root, decision("old", "Cache sessions in memcached", "memcached it is", superseded_by="new"))
+    put(root, decision("new", "Sessions live in Redis", "Redis it is"))
+    opened = index.in_memory(root)
+
+    assert search.current(opened, "decisions/old.json").id == "new"
+    assert search.current(opened, "decisions/none.json") is None
+
+
+def test_a_record_deleted_after_indexing_is_not_shown(root):
+    put(root, decision("one", "Gateway timeouts", "x"))
+    put(root, decision("two", "Gateway retries", "x"))
+    opened = index.in_memory(root)
+    os.unlink(os.path.join(root, "decisions", "one.json"))
+
+    assert [match.id for match in search.find(opened, "gateway")] == ["two"]
+
+
+def test_explain_names_terms_and_candidates(root):
+    put(root, decision("login", "Authentication by token", "Tokens are opaque."))
+
+    why = search.explain(index.in_memory(root), "auth for zebras")
+
+    assert list(why.weights) == ["auth", "zebra"]
+    assert why.alike == {"auth": ["authent"]}
+    assert why.unknown == ["zebra"]
+    assert [match.id for match in why.matches] == ["login"]
+
+
+def test_a_search_in_a_large_store_is_bounded(root):
+    for number in range(200):
+        put(root, decision(f"r{number:03}", f"Note {number}", "shared words in every record"))
+    put(root, decision("special", "Quokka", "shared words and a quokka"))
+
+    assert ids(root, "shared words in every record about the quokka")[0] == "special"

@@ -1,0 +1,32 @@
+import os
+
+from recollect import index, search, snippet
+from tests.test_index import put
+from tests.test_search import decision
+
+
+def test_the_best_passage_with_the_asked_words_marked(tmp_path):
+    root = str(tmp_path / "memory")
+    filler = "Nothing of interest is said here. " * 20
+    put(root, decision("keys", "Keys", filler + "The signing key is rotated monthly, see key-rotation. " + filler))
+    (match,) = search.find(index.in_memory(root), "rotate the signing key")
+
+    text = match.snippet(("<", ">"))
+
+    assert "<signing> <key> is <rotated> monthly, see <key-rotation.>" in text
+    assert text.startswith("… ")
+    assert text.endswith(" …")
+
+
+def test_the_essence_serves_when_the_words_are_in_the_title_only_or_the_file_is_gone(tmp_path):
+    root = str(tmp_path / "memory")
+    put(root, decision("keys", "Rotation of keys", "On the first of the month"))
+    (match,) = search.find(index.in_memory(root), "rotation")
+
+    assert match.snippet() == match.essence
+    os.unlink(os.path.join(root, match.path))
+    assert match.snippet() == match.essence
+
+
+def test_best_of_nothing():
+    assert snippet.best([], frozenset({"x"})) == ""
