@@ -40,6 +40,9 @@ class Literal:
 
     def respelt(self, text: str) -> str:
         """How a lower-case text of code spells it otherwise: `maxPollIntervalMs`, `"auth"."sessions"`."""
+        module, _, name = self.text.rpartition(".")
+        if module and f"{module} import" in text and position(text, name) >= 0:
+            return name
         bare = _squashed(self.text)
         if self.quantity or len(bare) < _SHORTEST_RESPELT or bare == self.text or bare[:3] not in text:
             return ""
@@ -71,9 +74,9 @@ def position(text: str, wanted: str) -> int:
 
 
 def _continues(neighbour: str, edge: str) -> bool:
-    if edge == "-" or (neighbour == "-" and not edge.isalnum()):
+    if edge == "-":
         return neighbour.isalnum() or neighbour == "-"
-    return neighbour.isalnum() or neighbour == "_"
+    return (edge.isalnum() or edge == "_") and (neighbour.isalnum() or neighbour == "_")
 
 
 def _all(text: str) -> Iterator[Literal]:

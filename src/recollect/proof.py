@@ -33,11 +33,13 @@ _ENDED = ("retire", "supersede", "archive")
 class Told:
     """A memory as the agent was shown it, and after which message."""
 
-    __slots__ = ("after", "literals", "path", "terms", "text")
+    __slots__ = ("after", "literals", "path", "record", "terms", "text")
 
-    def __init__(self, path: str, text: str, after: int) -> None:
+    def __init__(self, path: str, text: str, after: int, record: str = "") -> None:
         self.path = path
         """Relative to its store: `decisions/sessions-in-postgres.json`."""
+        self.record = record or path
+        """Its name among all stores."""
         self.text = text
         self.after = after
         self.literals = literal.of(text)
@@ -73,11 +75,11 @@ class Deed:
 
 
 def judge(messages: Sequence[Message], told: Sequence[Told]) -> dict[str, str]:
-    """What became of each memory, by its path; nothing of those after which the agent has not spoken yet."""
+    """What became of each memory, by its name; nothing of those after which the agent has not spoken yet."""
     deeds = [Deed(message) for message in messages]
     last = max((at for at, deed in enumerate(deeds) if deed.who == "assistant"), default=-1)
     waiting = [one for one in told if one.after <= last]
-    verdicts = {one.path: _use(deeds, one) for one in waiting}
+    verdicts = {one.record: _use(deeds, one) for one in waiting}
     verdicts.update(dict.fromkeys(_contradicted(deeds, waiting), CONTRADICTED))
     return verdicts
 
@@ -151,12 +153,12 @@ def _contradicted(deeds: Sequence[Deed], told: Sequence[Told]) -> set[str]:
 
 def _meant(each: Objection, told: Sequence[Told], deeds: Sequence[Deed], at: int) -> list[str]:
     """The memories an objection is about: those it names, or the only one that was just acted upon."""
-    named = [one.path for one in told if _names(each, one, asked=one.after > at)]
+    named = [one.record for one in told if _names(each, one, asked=one.after > at)]
     if named or not each.points_back:
         return named
     since = max((i for i in range(at) if deeds[i].who == "user"), default=0)
     said = [deed for deed in deeds[since:at] if deed.who == "assistant"]
-    echoed = [one.path for one in told if one.after <= at and _is_echoed(one, said)]
+    echoed = [one.record for one in told if one.after <= at and _is_echoed(one, said)]
     return echoed if len(echoed) == 1 else []
 
 

@@ -35,7 +35,7 @@ class Quantity:
     def __init__(self, number: str, unit: str) -> None:
         self.number = number
         self.unit = unit
-        self._spellings = _in_smaller_units(number, unit)
+        self._spellings = _in_smaller_units(number, unit) if unit else (number,)
 
     @property
     def text(self) -> str:
@@ -51,7 +51,7 @@ class Quantity:
         """Whether a lower-case text has this number with this unit beside it, or the same time in smaller units."""
         if any(_standing(text, spelling) for spelling in self._spellings):
             return True
-        at = text.find(self.number)
+        at = text.find(self.number) if self.unit else -1
         while at >= 0:
             end = at + len(self.number)
             if _is_alone(text, at, end) and self._has_unit(text, at, end):
@@ -60,8 +60,6 @@ class Quantity:
         return False
 
     def _has_unit(self, text: str, start: int, end: int) -> bool:
-        if not self.unit:
-            return True
         around = text[max(start - _REACH, 0) : start] + " " + text[end : end + _REACH]
         if self.unit == "%":
             return text[end : end + 2].strip()[:1] == "%" or "percent" in around or "prozent" in around
@@ -106,23 +104,23 @@ def _in_smaller_units(number: str, unit: str) -> tuple[str, ...]:
 
 
 def _standing(text: str, number: str) -> bool:
-    plain = text.replace("_", "") if "_" in text else text
-    at = plain.find(number)
-    while at >= 0:
-        if _is_alone(plain, at, at + len(number)):
-            return True
-        at = plain.find(number, at + 1)
+    for form in (number, f"{int(number):_}", f"{int(number):,}"):
+        at = text.find(form)
+        while at >= 0:
+            if _is_alone(text, at, at + len(form)):
+                return True
+            at = text.find(form, at + 1)
     return False
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
-    """Whether a number is not a part of a longer one, or of a version."""
+    """Whether a number is not a part of a longer one, of a version or of a name."""
     before, after = text[max(start - 1, 0) : start], text[end : end + 1]
     if before.isdigit() or after.isdigit():
         return False
-    if before in (".", ",") and text[max(start - 2, 0) : start - 1].isdigit():
+    if before in (".", ",", "_") and text[max(start - 2, 0) : start - 1].isdigit():
         return False
-    return not (after in (".", ",") and text[end + 1 : end + 2].isdigit())
+    return not (after in (".", ",", "_") and text[end + 1 : end + 2].isdigit())
 
 
 def _touching(text: str, end: int, unit: str) -> bool:

@@ -19,6 +19,9 @@ _EVERYDAY = frozenset(
 )
 """What looks like a name from code and is said everywhere."""
 
+_LINKS = frozenset("to of the by and in on a or per as is out up down over end off no non self one two".split())
+"""Parts that make a compound one of the language."""
+
 
 def weight(word: str, *, in_code: bool = False) -> float:
     """1 for a name that hardly occurs by chance, 0.5 for one that might, 0 for a word; code in backticks is told."""
@@ -28,8 +31,8 @@ def weight(word: str, *, in_code: bool = False) -> float:
     for test in (_flag, _assignment, _call, _path, _dotted, _snake, _mixed):
         found = test(word)
         if found is not None:
-            return max(found, 0.5) if in_code else found
-    return 0.5 if in_code else 0.0
+            return (1.0 if "-" in word else max(found, 0.5)) if in_code else found
+    return (1.0 if "-" in word else 0.5) if in_code else 0.0
 
 
 def _flag(word: str) -> float | None:
@@ -71,7 +74,7 @@ def _path(word: str) -> float | None:
 
 def _dotted(word: str) -> float | None:
     parts = word.strip(".").split(".")
-    if len(parts) < 2:
+    if len(parts) < 2 or ":" in word:
         return None
     if not all(parts) or max(map(len, parts)) < 2 or not all(_is_name(part) for part in parts):
         return 0.0
@@ -108,7 +111,13 @@ def _mixed(word: str) -> float | None:
     if digits and word[0].isalpha() and word.replace("-", "").isalnum() and len(word) > 3:
         return 0.5
     inner = any(a.islower() and b.isupper() for a, b in zip(word, word[1:]))
-    return 0.5 if inner and word.isalnum() else None
+    return 0.5 if (inner and word.isalnum()) or _is_compound(word) else None
+
+
+def _is_compound(word: str) -> bool:
+    """`acme-uploads-eu`, but not `state-of-the-art`."""
+    parts = word.split("-")
+    return len(parts) > 2 and word.islower() and all(parts) and _LINKS.isdisjoint(parts)
 
 
 def _version(word: str) -> float:

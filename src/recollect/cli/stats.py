@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     store = target.existing(args)
-    since = _day(args.since) if args.since else ""
+    since = "" if args.since is None else _day(args.since)
     counts = usage.summary(store.root, since)
     only = store.get(args.id).path if args.id else ""
     if only:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _day(text: str) -> str:
-    if text[-1] in "dD" and text[:-1].isascii() and text[:-1].isdigit():
+    if text[-1:] in ("d", "D") and text[:-1].isascii() and text[:-1].isdigit():
         return moment.days_before(moment.now(), min(int(text[:-1]), 100_000))[:10]
     if not moment.is_day(text):
         raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 30d")
@@ -86,7 +86,7 @@ def _text(screen: Screen, data: dict[str, Any], advice: list[Suggestion], limit:
         told = "this record" if only else "any memory"
         since = f" since {data['since']}" if data["since"] else ""
         return f"no agent was told {told}{since}"
-    lines = [*_summary(screen, data), "", *_chart(screen, data["weeks"])]
+    lines = [*_summary(screen, data, only), "", *_chart(screen, data["weeks"])]
     if not only:
         lines += ["", *_table(screen, data["records"], limit)]
     for one in advice:
@@ -94,11 +94,11 @@ def _text(screen: Screen, data: dict[str, Any], advice: list[Suggestion], limit:
     return "\n".join(lines)
 
 
-def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
-    numbers = data["totals"]
-    told = len([one for one in data["records"] if one["injected"]])
-    plural = "" if numbers["injected"] == 1 else "s"
-    lines = [f"told {numbers['injected']:,} time{plural}, {told:,} of {data['records_in_store']:,} records"]
+def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
+    numbers, records = data["totals"], data["records"]
+    told = len([one for one in records if one["injected"] and one["title"]])
+    where = f"last on {records[0]['last_injected']}" if only else f"{told:,} of {data['records_in_store']:,} records"
+    lines = [f"told {numbers['injected']:,} time{'' if numbers['injected'] == 1 else 's'}, {where}"]
     share = data["precision_in_use"]
     if share:
         spread = f"95 % between {share['low']:.0%} and {share['high']:.0%}"

@@ -98,24 +98,20 @@ class Notes:
 def _judge(records: Mapping[str, str], messages: Sequence[Message], stores: Sequence[str], notes: Notes) -> None:
     from recollect import proof
 
-    told: dict[str, list[Told]] = {root: [] for root in stores}
-    for record in records:
-        root = next((root for root in stores if log.within(root, record)), "")
-        one = _told(root, log.within(root, record), messages) if root else None
-        if one:
-            told[root].append(one)
-    for root, ones in told.items():
-        _count(root, proof.judge(messages, ones) if ones else {}, records, notes)
+    roots = {record: root for record in records for root in stores if log.within(root, record)}
+    shown = (_told(root, log.within(root, record), messages) for record, root in roots.items())
+    verdicts = proof.judge(messages, [one for one in shown if one])
+    for root in stores:
+        _count(root, {record: verdicts[record] for record in verdicts if roots[record] == root}, records, notes)
 
 
 def _count(root: str, verdicts: Mapping[str, str], records: Mapping[str, str], notes: Notes) -> None:
     events: list[tuple[str, str]] = []
-    for path, verdict in verdicts.items():
-        record = os.path.join(root, path)
+    for record, verdict in verdicts.items():
         before = notes.verdict(record, records[record])
         if _RANK[verdict] > _RANK[before]:
-            events += [(f"-{before}", path)] if _RANK[before] else []
-            events.append((verdict, path))
+            events += [(f"-{before}", record)] if _RANK[before] else []
+            events.append((verdict, record))
         notes.note(record, records[record], verdict)
     if events and log.append(root, events):
         from recollect.usage import odds
@@ -141,9 +137,9 @@ def _told(root: str, path: str, messages: Sequence[Message]) -> Told | None:
         if messages[at].kind == "context":
             text = _shown(messages[at].text, path)
             if text:
-                return proof.Told(path, text, at + 1)
+                return proof.Told(path, text, at + 1, os.path.join(root, path))
     text = _essence(root, path)
-    return proof.Told(path, text, 0) if text else None
+    return proof.Told(path, text, 0, os.path.join(root, path)) if text else None
 
 
 def _shown(block: str, path: str) -> str:

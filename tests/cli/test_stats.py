@@ -1,0 +1,121 @@
+"""What `recollect stats` shows of what was told and used."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.stats import sparkline
+from recollect.usage import log
+
+from .conftest import DECISION
+
+JOBS = "decisions/jobs-are-rows.json"
+CACHE = "decisions/no-cache.json"
+
+
+@pytest.fixture
+def store(project, recollect):
+    for title in ("Jobs are rows", "No cache", "Never told"):
+        assert recollect("save", "decision", title, *DECISION, "--tag", "queue").code == 0
+    root = str(project / ".claude" / "memory")
+    os.makedirs(log.folder(), exist_ok=True)
+    lines = [
+        *[f"2026-02-2{day}\tinjected\t{JOBS}" for day in range(3, 9)],
+        f"2026-02-23\tused\t{JOBS}\t4",
+        f"2026-02-23\tignored\t{JOBS}",
+        f"2026-01-05\tinjected\t{CACHE}\t2",
+        f"2026-03-02\tcontradicted\t{CACHE}",
+        "2026-03-02\tinjected\tdecisions/gone.json",
+    ]
+    Path(log.file_of(root)).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return root
+
+
+def test_totals_chart_table_and_advice(store, recollect):
+    outcome = recollect("stats")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == (
+        "told 9 times, 2 of 3 records\n"
+        "used 4 of 6 times that can be told: 67% (95 % between 30% and 90%)\n"
+        "3 unclear: nothing in them that could be recognised, or the turn goes on\n"
+        "\n"
+        "weekly from 2025-12-15\n"
+        "injected      ···▃······█▂  9\n"
+        "used          ··········▆·  4\n"
+        "ignored       ··········▂·  1\n"
+        "contradicted  ···········▂  1\n"
+        "\n"
+        "6\t4\t1\t0\t2026-02-28\tjobs-are-rows\tJobs are rows\n"
+        "2\t0\t0\t1\t2026-01-05\tno-cache\tNo cache\n"
+        "1\t0\t0\t0\t2026-03-02\tgone\t(gone)\n"
+        "\n"
+        "no-cache: contradicted 1 time, last on 2026-03-02, and not changed since\n"
+        "  recollect update no-cache, recollect supersede no-cache NEW, or recollect retire no-cache\n"
+    )
+
+
+def test_json_has_the_same_numbers(store, recollect):
+    data = json.loads(recollect("stats", "--json").out)
+
+    assert data["totals"] == {"injected": 9, "used": 4, "ignored": 1, "contradicted": 1, "unclear": 3}
+    assert data["precision_in_use"] == {"used": 4, "of": 6, "low": 0.3, "high": 0.903, "share": 0.667}
+    assert [one["path"] for one in data["records"]] == [JOBS, CACHE, "decisions/gone.json"]
+    assert data["records"][0]["last_injected"] == "2026-02-28"
+    assert [one["kind"] for one in data["suggestions"]] == ["contradicted"]
+    assert (len(data["weeks"]), data["weeks"][-1]["week"], data["records_in_store"]) == (12, "2026-03-02", 3)
+
+
+def test_one_record(store, recollect):
+    outcome = recollect("stats", "jobs-are-rows")
+
+    assert outcome.out.splitlines()[0] == "told 6 times, last on 2026-02-28"
+    assert "no-cache" not in outcome.out
+
+
+def test_since_leaves_out_what_is_older(store, recollect):
+    by_age = json.loads(recollect("stats", "--since", "4d", "--json").out)
+    by_day = json.loads(recollect("stats", "--since", "2026-02-26", "--json").out)
+
+    assert by_age == by_day
+    assert by_age["totals"] == {"injected": 4, "used": 0, "ignored": 0, "contradicted": 1, "unclear": 3}
+    assert [week["week"] for week in by_age["weeks"]] == ["2026-02-23", "2026-03-02"]
+
+
+def test_limit_cuts_the_table_and_says_so(store, recollect):
+    outcome = recollect("stats", "--limit", "1")
+
+    assert "2 more; --limit shows them" in outcome.out
+    assert "no-cache\tNo cache" not in outcome.out
+
+
+def test_before_anything_was_told(project, recollect):
+    recollect("save", "decision", "Jobs are rows", *DECISION)
+
+    assert recollect("stats").out == "no agent was told any memory\n"
+    assert (
+        recollect("stats", "jobs-are-rows", "--since", "30d").out == "no agent was told this record since 2026-01-31\n"
+    )
+    assert json.loads(recollect("stats", "--json").out)["precision_in_use"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["nobody"], "NOT_FOUND"), (["--since", "yesterday"], "BAD_INPUT"), (["--since", ""], "BAD_INPUT")],
+)
+def test_what_cannot_be_shown_is_said(store, recollect, words, code):
+    outcome = recollect("stats", *words)
+
+    assert outcome.code == 1
+    assert outcome.err.startswith(f"{code}: ")
+
+
+@pytest.mark.parametrize(
+    ("values", "highest", "bars"), [([], 0, ""), ([0, 0], 0, "··"), ([1, 50, 100], 100, "▁▄█"), ([3], 3, "█")]
+)
+def test_sparkline(values, highest, bars):
+    assert sparkline(values, highest) == bars

@@ -1,0 +1,58 @@
+"""Sessions as the client writes them: lines of JSON in the shape of its transcripts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from recollect import injection
+
+SOURCE = ".claude/memory/"
+
+
+def prompt(text: str) -> dict[str, Any]:
+    return {
+        "type": "user",
+        "isSidechain": False,
+        "promptSource": "sdk",
+        "message": {"role": "user", "content": text},
+        "cwd": "/home/u/proj",
+        "version": "2.1.325",
+    }
+
+
+def told(*memories: tuple[str, str], event: str = "UserPromptSubmit", source: str = SOURCE) -> dict[str, Any]:
+    """The block that a hook added: memories by path and essence."""
+    items = [injection.Item("decision", text, source + path, confidence="high") for path, text in memories]
+    block = injection.render(items, source)
+    return {
+        "type": "attachment",
+        "attachment": {
+            "type": "hook_additional_context",
+            "content": [block],
+            "hookName": event,
+            "hookEvent": event,
+        },
+        "rendered": [{"content": f"<system-reminder>\n{event} hook additional context: {block}\n</system-reminder>"}],
+        "renderedRole": "system",
+    }
+
+
+def says(text: str) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": text}]}}
+
+
+def does(tool: str, **given: Any) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": "toolu_01", "name": tool, "input": given}
+    return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+
+
+def result(text: str, *, error: bool = False) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": "toolu_01", "content": text, "is_error": error}
+    return {"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": {"stdout": text}}
+
+
+def write(path: Path, *lines: dict[str, Any]) -> str:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return str(path)

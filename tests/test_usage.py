@@ -1,0 +1,419 @@
+"""Counters of what was told and used: on disk, from racing processes, and never in anybody's way."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recollect
+from recollect import ledger, moment, trace, usage
+from recollect.ledger import Ledger
+from recollect.usage import log, odds, tally
+from recollect.usage.tally import Counts
+from tests.conversation import does, prompt, result, says, told, write
+
+ROOT = Path(__file__).parents[1]
+NOW = "2026-03-04T09:30:00Z"
+SESSIONS = {
+    "title": "Sessions live in Postgres",
+    "context": "Logins must survive a restart.",
+    "decision": "User sessions live in the table auth.sessions and expire after 14 days.",
+    "rationale": ["One store less to run."],
+    "tags": ["auth"],
+}
+PATH = "decisions/sessions-live-in-postgres.json"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setattr(moment, "now", lambda: NOW)
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    project = recollect.open(str(folder))
+    project.save("decision", SESSIONS)
+    return project.store.root
+
+
+def tell(session, store, *paths, stamp="v1"):
+    with Ledger(session) as known:
+        for path in paths:
+            known.note(os.path.join(store, path), stamp)
+    usage.injected(store, paths)
+
+
+def counts(store):
+    return {path: repr(one)[7:-1] for path, one in usage.summary(store).items()}
+
+
+ESSENCE = "User sessions live in the table auth.sessions and expire after 14 days."
+ASKED = (prompt("where are logins kept?"), told((PATH, ESSENCE)))
+
+
+def test_what_was_told_is_counted_under_its_path_in_the_store(store):
+    usage.injected(store, [PATH, os.path.join(store, PATH), "/elsewhere/decisions/x.json"])
+
+    assert usage.summary(store) == {PATH: Counts(injected=2)}
+    assert usage.summary(store)[PATH].last_injected == "2026-03-04"
+
+
+def test_a_used_memory_is_counted_once_however_many_turns_follow(store, tmp_path):
+    tell("s1", store, PATH)
+    path = write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+
+    for _ in range(6):
+        usage.observe("s1", path, [store, ""])
+
+    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+
+
+def test_an_early_verdict_is_corrected_by_a_later_turn(store, tmp_path):
+    tell("s1", store, PATH)
+    lines = [*ASKED, says("Let me look.")]
+    usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+    assert usage.summary(store) == {PATH: Counts(injected=1, ignored=1)}
+
+    lines += [prompt("go on"), does("Bash", command="psql -c 'select * from auth.sessions'"), result("0 rows")]
+    usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+
+    lines += [prompt("no, that's outdated, auth.sessions is gone"), says("I see.")]
+    usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+    assert usage.summary(store) == {PATH: Counts(injected=1, contradicted=1)}
+
+
+def test_a_use_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
+    tell("s1", store, PATH)
+    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("go on"), says("Done.")), [store])
+
+    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+
+
+def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
+    tell("s1", store, PATH)
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("go on"), says("It is in auth.sessions.")), [store])
+
+    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+
+
+def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, monkeypatch):
+    tell("s1", store, PATH)
+    path = write(tmp_path / "t.jsonl", *ASKED, says("ok"))
+    for _ in range(4):
+        usage.observe("s1", path, [store])
+    monkeypatch.setattr(recollect.transcript, "messages", lambda *a, **k: pytest.fail("read again"))
+
+    usage.observe("s1", path, [store])
+
+    assert trace.recent() == []
+
+
+def test_a_memory_told_anew_because_it_changed_is_judged_anew(store, tmp_path):
+    tell("s1", store, PATH)
+    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
+    tell("s1", store, PATH, stamp="v2")
+
+    changed = told((PATH, "User sessions live in the table core.logins and expire after 21 days."))
+    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, prompt("and now?"), changed, says("Hm.")), [store])
+
+    assert usage.summary(store) == {PATH: Counts(injected=2, used=1, ignored=1)}
+
+
+def test_the_last_answer_counts_before_it_has_reached_the_transcript(store, tmp_path):
+    tell("s1", store, PATH)
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED), [store], last_message="In auth.sessions.")
+
+    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+
+
+def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
+    record = os.path.join(store, PATH)
+    with Ledger("s1") as known:
+        known.note(f"digest:{record}", "v1")
+        known.note(record, "v1")
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("hi"), says("In auth.sessions.")), [store])
+
+    assert usage.summary(store) == {}
+
+
+def test_two_stores_are_counted_apart(store, tmp_path):
+    own = str(tmp_path / "own")
+    tell("s1", store, PATH)
+    tell("s1", own, "preferences/tabs.json")
+    lines = (*ASKED, told(("preferences/tabs.json", "Indent with `tabwidth=7`."), source="~/.claude/memory/"))
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", *lines, says("tabwidth=7 it is")), [store, own])
+
+    assert usage.summary(store) == {PATH: Counts(injected=1, ignored=1)}
+    assert usage.summary(own) == {"preferences/tabs.json": Counts(injected=1, used=1)}
+
+
+@pytest.mark.parametrize(
+    ("session", "transcript"), [("", "t.jsonl"), ("s1", ""), ("s1", "/nowhere.jsonl"), ("s1", "nul\0"), ("../..", "/")]
+)
+def test_nothing_to_observe_is_no_failure(store, session, transcript):
+    if session:
+        tell(session, store, PATH)
+
+    usage.observe(session, transcript, [store])
+
+    assert usage.summary(store).get(PATH, Counts()).judged == 0
+    assert trace.recent() == []
+
+
+def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
+    tell("s1", store, PATH)
+    monkeypatch.setattr(ledger.Ledger, "__enter__", lambda self: 1 / 0)
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
+
+    assert [error for _, _, error in trace.recent()] == [
+        "cannot observe a session: ZeroDivisionError: division by zero"
+    ]
+
+
+def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tmp_path, monkeypatch):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file, not a folder")
+    monkeypatch.setenv("RECOLLECT_STATE_DIR", str(blocked))
+
+    usage.injected(store, [PATH])
+    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
+
+    assert (usage.summary(store), usage.prior(store)) == ({}, {})
+
+
+def test_garbled_lines_are_passed_over(store):
+    usage.injected(store, [PATH])
+    with open(log.file_of(store), "ab") as file:
+        file.write(b"\xff\xfe\n\t\t\n2026-03-04\tinjected\n2026-03-04\tstolen\tx\n2026-99-99\tused\tx\n")
+        file.write(b"2026-03-04\tused\tx\t-3\n2026-03-04\tused\tx\t99999999999999999999\n2026-03-04\tinjected\ty\t2")
+
+    assert usage.summary(store) == {PATH: Counts(injected=1), "y": Counts(injected=2)}
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_log(data):
+    os.makedirs(log.folder(), exist_ok=True)
+    for ending in ("log", "prior"):
+        Path(log.file_of("/some/store", ending)).write_bytes(data)
+
+    assert all(one.injected >= 0 for one in usage.summary("/some/store").values())
+    assert all(-odds.MOST <= value <= odds.MOST for value in usage.prior("/some/store").values())
+
+
+def _tell_often(work):
+    store, number, compacting = work
+    for turn in range(60):
+        usage.injected(store, [PATH, f"decisions/own-{number}.json"])
+        if compacting and turn % 6 == 0:
+            log.compact(store)
+
+
+def test_no_event_is_lost_between_racing_processes_and_compactions(store):
+    with multiprocessing.get_context("spawn").Pool(6) as pool:
+        pool.map(_tell_often, [(store, number, number < 2) for number in range(6)])
+
+    log.compact(store)
+
+    assert counts(store) == {
+        PATH: "injected=360, used=0, ignored=0, contradicted=0",
+        **{f"decisions/own-{n}.json": "injected=60, used=0, ignored=0, contradicted=0" for n in range(6)},
+    }
+
+
+def _observe(work):
+    store, path = work
+    usage.observe("shared", path, [store])
+
+
+def test_of_racing_stops_one_counts(store, tmp_path):
+    tell("shared", store, PATH)
+    path = write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+
+    with multiprocessing.get_context("spawn").Pool(6) as pool:
+        pool.map(_observe, [(store, path)] * 12)
+
+    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+
+
+def test_a_large_log_is_compacted_by_the_way_and_keeps_its_counts(store, monkeypatch):
+    monkeypatch.setattr(log, "LARGEST", 4_000)
+
+    for _ in range(300):
+        usage.injected(store, [PATH])
+
+    assert os.path.getsize(log.file_of(store)) < 5_000
+    assert usage.summary(store) == {PATH: Counts(injected=300)}
+
+
+def test_a_log_that_stays_large_is_not_compacted_at_every_event(store, monkeypatch):
+    monkeypatch.setattr(log, "LARGEST", 1_000)
+    usage.injected(store, [f"decisions/number-{n}.json" for n in range(100)])
+    compacted = []
+    compact = log.compact
+    monkeypatch.setattr(log, "compact", lambda root: (compacted.append(1), compact(root)))
+
+    for _ in range(20):
+        usage.injected(store, [PATH])
+
+    assert len(compacted) <= 1
+
+
+def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store):
+    os.makedirs(log.folder(), exist_ok=True)
+    Path(log.file_of(store)).write_text(
+        f"2025-07-03\tinjected\t{PATH}\n2025-07-09\tinjected\t{PATH}\n2026-03-03\tused\t{PATH}\n"
+        "2026-01-02\tinjected\tdecisions/long-gone.json\n2026-03-01\tinjected\tdecisions/on-a-branch.json\n"
+    )
+
+    log.compact(store)
+
+    assert sorted(log.read(store)) == [
+        ("2025-07-01", "injected", PATH, 2),
+        ("2026-03-01", "injected", "decisions/on-a-branch.json", 1),
+        ("2026-03-03", "used", PATH, 1),
+    ]
+
+
+def test_a_store_that_is_out_of_reach_loses_no_counts(store, tmp_path):
+    os.makedirs(log.folder(), exist_ok=True)
+    gone = str(tmp_path / "unmounted")
+    Path(log.file_of(gone)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
+
+    log.compact(gone)
+
+    assert usage.summary(gone) == {PATH: Counts(injected=1)}
+
+
+def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
+    path = write(tmp_path / "t.jsonl", *ASKED, says("ok"))
+    for session in ("old", "new"):
+        tell(session, store, PATH)
+        usage.observe(session, path, [store])
+        os.utime(os.path.join(log.folder(), "sessions", session), (1, 1) if session == "old" else None)
+
+    tell("newest", store, PATH)
+    usage.observe("newest", path, [store])
+
+    assert sorted(os.listdir(os.path.join(log.folder(), "sessions"))) == ["new", "newest"]
+
+
+@pytest.mark.parametrize(
+    ("one", "sign"),
+    [
+        (Counts(injected=30), 0),
+        (Counts(used=2), 0),
+        (Counts(contradicted=1), 0),
+        (Counts(used=9, ignored=1), 1),
+        (Counts(ignored=9), -1),
+        (Counts(contradicted=3), -1),
+    ],
+)
+def test_the_prior_follows_the_evidence_and_is_neutral_without(one, sign):
+    average = {f"decisions/{n}.json": Counts(used=5, ignored=5) for n in range(20)}
+
+    value = odds.of({**average, PATH: one}).get(PATH, 0.0)
+
+    assert (value > 0) - (value < 0) == sign
+    assert abs(value) <= odds.MOST
+
+
+def test_a_store_whose_memories_all_fare_alike_has_no_priors_to_speak_of():
+    values = odds.of({f"decisions/{n}.json": Counts(used=2, ignored=8) for n in range(20)})
+
+    assert all(abs(value) < 0.02 for value in values.values())
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 10_000)] * 4), max_size=8))
+def test_a_prior_never_exceeds_its_bounds(rows):
+    values = odds.of({str(n): Counts(*row) for n, row in enumerate(rows)})
+
+    assert all(-odds.MOST <= value <= odds.MOST for value in values.values())
+
+
+def test_the_prior_on_disk_is_what_observation_left(store, tmp_path):
+    for number in range(8):
+        tell(f"s{number}", store, PATH)
+        usage.injected(store, ["decisions/other.json"])
+        usage.observe(f"s{number}", write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
+    log.append(store, [("ignored", "decisions/other.json")] * 8)
+    odds.refresh(store)
+
+    priors = usage.prior(store)
+
+    assert set(priors) == {PATH, "decisions/other.json"}
+    assert priors[PATH] > 0 > priors["decisions/other.json"]
+
+
+def test_weeks_run_from_monday_and_end_with_this_one(store):
+    os.makedirs(log.folder(), exist_ok=True)
+    Path(log.file_of(store)).write_text(
+        f"2026-02-22\tused\t{PATH}\n2026-02-23\tused\t{PATH}\n2026-03-01\tinjected\t{PATH}\n2026-03-02\tinjected\tx\n"
+    )
+
+    assert usage.weeks(store, most=3) == [
+        ("2026-02-16", Counts(used=1)),
+        ("2026-02-23", Counts(injected=1, used=1)),
+        ("2026-03-02", Counts(injected=1)),
+    ]
+    assert usage.weeks(store, most=9, path="x", since="2026-02-25") == [
+        ("2026-02-23", Counts()),
+        ("2026-03-02", Counts(injected=1)),
+    ]
+
+
+@pytest.mark.parametrize(("used", "judged", "bounds"), [(0, 0, (0, 1)), (5, 10, (0.237, 0.763)), (10, 10, (0.722, 1))])
+def test_interval(used, judged, bounds):
+    assert tally.interval(used, judged) == pytest.approx(bounds, abs=0.001)
+
+
+def test_suggestions_name_what_was_contradicted_or_never_used(store):
+    project = recollect.open(os.path.dirname(os.path.dirname(store)))
+    unused = project.save("decision", {**SESSIONS, "title": "Nobody needs this"}).path
+    fine = project.save("decision", {**SESSIONS, "title": "This is fine"}).path
+    gone = project.save("decision", {**SESSIONS, "title": "Retired by now"})
+    project.keeper.retire(gone.memory.id, reason="old")
+    log.append(store, [("contradicted", PATH), ("contradicted", gone.path), ("used", fine)])
+    log.append(store, [("ignored", path) for path in (unused, fine, gone.path) for _ in range(5)])
+
+    found = usage.suggestions(store)
+
+    assert [(one.path, one.kind) for one in found] == [(PATH, "contradicted"), (unused, "never-used")]
+    assert found[0].reason == "contradicted 1 time, last on 2026-03-04, and not changed since"
+    assert found[1].reason == "told 0 times, ignored 5 times, never used"
+
+
+def test_a_record_changed_after_it_was_contradicted_is_not_suggested(store):
+    os.makedirs(log.folder(), exist_ok=True)
+    Path(log.file_of(store)).write_text(f"2026-03-03\tcontradicted\t{PATH}\n")
+
+    assert usage.suggestions(store) == []
+
+
+def test_hooks_pay_for_nothing_heavy(store, tmp_path):
+    path = write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+    tell("s1", store, PATH)
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from recollect import usage\n"
+        "usage.injected(sys.argv[1], ['a']); usage.prior(sys.argv[1])\n"
+        "usage.observe('s1', sys.argv[2], [sys.argv[1]]); print(*sys.modules)"
+    )
+    words = [sys.executable, "-S", "-E", "-c", program, store, path]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+
+    heavy = {"re", "json", "typing", "collections", "dataclasses", "datetime", "hashlib", "pathlib", "subprocess",
+             "argparse", "contextlib", "functools", "enum", "sqlite3", "_sqlite3"}  # fmt: skip
+    assert heavy & set(done.stdout.split()) == set()
+    assert usage.summary(store)[PATH] == Counts(injected=1, used=1)
