@@ -11,19 +11,6 @@ if TYPE_CHECKING:
 MOST_PATHS = 40
 
 
-class Facts:
-    """How often a record was observed, how sure it is (0 to 3), where it applies, and what is unfinished about it."""
-
-    __slots__ = ("branches", "confidence", "files", "observations", "state")
-
-    def __init__(self, observations: int, confidence: float, files: list[str], branches: list[str], state: str) -> None:
-        self.observations = observations
-        self.confidence = confidence
-        self.files = files
-        self.branches = branches
-        self.state = state
-
-
 def pack(memory: Memory) -> str:
     """The facts of a memory as a text."""
     files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
@@ -35,10 +22,10 @@ def pack(memory: Memory) -> str:
     return f"[{memory.times_updated + 1},{confidence:.3f},{lists},{lean.quote(_state(memory))}]"
 
 
-def unpack(text: str) -> Facts:
-    """The facts in a text that `pack` made."""
+def unpack(text: str) -> tuple[int, float, list[str], list[str], str]:
+    """The facts in a text that `pack` made: observations, confidence from 0 to 3, files, branches, and the state."""
     observations, confidence, files, branches, state = lean.loads(text)
-    return Facts(observations, confidence, files, branches, state)
+    return observations, confidence, files, branches, state
 
 
 def _state(memory: Memory) -> str:

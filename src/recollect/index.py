@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 
 from recollect import lean, paths
-from recollect.features import Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
+
+    from recollect.features import Corpus
 
 VERSION = 9
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
@@ -104,6 +105,8 @@ class Index:
 
     def corpus(self, terms: Iterable[str]) -> Corpus:
         """How many records there are, how long, and in how many each term occurs."""
+        from recollect.features import Corpus
+
         counts = self.term_counts(terms)
         records, title_terms, body_terms = self.connection.execute(
             "SELECT records, title_terms, body_terms FROM total"

@@ -34,8 +34,10 @@ def of_records(index: Index, text: str) -> dict[int, float]:
         return {}
     counts = {term: known[0] for term, known in index.term_counts(wanted).items()}
     (total,) = index.connection.execute("SELECT records FROM total").fetchone()
+    if not counts:
+        return {}
     weight = _weight(wanted, counts, total)
-    rows = index.connection.execute("SELECT rowid, rank FROM word WHERE word MATCH ?", (_any(wanted),))
+    rows = index.connection.execute("SELECT rowid, rank FROM word WHERE word MATCH ?", (_any(list(counts)),))
     return {n: -rank / weight for n, rank in rows}
 
 

@@ -19,6 +19,7 @@ PRIORITY = (
     "tech_debt",
     "session_summary",
 )
+_PLACES = {category: place for place, category in enumerate(PRIORITY)}
 
 
 class Candidate:
@@ -127,6 +128,4 @@ def _shares(free: Sequence[Pick], chosen: Sequence[Pick], limit: int) -> list[Pi
 
 
 def _order(pick: Pick) -> tuple[float, int, str]:
-    category = pick.candidate.category
-    place = PRIORITY.index(category) if category in PRIORITY else len(PRIORITY)
-    return (-round(pick.score, 9), place, pick.candidate.key)
+    return (-round(pick.score, 9), _PLACES.get(pick.candidate.category, len(_PLACES)), pick.candidate.key)

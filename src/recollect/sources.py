@@ -90,8 +90,8 @@ def records(root: str, source: str, settings: Settings, *, is_local: bool, branc
     for n, path, category, title, updated, expires, essence, packed in opened.connection.execute(_CURRENT):
         if category not in limits or updated < limits[category] or (expires and expires[:10] < now[:10]):
             continue
-        known = facts.unpack(packed)
-        if known.state == "closed" or not _is_for(branch, known.branches):
+        observations, confidence, files, branches, state = facts.unpack(packed)
+        if state == "closed" or (branch and branches and not _is_for(branch, branches)):
             continue
         found[n] = Candidate(
             prefix + path,
@@ -100,11 +100,11 @@ def records(root: str, source: str, settings: Settings, *, is_local: bool, branc
             essence,
             source + path,
             is_local=is_local,
-            observations=known.observations,
-            confidence=known.confidence,
+            observations=observations,
+            confidence=confidence,
             updated=updated,
-            files=known.files,
-            urgency=_urgency(category, expires, known.state, soon),
+            files=files,
+            urgency=_urgency(category, expires, state, soon) if expires or state else "",
         )
     return Records(opened, found)
 
@@ -115,8 +115,6 @@ def _oldest(category: str, settings: Settings, now: str) -> str:
 
 
 def _is_for(branch: str, patterns: list[str]) -> bool:
-    if not branch or not patterns:
-        return True
     from recollect import globs
 
     return any(globs.covers(pattern, branch) for pattern in patterns)
