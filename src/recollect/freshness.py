@@ -54,11 +54,8 @@ class Freshness:
 
     def judge(self, pin: Pin) -> Verdict:
         """The verdict on one anchor."""
-        from recollect import content
         from recollect.verdict import UNKNOWN, Verdict
 
-        if not content.is_lexically_inside(pin.path):
-            return Verdict(pin, UNKNOWN, reason="not a path in the project")
         told = self._notebook.recall(pin.parts)
         if told and (not told[0] or told[0] == self.head):
             _, state, commits, last, day, now = told
