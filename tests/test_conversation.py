@@ -159,6 +159,12 @@ def test_what_is_no_answer_fails(behave: Behaviour) -> None:
     assert server.sent < model_server.HUNDRED_MB / 4
 
 
+@pytest.mark.parametrize("behave", [model_server.floods, model_server.announces_a_flood, model_server.bombs])
+def test_an_answer_without_end_is_cut_off_for_its_size(behave: Behaviour) -> None:
+    with ModelServer(behave) as server, pytest.raises(ModelFailed, match="larger than 1 MB"):
+        ask(server)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -195,7 +195,7 @@ def test_the_shuffle_is_the_same_in_every_process() -> None:
 
 
 def test_the_schema_asks_for_what_is_parsed() -> None:
-    import jsonschema
+    jsonschema = pytest.importorskip("jsonschema")
 
     jsonschema.validate({"keep": [1, 2]}, question.SCHEMA)
     bad: Any

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping
 from http.client import HTTPException, HTTPResponse
 from ipaddress import ip_address
+from socket import timeout
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import (
@@ -45,7 +46,7 @@ def send(url: str, headers: Mapping[str, str], body: bytes, deadline: float) -> 
         with error:
             raise _refused(error) from None
     except (OSError, HTTPException, UnicodeError) as error:
-        raise ModelFailed(f"no answer: {_reason(error)}", fix=_CHECK) from error
+        raise _lost("no answer", error) from error
     with answer:
         return _plain(_whole(answer, deadline), answer.headers.get("Content-Encoding", ""))
 
@@ -69,7 +70,7 @@ def _is_here(host: str) -> bool:
 def _left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
-        raise ModelFailed("no answer in time", fix="recollect judge test says how long the model takes")
+        raise _late()
     return left
 
 
@@ -85,7 +86,7 @@ def _whole(answer: HTTPResponse, deadline: float) -> bytes:
         try:
             piece = answer.read1(wanted)
         except (OSError, HTTPException) as error:
-            raise ModelFailed(f"the answer broke off: {_reason(error)}", fix=_CHECK) from error
+            raise _lost("the answer broke off", error) from error
         if not piece:
             break
         data += piece
@@ -147,9 +148,14 @@ def _remedy(status: int) -> str:
     return "recollect judge test shows what the server said"
 
 
-def _reason(error: Exception) -> str:
+def _late() -> ModelFailed:
+    return ModelFailed("no answer in time", fix="recollect judge test says how long the model takes")
+
+
+def _lost(what: str, error: Exception) -> ModelFailed:
     """What went wrong below HTTP, in words that carry nothing we sent."""
     inner = error.reason if isinstance(error, URLError) else error
-    if isinstance(inner, OSError) and inner.strerror:
-        return inner.strerror
-    return "timed out" if isinstance(inner, TimeoutError) or "timed out" in str(inner) else type(inner).__name__
+    if isinstance(inner, (TimeoutError, timeout)):
+        return _late()
+    known = isinstance(inner, OSError) and inner.strerror
+    return ModelFailed(f"{what}: {known or type(inner).__name__}", fix=_CHECK)
