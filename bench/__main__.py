@@ -14,6 +14,7 @@ _COMMANDS = {
     "fit": "fit the ranking and the gate and write the coefficients",
     "latency": "what a cold hook costs, against a bare interpreter",
     "judge": "whether the LLM judge is worth its second, against the gate alone",
+    "failures": "whether a failing command brings up the right runbook",
     "report": "write docs/benchmarks.md from the stored results",
 }
 

@@ -8,13 +8,24 @@ LONGEST = 1_600
 _MOST_LINES = 14
 _LONGEST_LINE = 300
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f]")
+_ANSI = re.compile(
+    r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
+    r"|[\x00-\x08\x0b-\x1f\x7f]"
+)
 _MARKED = re.compile(
-    r"(?i)\b(?:error|err!|fatal|fail(?:ed|ure|ing)?|exception|panic(?:ked)?|denied|refused|cannot|can't|could not|unable"
+    r"(?i)\b(?:error|err!|fatal|fail(?:ed|ure|ing)?|exception|panic(?:ked)?|denied|refused|cannot|could not|unable"
     r"|invalid|missing|no such|not found|not permitted|timed? ?out|timeout|unreachable|exceeded|killed|oom|abort(?:ed)?"
-    r"|conflict|locked|mismatch|unexpected|unknown|warn(?:ing)?|critical|unhealthy|evicted|expired|exhausted)\b|\w+Error\b"
+    r"|conflict|locked|mismatch|unexpected|unknown|warn(?:ing)?|critical|unhealthy|evicted|expired|exhausted)\b"
+    r"|\w+Error\b"
+)
+# Log lines wrap what happened in fields that every line of that program has.
+_SAID = re.compile(r"""\b(?:msg|message|err|error|reason)"?\s*[=:]\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))""")
+_WRAPPING = re.compile(
+    r"(?i)rpc error: code = \w+ desc = |\bdial (?:tcp|unix|udp)\b|\bcaller=\S+|\blevel=\w+|\bat \S+\(.*\)$|https?://\S+"
+    r"|\b(?:get|post|put|patch|delete) \\?\"[^\"]*\\?\":?|\[(?:err|wrn|warn|error|info)\w*\]"
 )
 _IMPERSONAL = (
+    (_WRAPPING, " "),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?[.,\d]*(?:Z|[+-]\d\d:?\d\d)?"), " "),
     (re.compile(r"\b\d\d:\d\d:\d\d[.,\d]*"), " "),
     (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), " "),
@@ -25,7 +36,23 @@ _IMPERSONAL = (
     (re.compile(r"\b\d{5,}\b"), " "),
 )
 _SEARCHERS = frozenset(
-    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "which", "command", "type", "pgrep", "find"]
+    [
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "ag",
+        "ack",
+        "diff",
+        "cmp",
+        "test",
+        "[",
+        "which",
+        "command",
+        "type",
+        "pgrep",
+        "find",
+    ]
 )
 
 
@@ -50,7 +77,10 @@ def symptoms(error: str) -> str:
 
 
 def impersonal(line: str) -> str:
-    """A line without what only this run has."""
+    """What a line says, without what only this run or every line of that program has."""
+    said = [quoted or bare for quoted, bare in _SAID.findall(line)]
+    if said and ("level" in line or "msg" in line):
+        line = " ".join(said).replace('\\"', '"')
     for pattern, instead in _IMPERSONAL:
         line = pattern.sub(instead, line)
     return " ".join(line.split())

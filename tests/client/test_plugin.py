@@ -128,3 +128,55 @@ def test_the_plugin_is_valid_and_installs_from_the_repository(client: Client) ->
 
     assert [turn.exit_code for turn in (checked, added, installed)] == [0, 0, 0], checked.stdout + installed.stderr
     assert f"memory@{market}" in listed.stdout
+
+
+def test_an_edit_brings_the_constraint_of_its_file_once(client: Client, project: Path) -> None:
+    recollect.open(str(project)).save(
+        "constraint",
+        {
+            "title": "Amounts are integers of cents",
+            "related_files": ["src/money.py"],
+            "content": {"rule": "Never a float in src/money.py.", "impact": ["rounding"], "severity": "high"},
+        },
+    )
+    file = project / "src" / "money.py"
+    file.parent.mkdir()
+    file.write_text("cents = 1\n")
+
+    turn = client.prompt(
+        "go",
+        replies=[
+            Tool("Read", {"file_path": str(file)}),
+            Tool("Edit", {"file_path": str(file), "old_string": "1", "new_string": "2"}),
+        ],
+        permission_mode="acceptEdits",
+    )
+
+    assert file.read_text() == "cents = 2\n"
+    assert turn.last.text.count("Never a float in src/money.py.") == 1
+
+
+def test_a_failing_command_brings_its_runbook(client: Client, project: Path) -> None:
+    recollect.open(str(project)).save(
+        "runbook",
+        {
+            "title": "The tile cache refuses to start",
+            "content": {
+                "trigger": "tilecache exits at start",
+                "symptoms": ["tilecache: stale epoch marker in /var/tiles, refusing to start"],
+                "steps": ["Delete the epoch marker", "Start tilecache with --rebuild"],
+                "verification": "tilecache status says warm",
+            },
+        },
+    )
+
+    turn = client.prompt(
+        "go",
+        replies=[
+            Tool("Bash", {"command": "echo 'tilecache: stale epoch marker in /srv/tiles, refusing to start'; exit 3"}),
+            Tool("Bash", {"command": "grep nothing /dev/null"}),
+        ],
+        allowed_tools=["Bash"],
+    )
+
+    assert turn.last.text.count("2. Start tilecache with --rebuild.") == 1

@@ -58,9 +58,14 @@ def parse(name: str, data: bytes) -> Event | None:
     user_store = paths.user_store()
     if not os.path.isdir(user_store) or os.path.realpath(user_store) == os.path.realpath(store):
         user_store = ""
-    if not store and not user_store:
+    if not store and not user_store and not (name == "session_start" and _has_banks(project)):
         return None
     return Event(name, fields, project, store, user_store)
+
+
+def _has_banks(project: str) -> bool:
+    """Whether there are knowledge banks, which a session's start tells of even where there is no store."""
+    return bool(project) and any(os.path.isdir(folder) for folder in paths.knowledge_banks(project))
 
 
 def _project_with_store(fields: Mapping[str, Any]) -> tuple[str, str]:

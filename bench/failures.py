@@ -1,0 +1,81 @@
+"""Failure-time recall: of command failures, how many bring up a runbook, and is it the right one?
+
+The bar was chosen on harbor and lumen; `runbooks` (other people's pages) and quarry are what is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bench import data, metrics
+from bench.stage import Stage
+from recollect import config, failure, remedy
+from recollect.recall import Stores
+
+FAILURES = Path(__file__).parent / "sets" / "failures.jsonl"
+STORES = ("runbooks", "quarry", "harbor", "lumen")
+
+
+class Case(NamedTuple):
+    """One failure: whether a runbook is about it, and whether one was told and right."""
+
+    answerable: bool
+    told: bool
+    right: bool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, default=data.SHARED, help="the folder with other people's sets")
+
+
+def run(options: argparse.Namespace) -> int:
+    rows = [json.loads(line) for line in FAILURES.read_text(encoding="utf-8").splitlines()]
+    cases: dict[str, list[Case]] = {}
+    for name in STORES:
+        if name == "runbooks" and not (options.data / name).is_dir():
+            print(f"{name}: not in {options.data}, left out")
+            continue
+        cases[name] = list(measure(name, options.data, [row for row in rows if row["store"] == name]))
+    print("set        failures  told  right  precision            served")
+    for name, found in (*cases.items(), ("all", [case for one in cases.values() for case in one])):
+        print(_line(name, found))
+    return 0
+
+
+def measure(name: str, folder: Path, rows: list[dict[str, Any]]) -> list[Case]:
+    """Every failure of one store, told through the real index of that store on disk."""
+    chosen = data.load(name, folder=folder)
+    names = _names(name, folder)
+    settings = config.load("", "")
+    with Stage(chosen.records) as stage:
+        stores = Stores(stage.root, "")
+        found = []
+        for row in rows:
+            relevant = {names.get(one, one) for one in row["relevant"]}
+            symptoms = "" if failure.is_noise(row["command"], row["error"]) else failure.symptoms(row["error"])
+            one = remedy.best(stores, symptoms, settings) if symptoms else None
+            found.append(Case(bool(relevant), one is not None, one is not None and one.match.id in relevant))
+    return found
+
+
+def _names(name: str, folder: Path) -> dict[str, str]:
+    """How the set's loader calls the documents of an outside corpus."""
+    if name != "runbooks":
+        return {}
+    lines = (folder / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    return {json.loads(line)["id"]: f"r{number:05}" for number, line in enumerate(lines, 1)}
+
+
+def _line(name: str, cases: list[Case]) -> str:
+    told = [case for case in cases if case.told]
+    right = sum(case.right for case in told)
+    answerable = sum(case.answerable for case in cases)
+    low, high = metrics.interval([float(case.right) for case in told], np.mean) if told else (0.0, 1.0)
+    precision = f"{right / len(told):.2f} [{low:.2f}, {high:.2f}]" if told else "-"
+    served = f"{right / max(answerable, 1):.2f} of {answerable}"
+    return f"{name:10} {len(cases):8} {len(told):5} {right:6}  {precision:20} {served}"
