@@ -51,6 +51,13 @@ def user_store() -> str:
     return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")
 
 
+def knowledge_banks(project: str) -> tuple[str, str, str]:
+    """The folders where Markdown knowledge banks may lie: the project's, the user's, and those of an older plugin."""
+    user = user_store()
+    theirs = os.path.join(os.path.dirname(user), "iflow", "memory")
+    return os.path.join(project, "docs", "knowledge-bank"), os.path.join(user, "knowledge-bank"), theirs
+
+
 def cache_dir() -> str:
     """Where derived files go: everything in it can be deleted at any time."""
     return _base("RECOLLECT_CACHE_DIR", "XDG_CACHE_HOME", ".cache", ("Library", "Caches"), "cache")

@@ -39,9 +39,11 @@ class Signals:
 
 def read(project: str, deadline: float) -> Signals:
     """The signals of a project; what was not to be had is in the notes, and what failed is traced."""
+    if not project:
+        return Signals(None, "", [], ["no project"])
     notes: list[str] = []
     current = _feature(project, notes)
-    found = repository.around(project) if project else None
+    found = repository.around(project)
     branch, files = "", []
     if found is None:
         notes.append("not a git repository")

@@ -70,11 +70,11 @@ def lessons(project: str) -> Entries:
 
 def bank_folders(project: str) -> list[tuple[str, str, str]]:
     """Where knowledge banks may lie: the folder, how it is called to the agent, and what it must not lead out of."""
-    user = paths.user_store()
+    local, shared, older = paths.knowledge_banks(project)
     return [
-        *([(os.path.join(project, "docs", "knowledge-bank"), "docs/knowledge-bank/", project)] if project else []),
-        (os.path.join(user, "knowledge-bank"), "~/.claude/memory/knowledge-bank/", ""),
-        (os.path.join(os.path.dirname(user), "iflow", "memory"), "~/.claude/iflow/memory/", ""),
+        *([(local, "docs/knowledge-bank/", project)] if project else []),
+        (shared, f"{USER}knowledge-bank/", ""),
+        (older, "~/.claude/iflow/memory/", ""),
     ]
 
 

@@ -247,6 +247,26 @@ def test_the_ledger_of_a_digest_survives_strange_keys(project, hook):
         assert all("\t" not in record for record in told.told)
 
 
+def test_a_project_with_nothing_but_a_knowledge_bank_is_told_of_it(tmp_path):
+    bank = tmp_path / "docs" / "knowledge-bank"
+    bank.mkdir(parents=True)
+    (bank / "patterns.md").write_text("### Rename\nWrite aside, then rename.\n")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/feat/atomic-rename\n")
+    event = {"session_id": "s1", "cwd": str(tmp_path), "source": "startup"}
+
+    assert "Write aside, then rename." in run_hook("session_start", event).context
+    assert run_hook("user_prompt_submit", {**event, "prompt": "how do we rename?"}).stdout == b""
+
+
+def test_a_session_that_is_nowhere_reads_nothing_around_the_hook(home, tmp_path, monkeypatch):
+    (home / ".claude" / "memory").mkdir(parents=True)
+    add_feature(Project(str(tmp_path)), "stray")
+    monkeypatch.chdir(tmp_path)
+
+    assert run_hook("session_start", {"session_id": "s1", "cwd": "elsewhere", "source": "startup"}).stdout == b""
+
+
 def add_feature(project: Project, slug: str) -> None:
     folder = Path(project.root) / "docs" / "features" / "1"
     folder.mkdir(parents=True)
