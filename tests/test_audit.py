@@ -145,6 +145,15 @@ class TestContradictions:
         assert contradiction.conflicts([item.of(old), item.of(new)]) == []
 
 
+def test_no_false_alarm_in_the_benchmark_sets() -> None:
+    for file in sorted((Path(__file__).parent.parent / "bench" / "sets").glob("*/records.jsonl")):
+        raws = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        measures = audited(*(compose.compose(raw["category"], raw) for raw in raws))
+
+        assert hits({name: measures[name] for name in ("duplicates", "contradictions", "secrets", "junk")}) == {}
+        assert measures["duplicates"].of > 50
+
+
 class TestSuperseded:
     def test_what_is_replaced_and_says_it_holds_is_found(self) -> None:
         old = decision("Old way")._replace(superseded_by="new-way")
@@ -350,4 +359,11 @@ class TestCommand:
             "missing": 1,
             "secrets": 1,
         }
+        assert checks["missing"]["findings"] == [
+            {
+                "ids": ["a.md"],
+                "message": "names src/gone.py, which is not there",
+                "fix": "correct or remove the note; it was only read",
+            }
+        ]
         assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()} == before

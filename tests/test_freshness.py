@@ -358,7 +358,9 @@ class TestNotebook:
 
         assert told(project.root, record)[0].startswith("verify:")
 
-    @pytest.mark.parametrize("damage", [b"\xff\xfe\n\n\t\t\t", b"", b"x" * 2_000_000])
+    @pytest.mark.parametrize(
+        "damage", [b"\xff\xfe\n\n\t\t\t", b"", b"x" * 2_000_000], ids=["garbage", "cut short", "far too long"]
+    )
     def test_a_damaged_notebook_is_of_no_consequence(self, project: GitProject, damage: bytes) -> None:
         record = anchored(project.root, "src/auth.py")
         aged(project)

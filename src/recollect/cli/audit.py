@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> Answer:
     limits = _limits(args.max_rate)
     where, items, evidence, broken = _material(args)
     measures = audit.audit(items, evidence)
+    if args.claude_memory or args.markdown:
+        measures = {name: _for_others(measure) for name, measure in measures.items()}
     above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
     data = {
         "store": where,
@@ -80,6 +82,12 @@ def _evidence(store: Store, entries: list[Entry]) -> Evidence:
             if said:
                 told[looked.entry.memory.id] = "; ".join(said[:3])
     return Evidence(drifted=states[verdict.DRIFTED], missing=states[verdict.MISSING])
+
+
+def _for_others(measure: Measure) -> Measure:
+    """The same without our own commands: they do not work on other people's notes."""
+    findings = tuple(found._replace(fix="correct or remove the note; it was only read") for found in measure.findings)
+    return measure._replace(findings=findings)
 
 
 def _limits(given: list[str]) -> dict[str, float]:
