@@ -1,0 +1,30 @@
+"""What the index carries of a record for a session's start."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from recollect import facts, memory
+from tests.records import sample, valid_records
+
+
+def test_facts_of_a_record() -> None:
+    scope = {"paths": ["src/**"], "branches": ["main"]}
+    record = sample("tech_debt", confidence=0.5, times_updated=4, related_files=['a "b".py'], scope=scope)
+
+    assert facts.unpack(facts.pack(record)) == (5, 1.5, ['a "b".py', "src/**"], ["main"], "high")
+
+
+def test_a_record_without_a_confidence_stands_in_the_middle() -> None:
+    assert facts.unpack(facts.pack(sample())) == (1, 2.0, [], [], "")
+
+
+@given(valid_records())
+def test_every_valid_record_has_facts(raw: dict[str, object]) -> None:
+    record = memory.from_json(raw)
+
+    observations, confidence, files, branches, _ = facts.unpack(facts.pack(record))
+
+    assert observations >= 1 and 0 <= confidence <= 3
+    assert files == [*record.related_files, *record.scope.paths][: facts.MOST_PATHS]
+    assert branches == list(record.scope.branches)[: facts.MOST_PATHS]
