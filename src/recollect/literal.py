@@ -7,13 +7,13 @@ or 14 days do. Imported at every Stop that has something to judge: no regular ex
 from __future__ import annotations
 
 from recollect import quantity, shape
-from recollect.quantity import Quantity
+from recollect.quantity import LOOKS, Quantity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST = 24
+MOST = 12
 _LONGEST_TEXT = 4_000
 _LONGEST_CODE = 100
 _SHORTEST_RESPELT = 8
@@ -38,18 +38,13 @@ class Literal:
         """Whether a lower-case text has it as it is written here."""
         return self.quantity.occurs(text) if self.quantity else position(text, self.text) >= 0
 
-    def respelt(self, text: str) -> str:
+    def respelt(self, text: str, spellings: dict[str, str]) -> str:
         """How a lower-case text of code spells it otherwise: `maxPollIntervalMs`, `"auth"."sessions"`."""
         module, _, name = self.text.rpartition(".")
         if module and f"{module} import" in text and position(text, name) >= 0:
             return name
         bare = _squashed(self.text)
-        if self.quantity or len(bare) < _SHORTEST_RESPELT or bare == self.text or bare[:3] not in text:
-            return ""
-        for token in text.translate(_SEPARATORS).split():
-            if len(token) >= len(bare) and _squashed(token) == bare:
-                return token
-        return ""
+        return "" if self.quantity or len(bare) < _SHORTEST_RESPELT else spellings.get(bare, "")
 
 
 def of(text: str) -> list[Literal]:
@@ -62,12 +57,18 @@ def of(text: str) -> list[Literal]:
     return sorted(found.values(), key=lambda one: -one.weight)[:MOST]
 
 
+def spellings(text: str) -> dict[str, str]:
+    """The longer names in a lower-case text of code, by their letters and digits alone."""
+    found = (token for token in text.translate(_SEPARATORS).split() if len(token) >= _SHORTEST_RESPELT)
+    return {_squashed(token): token for token in found if len(token) <= _LONGEST_CODE}
+
+
 def position(text: str, wanted: str) -> int:
     """Where a text has another as a whole word; -1 if nowhere."""
     at = text.find(wanted)
-    while at >= 0:
+    for _ in range(LOOKS):
         end = at + len(wanted)
-        if not (_continues(text[at - 1 : at], wanted[0]) or _continues(text[end : end + 1], wanted[-1])):
+        if at < 0 or not (_continues(text[at - 1 : at], wanted[0]) or _continues(text[end : end + 1], wanted[-1])):
             return at
         at = text.find(wanted, at + 1)
     return -1

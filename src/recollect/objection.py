@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LONGEST = 8_000
+_MOST_SENTENCES = 30
 _POINTING_LENGTH = 12
 _OPENERS = frozenset("no nope nah nein non actually wait wrong stop falsch".split())
 
@@ -61,7 +64,7 @@ def of(text: str) -> list[Objection]:
     """The objections in what a person wrote."""
     found: list[Objection] = []
     opened = False
-    for sentence in _sentences(text[:_LONGEST]):
+    for sentence in islice(_sentences(text[:_LONGEST]), _MOST_SENTENCES):
         words = sentence.split()
         opened = opened or words[0].strip(",.!") in _OPENERS
         one = _objection(sentence, words, opened)

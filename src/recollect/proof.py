@@ -23,6 +23,7 @@ _LONGEST = 40_000
 _ENOUGH = 1.0
 _SHARED_WORDS = 2
 _ECHOED_WORDS = 4
+_LAST_PROMPTS = 12
 _DISMISSALS = (
     "not relevant", "irrelevant", "unrelated", "does not apply", "doesn't apply", "not apply", "no longer",
     "outdated", "ignore", "ignoring", "set aside", "not needed here", "memory mentions", "memory also mentions",
@@ -53,7 +54,7 @@ class Told:
 class Deed:
     """One message as far as it can prove something: who speaks, what is new in it, and what it merely repeats."""
 
-    __slots__ = ("_is_answer", "old", "text", "tool", "who")
+    __slots__ = ("_is_answer", "_spellings", "old", "text", "tool", "who")
 
     def __init__(self, message: Message) -> None:
         self.who = {"tool_result": "file", "context": "hook"}.get(message.kind, message.role)
@@ -62,6 +63,7 @@ class Deed:
         self.text = (_new(given) if given else message.text)[:_LONGEST].lower()
         self.old = _old(given)[:_LONGEST].lower()
         self._is_answer = message.kind == "text"
+        self._spellings: dict[str, str] | None = None
 
     def says(self, one: Literal) -> str:
         """How the agent words a literal here for the first time; empty if not at all, or to wave it away."""
@@ -71,7 +73,11 @@ class Deed:
         return "" if self._is_answer and _is_dismissed(self.text, one, form) else form
 
     def _respelling(self, one: Literal) -> str:
-        return one.respelt(self.text) if self.tool else ""
+        if not self.tool:
+            return ""
+        if self._spellings is None:
+            self._spellings = literal.spellings(self.text)
+        return one.respelt(self.text, self._spellings)
 
 
 def judge(messages: Sequence[Message], told: Sequence[Told]) -> dict[str, str]:
@@ -142,18 +148,17 @@ def _is_dismissed(text: str, one: Literal, form: str) -> bool:
 
 def _contradicted(deeds: Sequence[Deed], told: Sequence[Told]) -> set[str]:
     found: set[str] = set()
-    for at, deed in enumerate(deeds):
-        if deed.who != "user":
-            continue
+    for at in [at for at, deed in enumerate(deeds) if deed.who == "user"][-_LAST_PROMPTS:]:
         concerned = [one for one in told if one.after <= at or _prompted(deeds, at, one)]
-        for each in objection.of(deed.text) if concerned else ():
+        for each in objection.of(deeds[at].text) if concerned else ():
             found.update(_meant(each, concerned, deeds, at))
     return found
 
 
 def _meant(each: Objection, told: Sequence[Told], deeds: Sequence[Deed], at: int) -> list[str]:
     """The memories an objection is about: those it names, or the only one that was just acted upon."""
-    named = [one.record for one in told if _names(each, one, asked=one.after > at)]
+    topic = _topic(each.sentence)
+    named = [one.record for one in told if _names(each, topic, one, asked=one.after > at)]
     if named or not each.points_back:
         return named
     since = max((i for i in range(at) if deeds[i].who == "user"), default=0)
@@ -162,11 +167,11 @@ def _meant(each: Objection, told: Sequence[Told], deeds: Sequence[Deed], at: int
     return echoed if len(echoed) == 1 else []
 
 
-def _names(each: Objection, one: Told, *, asked: bool) -> bool:
+def _names(each: Objection, topic: frozenset[str], one: Told, *, asked: bool) -> bool:
     """Whether an objection is about a memory; the prompt that brought it up has words in common with it anyway."""
     if any(value.occurs(each.sentence) for value in one.literals if value.weight >= _ENOUGH or each.needs_literal):
         return True
-    return not each.needs_literal and len(one.terms & _topic(each.sentence)) >= _SHARED_WORDS + asked
+    return not each.needs_literal and len(one.terms & topic) >= _SHARED_WORDS + asked
 
 
 def _is_echoed(one: Told, said: Sequence[Deed]) -> bool:

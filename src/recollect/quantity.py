@@ -23,6 +23,9 @@ _EVERYDAY = frozenset("1 2 3 4 5 7 10 12 20 24 30 50 60 100 200 500 1000 1024".s
 """Numbers anybody may come up with alone."""
 
 _ROUND = frozenset("1000 1024 2000 3000 4000 5000 8000 8080 10000 100000 1000000".split())
+LOOKS = 40
+"""Occurrences looked at in one text: what bounds the work where a file is nothing but numbers."""
+
 _REACH = 14
 """Characters around a number in which its unit counts as its own: `days=14`, `14 * DAY`, `14-day`."""
 
@@ -30,12 +33,14 @@ _REACH = 14
 class Quantity:
     """A number and what it counts; the unit is empty for a number that is telling by itself."""
 
-    __slots__ = ("_spellings", "number", "unit")
+    __slots__ = ("_hints", "_names", "_spellings", "number", "unit")
 
     def __init__(self, number: str, unit: str) -> None:
         self.number = number
         self.unit = unit
-        self._spellings = _in_smaller_units(number, unit) if unit else (number,)
+        self._names = [name for name in _UNITS.get(unit, unit.rstrip("s")).split() if len(name) > 1]
+        self._hints = [*self._names, *(f"{number}{gap}{unit[:1]}" for gap in ("", " ") if unit)]
+        self._spellings = [form for one in _alone(number, unit) for form in {one, f"{int(one):_}", f"{int(one):,}"}]
 
     @property
     def text(self) -> str:
@@ -51,24 +56,24 @@ class Quantity:
         """Whether a lower-case text has this number with this unit beside it, or the same time in smaller units."""
         if any(_standing(text, spelling) for spelling in self._spellings):
             return True
-        at = text.find(self.number) if self.unit else -1
-        while at >= 0:
+        at = text.find(self.number) if any(hint in text for hint in self._hints) else -1
+        for _ in range(LOOKS):
             end = at + len(self.number)
-            if _is_alone(text, at, end) and self._has_unit(text, at, end):
-                return True
+            if at < 0 or (_is_alone(text, at, end) and self._has_unit(text, at, end)):
+                return at >= 0
             at = text.find(self.number, end)
         return False
 
     def _has_unit(self, text: str, start: int, end: int) -> bool:
         around = text[max(start - _REACH, 0) : start] + " " + text[end : end + _REACH]
         if self.unit == "%":
-            return text[end : end + 2].strip()[:1] == "%" or "percent" in around or "prozent" in around
+            return text[end : end + 2].strip()[:1] == "%" or any(name in around for name in self._names)
+        if _touching(text, end, self.unit):
+            return True
+        if not any(name in around for name in self._names):
+            return False
         words = "".join(char if char.isalpha() else " " for char in around).split()
-        if self.unit not in _UNITS:
-            return self.unit in words or self.unit.rstrip("s") in words
-        return any(_CANONICAL.get(word) == self.unit for word in words if len(word) > 1) or _touching(
-            text, end, self.unit
-        )
+        return any(name in words or f"{name}s" in words for name in self._names)
 
 
 def parse(word: str, following: str) -> Quantity | None:
@@ -94,8 +99,10 @@ def parse(word: str, following: str) -> Quantity | None:
     return None
 
 
-def _in_smaller_units(number: str, unit: str) -> tuple[str, ...]:
-    """A time in seconds and milliseconds, where that number is long enough to be no accident."""
+def _alone(number: str, unit: str) -> tuple[str, ...]:
+    """The numbers that need no unit: a telling one, or a time in seconds and milliseconds that is no accident."""
+    if not unit:
+        return (number,)
     if unit not in _SECONDS or not number.isdigit():
         return ()
     seconds = int(number) * _SECONDS[unit]
@@ -104,12 +111,11 @@ def _in_smaller_units(number: str, unit: str) -> tuple[str, ...]:
 
 
 def _standing(text: str, number: str) -> bool:
-    for form in (number, f"{int(number):_}", f"{int(number):,}"):
-        at = text.find(form)
-        while at >= 0:
-            if _is_alone(text, at, at + len(form)):
-                return True
-            at = text.find(form, at + 1)
+    at = text.find(number)
+    for _ in range(LOOKS):
+        if at < 0 or _is_alone(text, at, at + len(number)):
+            return at >= 0
+        at = text.find(number, at + 1)
     return False
 
 

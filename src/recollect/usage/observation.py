@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TURNS = 4
 """How many turns a memory is watched for."""
 
-_MOST_AT_ONCE = 24
+_MOST_AT_ONCE = 12
 _KEPT_SECONDS = 30 * 86_400
 _RANK = {"": 0, "unclear": 0, "ignored": 1, "used": 2, "contradicted": 3}
 
