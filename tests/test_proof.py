@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import literal, objection, proof, transcript
+from recollect import essence, literal, objection, proof, transcript
+from recollect.memory import Memory
 from recollect.proof import Told
 from recollect.transcript import Message
 from recollect.usage import observation
 from tests.conversation import does, prompt, result, says, told, write
 from tests.proof_cases import ALL, KEPT_APART, PATH, SESSIONS
+
+
+SETS = Path(__file__).parents[1] / "bench" / "sets"
 
 
 def all_judged(folder, lines, *paths):
@@ -41,6 +46,36 @@ def test_no_labelled_session_is_called_used_that_was_not(tmp_path):
     cases = [case for case in (*ALL, *KEPT_APART) if case.label in ("ignored", "unclear")]
 
     assert [case.name for case in cases if judged(tmp_path, *case.transcript()) == "used"] == []
+
+
+def _unrelated_memories():
+    for name in ("harbor", "lumen", "quarry"):
+        for line in (SETS / name / "records.jsonl").read_text(encoding="utf-8").splitlines():
+            raw = json.loads(line)
+            record = Memory(raw["category"], raw["id"], raw["title"], raw["content"])
+            yield Told(record.path, essence.of(record), after=1)
+
+
+def _message(raw):
+    if raw["role"] == "tool_use":
+        return Message("assistant", "tool_use", "", raw["name"], raw["input"])
+    kind = "tool_result" if raw["role"] == "tool_result" else "text"
+    return Message("user" if kind == "tool_result" else raw["role"], kind, raw["text"])
+
+
+def test_memories_of_other_projects_are_hardly_ever_thought_used_and_never_contradicted():
+    memories = list(_unrelated_memories())
+    sessions = (SETS / "capture" / "transcripts.jsonl").read_text(encoding="utf-8").splitlines()
+
+    verdicts = [
+        verdict
+        for line in sessions
+        for verdict in proof.judge([_message(raw) for raw in json.loads(line)["messages"]], memories).values()
+    ]
+
+    assert len(verdicts) > 10_000
+    assert verdicts.count("contradicted") == 0
+    assert verdicts.count("used") < len(verdicts) / 2_000
 
 
 def test_a_memory_is_not_judged_before_the_agent_has_answered():

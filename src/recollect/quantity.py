@@ -19,7 +19,9 @@ _UNITS = {
 }
 _CANONICAL = {alias: unit for unit, aliases in _UNITS.items() for alias in aliases.split()}
 _SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "week": 604_800}
-_EVERYDAY = frozenset("1 2 3 4 5 7 10 12 20 24 30 50 60 100 200 500 1000 1024".split())
+_EVERYDAY = frozenset(
+    "1 2 3 4 5 7 8 10 12 15 16 20 24 30 32 50 60 64 80 90 100 120 128 200 250 256 500 512 1000 1024".split()
+)
 """Numbers anybody may come up with alone."""
 
 _ROUND = frozenset("1000 1024 2000 3000 4000 5000 8000 8080 10000 100000 1000000".split())

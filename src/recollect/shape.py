@@ -55,7 +55,7 @@ def _call(word: str) -> float | None:
     if not word.endswith("()"):
         return None
     name = word[:-2]
-    return 1.0 if len(name) >= 5 or (len(name) > 2 and weight(name)) else 0.5 if len(name) > 2 else 0.0
+    return 0.0 if len(name) < 3 else 1.0 if weight(name) else 0.5
 
 
 def _path(word: str) -> float | None:
