@@ -205,10 +205,18 @@ def load(store_root: str, user_root: str | None = None) -> Settings:
     """The settings for a store: the user's, and over them the store's own."""
     settings = Settings()
     user_root = paths.user_store() if user_root is None else user_root
-    for root, trusted in ((user_root, True), (store_root, False)):
-        if root and not (root == user_root and not trusted):
-            _load_file(settings, os.path.join(root, paths.CONFIG), trusted)
+    if user_root:
+        _load_file(settings, os.path.join(user_root, paths.CONFIG), trusted=_is_the_users(user_root, store_root))
+    if store_root and store_root != user_root:
+        _load_file(settings, os.path.join(store_root, paths.CONFIG), trusted=False)
     return settings
+
+
+def _is_the_users(user_root: str, store_root: str) -> bool:
+    """Whether the user's store really is: one inside the project was put there by whoever wrote the project's files."""
+    if not store_root or store_root == user_root:
+        return True
+    return not paths.is_within(os.path.dirname(os.path.dirname(store_root)), user_root)
 
 
 def _load_file(settings: Settings, file: str, trusted: bool) -> None:

@@ -105,13 +105,27 @@ def rendered(found: list[Found], settings: Settings, *, first: bool) -> tuple[st
     return injection.render(kept, PROJECT_SOURCE), found[: len(kept)]
 
 
+def admitted(
+    found: list[Found], prompt: str, settings: Settings, *, first: bool, turns: list[str], session: str = ""
+) -> list[Found]:
+    """The memories that may be told: those that pass the gate, or those that a judge, if there is one, keeps."""
+    if not settings.flag("retrieval.judge.enabled"):
+        return passing(found, settings, first=first)
+    from recollect import judge
+
+    bar = threshold(settings, first=first)
+    kept = judge.keep(prompt, [one.match for one in found], turns, settings, session, bar=bar)
+    return [one for one in found if any(one.match is match for match in kept)]
+
+
 def for_prompt(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript_path: str) -> str:
     """What a prompt brings up: a block of memories, a hint, or nothing."""
-    found = stores.find(prompt, settings, borrowed(prompt, transcript_path))
     with ledger.Ledger(session) as told:
         first = bool(session) and told.is_first_prompt
         told.count_prompt()
-        passed = passing(found, settings, first=first)
+    found = stores.find(prompt, settings, borrowed(prompt, transcript_path))
+    passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path), session=session)
+    with ledger.Ledger(session) as told:
         new = [one for one in passed if not told.knows(one.record, one.stamp)]
         text, shown = rendered(new, settings, first=first)
         for one in shown:
@@ -124,7 +138,7 @@ def preview(
 ) -> tuple[str, list[Found]]:
     """What `for_prompt` would say to a session that was told nothing yet, and the memories in it."""
     found = stores.find(prompt, settings, borrowed(prompt, transcript_path), hook=False)
-    passed = passing(found, settings, first=first)
+    passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path))
     return rendered(passed, settings, first=first) if passed else (_hint(prompt), [])
 
 
@@ -133,12 +147,18 @@ def after_compaction(stores: Stores, session: str) -> str:
     with ledger.Ledger(session) as told:
         records = list(reversed(told.told))
         told.reset()
-        found = [one for one in (_current(record, stores) for record in records) if one]
+        current = {one.record: one for one in (_current(record, stores) for record in records) if one}
+        found = list(current.values())
         kept = injection.fitting([one.item for one in found], _AFTER_COMPACTION)
         for one in found[: len(kept)]:
             told.note(one.record, one.stamp)
         told.count_prompt()
     return injection.render(kept, PROJECT_SOURCE)
+
+
+def _turns(settings: Settings, transcript_path: str) -> list[str]:
+    """The last turns of the user, which only a judge is shown."""
+    return transcript.last_prompts(transcript_path, 5) if settings.flag("retrieval.judge.enabled") else []
 
 
 def _current(record: str, stores: Stores) -> Found | None:
