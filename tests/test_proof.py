@@ -17,7 +17,6 @@ from recollect.usage import observation
 from tests.conversation import does, prompt, result, says, told, write
 from tests.proof_cases import ALL, KEPT_APART, PATH, SESSIONS
 
-
 SETS = Path(__file__).parents[1] / "bench" / "sets"
 
 
@@ -129,7 +128,7 @@ def test_tools_that_write_a_record_do_not_read_it(tmp_path):
         ("Run `npm test`.", {"npm test": 0.5}),
         ("Run `quill fsck --repair <volume>`.", {"quill fsck --repair": 1.0, "--repair": 0.5}),
         ("Never use `eval_now()`, but `run_safely()`.", {"run_safely()": 1.0}),
-        ("At most 250 ms, no more than 12 workers.", {"250 ms": 1.0, "12 workers": 0.5}),
+        ("At most 270 ms, no more than 12 workers.", {"270 ms": 1.0, "12 workers": 0.5}),
         ("Port 8443 in src/net/listen.rs, not in /etc/ports.conf.", {"8443": 1.0, "src/net/listen.rs": 1.0}),
         ("Cut off in the middle of `some_long_na…", {"some_long_na": 1.0}),
         ("", {}),
