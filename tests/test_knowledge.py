@@ -178,6 +178,11 @@ def test_a_bank_of_very_many_entries_is_bounded() -> None:
     assert "only the first" in trace.recent()[0][2]
 
 
+def test_text_made_to_be_slow_is_not() -> None:
+    assert parse("<!---->" * 140_000 + "<!--" * 100_000) == []
+    assert [lesson.title for lesson in parse("### A\n" + "#### x\n- y: z\n" * 60_000)] == ["A"]
+
+
 @given(st.text(alphabet=st.sampled_from(list("#- *:`~<>!\n\0aé9")), max_size=200) | st.text(max_size=100))
 def test_any_text_is_a_bank(text: str) -> None:
     for lesson in parse(text):

@@ -277,6 +277,13 @@ def test_a_feature_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> 
     assert "leads out" in trace.recent()[0][2]
 
 
+def test_a_branch_of_any_length_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/" + "long-" * 100_000)
+
+    assert len(read(tmp_path).branch) == 250
+
+
 def test_a_feature_whose_spec_is_a_pipe_does_not_hang(tmp_path: Path) -> None:
     folder = add_feature(tmp_path, "x", status="active", slug="piped")
     os.mkfifo(folder / "spec.md")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from recollect.sources import Records
 
 GIT_SECONDS = 1.4
-"""What git may take of the three seconds; a first indexing of the store may need half of them."""
+LATEST_FOR_GIT = 2.6
+"""Seconds after the start by which git must have answered; indexing a store for the first time may come before."""
 
 MOST_URGENT = 3
 SESSION_BAR = 0.25
@@ -58,17 +59,20 @@ class Digest:
 
 def make(project: str, store: str, user_store: str, settings: Settings) -> Digest:
     """The digest for a session that starts now; empty when there is no work context and nothing is open."""
-    seen = signals.read(project, time.monotonic() + GIT_SECONDS)
+    latest = time.monotonic() + LATEST_FOR_GIT
+    branch = signals.branch(project)
+    stores = _stores(store, user_store, settings, branch)
+    seen = signals.read(project, min(time.monotonic() + GIT_SECONDS, latest))
     digest = Digest(seen, settings.number("session_start.relevance_weight"))
     digest.warnings += [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
     limit = settings.count("session_start.limit")
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     for _ in range(2):
-        stores = _stores(store, user_store, settings, seen.branch)
         _choose(digest, stores, project, limit)
         about_to_show = [pick.candidate for pick in digest.picks]
         if not [records for records in stores if records.have_changed(about_to_show)]:
             break
+        stores = _stores(store, user_store, settings, branch)
     return digest
 
 

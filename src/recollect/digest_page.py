@@ -81,10 +81,10 @@ def _text(digest: Digest, shown: list[Pick], longest: int, more: int) -> str:
 def _opening(seen: Signals) -> str:
     parts = []
     if seen.feature:
-        phase = f" (last completed phase: {seen.feature.phase})" if seen.feature.phase else ""
-        parts.append(f"feature {seen.feature.slug}{phase}")
+        phase = f" (last completed phase: {wording.cut(seen.feature.phase, 60)})" if seen.feature.phase else ""
+        parts.append(f"feature {wording.cut(seen.feature.slug, 100)}{phase}")
     if seen.branch:
-        parts.append(f"branch {seen.branch}")
+        parts.append(f"branch {wording.cut(seen.branch, 100)}")
     if seen.files:
         parts.append(f"{len(seen.files)} file{'s' if len(seen.files) > 1 else ''} in play")
     about = f" ({_safe('; '.join(parts))})" if parts else ""

@@ -7,8 +7,10 @@ import os
 from recollect import lean, markdown, paths, wording
 
 FOLDER = os.path.join("docs", "features")
-MOST_FEATURES = 2_000
-LARGEST_FILE = 200_000
+MOST_FEATURES = 500
+"""The last by name: where features are numbered these are the newest."""
+
+LARGEST_FILE = 60_000
 LONGEST_PARAGRAPH = 400
 
 
@@ -43,7 +45,7 @@ def active(project: str, notes: list[str]) -> Feature | None:
 
 def _folders(project: str) -> list[str]:
     try:
-        return sorted(os.listdir(os.path.join(project, FOLDER)))[:MOST_FEATURES]
+        return sorted(os.listdir(os.path.join(project, FOLDER)))[-MOST_FEATURES:]
     except OSError:
         return []
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 def without_comments(text: str) -> str:
     """The text without its comments; one that is never closed runs to the end."""
     kept: list[str] = []
-    before, mark, rest = text.partition("<!--")
-    while mark:
-        kept.append(before)
-        before, mark, rest = rest.partition("-->")[2].partition("<!--")
-    return "".join((*kept, before))
+    end = 0
+    while (start := text.find("<!--", end)) >= 0:
+        kept.append(text[end:start])
+        end = text.find("-->", start + 4) + 3
+        if end < 3:
+            return "".join(kept)
+    return "".join((*kept, text[end:]))
 
 
 def without_code(text: str) -> list[str]:

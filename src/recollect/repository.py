@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_FILES = 400
 _LONGEST = 200_000
+_LONGEST_BRANCH = 250
 _LARGEST_PACK = 8_000_000
 _SAFE = (
     "--no-pager",
@@ -45,7 +46,7 @@ class Repository:
         prefix = "ref: refs/heads/"
         name = head[len(prefix) :].strip() if head.startswith(prefix) else ""
         # A repository with reftables keeps this in HEAD for programs that look there.
-        return "" if name == ".invalid" else name
+        return "" if name == ".invalid" else name[:_LONGEST_BRANCH]
 
     @property
     def head(self) -> str:

@@ -37,6 +37,12 @@ class Signals:
         return " ".join(part for part in parts if part)
 
 
+def branch(project: str) -> str:
+    """The branch that is checked out in a project, or nothing."""
+    found = repository.around(project) if project else None
+    return found.branch if found else ""
+
+
 def read(project: str, deadline: float) -> Signals:
     """The signals of a project; what was not to be had is in the notes, and what failed is traced."""
     if not project:
@@ -44,19 +50,19 @@ def read(project: str, deadline: float) -> Signals:
     notes: list[str] = []
     current = _feature(project, notes)
     found = repository.around(project)
-    branch, files = "", []
+    checked_out, files = "", []
     if found is None:
         notes.append("not a git repository")
     else:
-        branch = found.branch
-        notes += [] if branch else ["HEAD is detached"]
+        checked_out = found.branch
+        notes += [] if checked_out else ["HEAD is detached"]
         # Changes to the memory itself say nothing about the work.
         files = [path for path in found.files_in_play(project, deadline) if not path.startswith(".claude/")]
         notes += found.notes
     for note in notes:
         if note not in _NORMAL:
             trace.leave("session start signals", f"{project}: {note}")
-    return Signals(current, branch, files, notes)
+    return Signals(current, checked_out, files, notes)
 
 
 def _feature(project: str, notes: list[str]) -> Feature | None:

@@ -172,6 +172,19 @@ def test_a_git_that_hangs_costs_at_most_the_budget(project, hook, tmp_path, monk
     assert sum("did not answer in time" in error for _, _, error in trace.recent()) == 2
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no timer to interrupt it with")
+def test_whatever_hangs_the_session_starts(project, hook):
+    import fcntl
+
+    start(hook)
+    with open(Path(paths.state_dir()) / "sessions" / "s1", "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        answer = start(hook)
+
+    assert (answer.code, answer.stdout) == (0, b"")
+    assert "took more than 3 seconds" in trace.recent()[-1][2]
+
+
 def test_nothing_heavy_is_imported_for_it(project):
     add_feature(project, "invoices")
     event = {"session_id": "s1", "cwd": project.root, "source": "startup"}

@@ -12,14 +12,35 @@ if TYPE_CHECKING:
     from recollect.digest import Digest
     from recollect.digest_page import Page
 
+BUDGET = 3.0
+"""Seconds for all of it; git and a first indexing have smaller budgets within it."""
+
 
 def handle(event: Event) -> str:
     if event.in_subagent:
         return ""
-    ledger.prune()
-    source = event.text("source")
-    text = _after_compaction(event) if source == "compact" else _digest(event, source)
+    _give_up_after(BUDGET)
+    try:
+        ledger.prune()
+        source = event.text("source")
+        text = _after_compaction(event) if source == "compact" else _digest(event, source)
+    finally:
+        _give_up_after(0)
     return context("SessionStart", text) if text else ""
+
+
+def _give_up_after(seconds: float) -> None:
+    """Let whatever hangs raise, so that the session starts without a digest; 0 takes that back."""
+    # The package `signal` wraps this one in enumerations, which cost a cold hook more than the digest's own work.
+    import _signal  # type: ignore[import-not-found]
+
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, _give_up if seconds else _signal.SIG_DFL)
+        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def _give_up(number: int, frame: object) -> None:
+    raise TimeoutError(f"took more than {BUDGET:g} seconds")
 
 
 def _after_compaction(event: Event) -> str:
