@@ -41,7 +41,7 @@ def _preference(memory: Memory) -> str:
 def _runbook(memory: Memory) -> str:
     steps = memory.lines("steps")
     numbered = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(steps, 1))
-    return _sentences(cut(_titled(memory, memory.text("trigger")), 130), f"→ {numbered}")
+    return _sentences(cut(_titled(memory, memory.text("trigger")), 130), f"→ {numbered}" if numbered else "")
 
 
 def _tech_debt(memory: Memory) -> str:

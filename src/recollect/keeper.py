@@ -69,14 +69,14 @@ class Keeper:
         may_shrink: bool = False,
     ) -> Entry:
         """Apply a patch to the version that has this hash; a title that really changes renames the record."""
-        if not allow_secret:
-            compose.refuse_secrets(patch)
         with self.store.writing() as batch:
             entry = self.store.get(reference)
             batch.expect(entry.path, expected_hash)
             record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
             if record is entry.memory:
                 return entry
+            if not allow_secret:
+                compose.refuse_secrets(patch)
             record = anchors.renewed(entry.memory, record, self._project, self.now)
             renamed = self._renamed(entry.memory, record)
             updated = batch.put(renamed, over=entry.memory)

@@ -20,7 +20,7 @@ class Leak(NamedTuple):
 
 _KINDS: tuple[tuple[str, str], ...] = (
     ("an AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
-    ("an AWS secret key", r"(?i)aws.{0,20}secret.{0,20}['\"=:\s]([A-Za-z0-9/+]{40})\b"),
+    ("an AWS secret key", r"(?i)aws.{0,20}secret.{0,20}['\"=:\s]([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"),
     ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{50,255})\b"),
     ("a GitLab token", r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,}"),
     ("a Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
@@ -37,7 +37,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("a Twilio key", r"\bSK[0-9a-f]{32}\b"),
     ("a DigitalOcean token", r"\bdo[opr]_v1_[0-9a-f]{64}"),
     ("a Databricks token", r"\bdapi[0-9a-f]{32}\b"),
-    ("a Telegram bot token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}\b"),
+    ("a Telegram bot token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
     ("an Azure storage key", r"(?i)AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
     ("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
     ("a JSON web token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),

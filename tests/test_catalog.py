@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import catalog
+from tests.records import sample
+
+STATUSES = ("active", "retired", "archived")
+titles = st.text(max_size=20) | st.sampled_from(["x -> decisions/a.json #tags:b", "- [DECISION] y", "#tags:", "->"])
+
+
+def test_a_page_for_people_and_grep():
+    page = catalog.render([sample("runbook", title="Disk full"), sample(), sample(record_status="retired", id="gone")])
+
+    assert page.split("\n") == [
+        *catalog.HEADER,
+        "- [DECISION] Sessions in Redis -> decisions/sessions-in-redis.json #tags:redis,sessions",
+        "- [RUNBOOK] Disk full -> runbooks/sessions-in-redis.json #tags:redis,sessions",
+        "",
+    ]
+
+
+def test_no_records_make_a_page_without_entries():
+    assert catalog.entries(catalog.render([])) == []
+
+
+def test_a_title_cannot_pass_for_the_rest_of_the_line():
+    line = catalog.line(sample(title="x -> decisions/other.json #tags:y\n- [DECISION] z", tags=["a,b"]))
+
+    assert line == (
+        "- [DECISION] x → decisions/other.json # tags:y - [DECISION] z -> decisions/sessions-in-redis.json #tags:a b"
+    )
+
+
+@st.composite
+def _memories(draw):
+    ids = draw(st.lists(st.sampled_from("abcdef"), unique=True, max_size=5))
+    return {
+        record.path: record
+        for record in (
+            sample(id=name, title=draw(titles) or "t", record_status=draw(st.sampled_from(STATUSES))) for name in ids
+        )
+    }
+
+
+@given(_memories(), _memories(), st.data())
+def test_a_revised_catalog_is_the_one_that_would_be_rendered(before, written, data):
+    gone = data.draw(st.lists(st.sampled_from(sorted(before)), unique=True) if before else st.just([]))
+    gone = [path for path in gone if path not in written]
+    after = {**{path: record for path, record in before.items() if path not in gone}, **written}
+
+    revised = catalog.revise(catalog.render(before.values()), gone=gone, written=written.values())
+
+    assert revised == catalog.render(after.values())
+
+
+def test_a_catalog_out_of_order_and_with_doubles_is_put_right_by_the_next_change():
+    one, two = sample(id="a", title="A"), sample(id="b", title="B")
+    messy = "\n".join(["- [DECISION] stray text", catalog.line(two), catalog.line(one), catalog.line(two)])
+
+    revised = catalog.revise(messy, gone=[], written=[one])
+
+    assert catalog.entries(revised) == sorted([catalog.line(one), catalog.line(two), "- [DECISION] stray text"])

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import compose, memory, schema
+from recollect.errors import BadInput, Invalid, RecollectError, SecretFound
+from recollect.memory import Change, Memory
+from tests.records import CONTENT, NOW, any_json
+
+TITLED = {"title": "Sessions in Redis"}
+KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
+
+
+def test_a_few_words_become_a_whole_record():
+    record = compose.compose(
+        "preference", {**TITLED, "topic": "storage", "value": "Redis", "reason": "It is there"}, now=NOW
+    )
+
+    assert record == Memory(
+        category="preference",
+        id="sessions-in-redis",
+        title="Sessions in Redis",
+        content={"strength": "default", "topic": "storage", "value": "Redis", "reason": "It is there"},
+        created_at=NOW,
+        updated_at=NOW,
+        tags=("redis", "sessions"),
+        origin="user",
+        changes=(Change(NOW, "Created"),),
+    )
+
+
+@pytest.mark.parametrize("category", schema.CATEGORIES)
+def test_defaults_fill_what_is_usual(category):
+    needed = {key: value for key, value in CONTENT[category].items() if key not in compose.DEFAULTS[category]}
+
+    record = compose.compose(category, {**TITLED, "content": needed}, now=NOW)
+
+    assert record.content == {**compose.DEFAULTS[category], **needed}
+    assert memory.flaws(record) == []
+
+
+def test_what_is_given_is_kept():
+    given = {
+        **TITLED, "id": "adr-1", "tags": "Redis, Data Base", "content": CONTENT["decision"], "origin": "import",
+        "created_at": "2020-01-01T00:00:00Z", "x-own": {"a": [1]}, "confidence": None, "triggers": ["where?"],
+    }  # fmt: skip
+
+    record = compose.compose("decision", given, now=NOW)
+
+    assert (record.id, record.tags, record.origin, record.created_at, record.updated_at, record.unknown) == (
+        "adr-1", ("data-base", "redis"), "import", "2020-01-01T00:00:00Z", NOW, {"x-own": {"a": [1]}},
+    )  # fmt: skip
+
+
+def test_a_single_text_stands_for_a_list_and_null_for_nothing():
+    given = {**TITLED, "content": {**CONTENT["decision"], "rationale": "Because", "consequences": None, "status": None}}
+
+    record = compose.compose("decision", given, now=NOW)
+
+    assert record.content == {**CONTENT["decision"], "rationale": ["Because"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "title: is missing"),
+        ({"title": " \u200b "}, "title: is missing"),
+        ({"title": 5}, "title: is missing"),
+        ({**TITLED, "content": "text"}, "content: must be an object with the fields of its category"),
+        ({**TITLED, "category": "runbook"}, "category: is 'runbook' in the record and 'decision' on the command line"),
+        ({**TITLED, "tags": 5}, "tags: must be a list of texts"),
+        ({**TITLED, "tags": [1]}, "tags: must be a list of texts"),
+        ({**TITLED, "tag": "x"}, "tag: is not a field of a record"),
+        ({**TITLED, "content": {"decison": "x"}}, "decison: is not a field of a record"),
+        (
+            {**TITLED, "content": {"decision": "x"}},
+            "content.context: is missing; content.rationale: is missing",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_a_fix(given, message):
+    with pytest.raises(Invalid) as caught:
+        compose.compose("decision", given)
+
+    assert caught.value.message == message
+    assert caught.value.fix
+
+
+def test_a_list_is_no_record():
+    with pytest.raises(Invalid, match="must be a JSON object"):
+        compose.compose("decision", [TITLED])
+
+
+def test_a_secret_is_refused_with_its_field_named_and_its_value_hidden():
+    given = {**TITLED, "content": {**CONTENT["decision"], "context": f"use {KEY}"}}
+
+    with pytest.raises(SecretFound) as caught:
+        compose.compose("decision", given)
+
+    assert caught.value.message == "content.context carries an AWS access key (AKIA…)"
+    assert compose.compose("decision", given, allow_secret=True).content["context"] == f"use {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("name", "category"),
+    [("decision", "decision"), ("Decisions", "decision"), ("tech-debt", "tech_debt"), ("sessions", "session_summary"),
+     ("runbooks ", "runbook")],
+)  # fmt: skip
+def test_names_of_categories(name, category):
+    assert compose.category_of(name) == category
+
+
+@pytest.mark.parametrize(("name", "fix"), [("descision", "use decision"), ("xyz", "use one of decision, constraint, ")])
+def test_a_wrong_category_is_answered_with_the_nearest(name, fix):
+    with pytest.raises(BadInput) as caught:
+        compose.category_of(name)
+
+    assert caught.value.fix.startswith(fix)
+
+
+def test_a_title_of_common_words_alone_still_has_a_tag():
+    given = {"title": "To be or not", "topic": "a", "value": "b", "reason": "c"}
+
+    assert compose.compose("preference", given, now=NOW).tags == ("untagged",)
+
+
+keys = st.sampled_from([*schema.KEYS, *CONTENT["decision"], "x-own"]) | st.text(max_size=5)
+
+
+@given(st.sampled_from(list(schema.CATEGORIES)), any_json | st.dictionaries(keys, any_json, max_size=6))
+def test_any_json_is_composed_or_refused(category, given):
+    try:
+        record = compose.compose(category, given)
+    except RecollectError as error:
+        assert error.fix
+        return
+    assert memory.parse(memory.render(record)) == record
+
+
+@given(st.text(min_size=1), st.lists(st.text()), st.text(min_size=1))
+def test_whatever_title_and_tags_are_made_of_the_record_is_sound(title, tags, value):
+    given = {"title": title, "tags": tags, "topic": "t", "value": value, "reason": "r"}
+    try:
+        record = compose.compose("preference", given, allow_secret=True)
+    except Invalid:
+        return
+    assert memory.flaws(record) == []
+    assert json.loads(memory.render(record))["title"] == record.title

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from recollect import files
+from recollect.errors import Locked, UnsafePath, Unwritable
+
+
+def test_a_file_is_replaced_whole_and_nothing_is_left_over(tmp_path):
+    target = tmp_path / "new" / "file.json"
+
+    files.write(str(target), b"one")
+    files.write(str(target), b"two", lasting=False)
+
+    assert target.read_bytes() == b"two"
+    assert os.listdir(target.parent) == ["file.json"]
+
+
+def test_a_write_that_fails_says_which_file_and_leaves_nothing(tmp_path):
+    (tmp_path / "taken").mkdir()
+
+    with pytest.raises(Unwritable) as caught:
+        files.write(str(tmp_path / "taken"), b"x")
+
+    assert str(tmp_path / "taken") in caught.value.message
+    assert os.listdir(tmp_path) == ["taken"]
+
+
+def test_a_file_where_a_folder_should_be_is_unwritable(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(Unwritable):
+        files.write(str(tmp_path / "file" / "below"), b"x")
+    with pytest.raises(Unwritable), files.locked(str(tmp_path / "file" / ".lock")):
+        pass
+
+
+def test_removing_twice_is_no_error_but_removing_a_folder_is(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    files.remove(str(tmp_path / "file"))
+    files.remove(str(tmp_path / "file"))
+
+    with pytest.raises(Unwritable):
+        files.remove(str(tmp_path))
+
+
+@pytest.mark.parametrize("path", ["a.json", "decisions/a.json", "./x/../a.json", ""])
+def test_what_lies_inside(tmp_path, path):
+    assert files.inside(str(tmp_path), path) == os.path.realpath(tmp_path / path)
+
+
+@pytest.mark.parametrize("path", ["..", "../a", "a/../../b", "/etc/passwd", "link/x", "a\0b"])
+def test_what_leads_out(tmp_path, path):
+    root = tmp_path / "root"
+    root.mkdir()
+    os.symlink(tmp_path, root / "link")
+
+    with pytest.raises(UnsafePath):
+        files.inside(str(root), path)
+
+
+def test_a_sibling_whose_name_starts_the_same_is_outside(tmp_path):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store-2").mkdir()
+
+    with pytest.raises(UnsafePath):
+        files.inside(str(tmp_path / "store"), "../store-2/x")
+
+
+def test_a_held_lock_is_never_ignored(tmp_path):
+    lock = str(tmp_path / ".lock")
+
+    with files.locked(lock), pytest.raises(Locked) as caught, files.locked(lock, patience=0.01):
+        pytest.fail("two hold it")
+
+    assert caught.value.code == "LOCKED"
+    with files.locked(lock, patience=0):
+        pass
+
+
+def test_a_lock_is_waited_for(tmp_path):
+    lock = str(tmp_path / ".lock")
+    order: list[str] = []
+
+    def second() -> None:
+        with files.locked(lock, patience=60):
+            order.append("second")
+
+    with files.locked(lock):
+        thread = threading.Thread(target=second)
+        thread.start()
+        order.append("first")
+    thread.join()
+
+    assert order == ["first", "second"]
+
+
+def test_a_lock_is_released_when_its_holder_is_killed(tmp_path):
+    lock = str(tmp_path / ".lock")
+    code = (
+        "import sys; from recollect import files\n"
+        "with files.locked(sys.argv[1]): print('held', flush=True); sys.stdin.read()"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(files.__file__)))}
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    )
+    assert holder.stdout.readline() == b"held\n"
+
+    with pytest.raises(Locked), files.locked(lock, patience=0):
+        pytest.fail("two hold it")
+    holder.kill()
+    holder.communicate()
+
+    with files.locked(lock, patience=0):
+        pass
+
+
+def test_leftovers_are_known_by_their_name(tmp_path):
+    assert files.is_leftover(".tmp-123-456-x.json")
+    assert not files.is_leftover("x.json")
