@@ -187,6 +187,57 @@ def test_a_user_store_inside_the_project_is_not_the_users(project, monkeypatch):
     assert not config.load(project.store.root).flag("retrieval.judge.enabled")
 
 
+@pytest.fixture
+def anchored(project):
+    """A decision about a file, saved when the file was as it is."""
+    os.makedirs(os.path.join(project.root, "src"))
+    file = os.path.join(project.root, "src", "ferry.py")
+    with open(file, "w") as handle:
+        handle.write("gangway = 1\n")
+    project.save("decision", {"title": "The gangway closes five minutes before sailing", "context": "c",
+                              "decision": "Gangway closes at T minus 5.", "rationale": "r",
+                              "related_files": ["src/ferry.py"]})  # fmt: skip
+    return file
+
+
+GANGWAY = "when does the gangway close before sailing?"
+
+
+def test_a_memory_whose_file_is_as_it_was_says_nothing_of_it(project, anchored):
+    assert "verify" not in told(project, GANGWAY)
+    assert "T minus 5" in told(project, GANGWAY, session="other")
+
+
+def test_a_memory_whose_file_changed_says_so(project, anchored):
+    with open(anchored, "w") as handle:
+        handle.write("gangway = 2  # rebuilt\n")
+
+    assert "verify: `src/ferry.py` changed" in told(project, GANGWAY)
+
+
+def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
+    settings = config.load(project.store.root)
+    before = recall.preview(project.stores, GANGWAY, settings, first=False)[1][0].match.probability
+    os.unlink(anchored)
+    bar = recall.gate.shifted(before, -0.5)
+
+    configure(project.store.root, min_probability=bar)
+    told(project, OTHER)
+    assert told(project, GANGWAY) == ""
+    configure(project.store.root, min_probability=0.05)
+    assert "no longer exists" in told(project, GANGWAY)
+
+
+def test_what_agents_used_before_is_believed_a_little_more(project, monkeypatch):
+    settings = config.load(project.store.root)
+    plain = project.stores.find(ASKS, settings)[0].match
+    monkeypatch.setattr(recall.usage, "prior", lambda root: {plain.path: 0.3})
+
+    trusted = project.stores.find(ASKS, settings)[0].match
+
+    assert plain.probability < trusted.probability < plain.probability + 0.08
+
+
 def test_parallel_prompts_of_one_session_tell_a_memory_once(project):
     from concurrent.futures import ThreadPoolExecutor
 

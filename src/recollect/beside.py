@@ -6,7 +6,7 @@ import os
 
 from recollect import index, injection, ledger, lineage, places
 from recollect.admission import Admission
-from recollect.recall import PROJECT_SOURCE, Found, Stores
+from recollect.recall import PROJECT_SOURCE, Found, Stores, note_use
 from recollect.search import Match
 
 TYPE_CHECKING = False
@@ -29,6 +29,7 @@ def told(stores: Stores, project: str, file: str, settings: Settings, session: s
         kept = injection.fitting([one.item for one in new], _BUDGET)
         for one in new[: len(kept)]:
             known.note(one.record, one.stamp)
+    note_use(new[: len(kept)])
     return injection.render(kept, PROJECT_SOURCE)
 
 

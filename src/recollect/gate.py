@@ -16,7 +16,7 @@ THRESHOLD = coefficients.THRESHOLD
 FIRST_PROMPT_THRESHOLD = coefficients.FIRST_PROMPT_THRESHOLD
 """The same for the first prompt of a session, which states its goal."""
 
-HIGH, MEDIUM = 0.7, 0.4
+HIGH, MEDIUM = 0.85, 0.5
 
 _RIVALS = 12
 """Hits that share what there is to share: the same however many candidates were looked at."""
@@ -36,7 +36,7 @@ def standings(scores: Sequence[float]) -> list[tuple[float, ...]]:
         return []
     best = scores[0]
     total = sum(exp(max(one - best, -50.0)) for one in scores[:_RIVALS])
-    found = []
+    found: list[tuple[float, ...]] = []
     for place, one in enumerate(scores):
         share = exp(max(one - best, -50.0)) / total
         behind = scores[place + 1] if place + 1 < len(scores) else one - 2.0
@@ -45,12 +45,20 @@ def standings(scores: Sequence[float]) -> list[tuple[float, ...]]:
     return found
 
 
-def probability(features: Sequence[float], standing: Sequence[float], prior: float = 0.0) -> float:
-    """P(relevant). A prior, in log odds, is where evidence from outside the text comes in."""
-    odds = coefficients.GATE_BASE + prior
+def probability(features: Sequence[float], standing: Sequence[float]) -> float:
+    """P(relevant), as far as the text tells."""
+    odds = coefficients.GATE_BASE
     for weight, value in zip(coefficients.GATE, (*features, *standing)):
         odds += weight * value
     return 1 / (1 + exp(-max(min(odds, 30.0), -30.0)))
+
+
+def shifted(probability: float, evidence: float) -> float:
+    """A probability in the light of evidence from outside the text, in log odds."""
+    if not evidence:
+        return probability
+    odds = log(max(probability, 1e-9) / max(1 - probability, 1e-9)) + evidence
+    return 1 / (1 + exp(-odds))
 
 
 def confidence(probability: float) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from recollect.features import Corpus
 
-VERSION = 9
+VERSION = 10
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 FOLDERS = ("decisions", "constraints", "preferences", "runbooks", "tech-debt", "sessions")
@@ -29,7 +29,7 @@ CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER
 INSERT INTO total VALUES (1, 0, 0, 0);
 CREATE TABLE record (
     n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, id TEXT, category TEXT, title TEXT,
-    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, essence TEXT, facts TEXT,
+    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, essence TEXT, anchors TEXT, facts TEXT,
     title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT
 );
 CREATE INDEX record_by_id ON record (id);
@@ -54,7 +54,7 @@ CREATE VIRTUAL TABLE {0} USING fts5(
 
 _FIELDS = (
     "n", "path", "mtime", "size", "id", "category", "title", "tags", "status", "updated_at", "expires", "void",
-    "essence", "title_terms", "tag_terms", "trigger_terms", "body_terms",
+    "essence", "anchors", "title_terms", "tag_terms", "trigger_terms", "body_terms",
 )  # fmt: skip
 _COLUMNS = ", ".join(_FIELDS)
 
@@ -67,7 +67,7 @@ class Row:
     def __init__(self, *values: Any) -> None:
         (
             self.n, self.path, self.mtime, self.size, self.id, self.category, self.title, self.tags, self.status,
-            self.updated_at, self.expires, self.void, self.essence, self.title_terms, self.tag_terms,
+            self.updated_at, self.expires, self.void, self.essence, self.anchors, self.title_terms, self.tag_terms,
             self.trigger_terms, self.body_terms,
         ) = values  # fmt: skip
 

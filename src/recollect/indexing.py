@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from recollect import document, essence, facts, places, sweep
+from recollect import anchors, document, essence, facts, places, sweep
 from recollect.document import Document
 from recollect.errors import RecollectError
 from recollect.index import Index
@@ -13,8 +13,9 @@ from recollect.memory import Memory
 from recollect.store import Store
 
 _INSERT = (
-    "INSERT INTO record (path, mtime, size, id, category, title, tags, status, updated_at, expires, void, essence, facts,"
-    " title_terms, tag_terms, trigger_terms, body_terms) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO record (path, mtime, size, id, category, title, tags, status, updated_at, expires, void, essence,"
+    " anchors, facts, title_terms, tag_terms, trigger_terms, body_terms)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
@@ -77,7 +78,7 @@ class _Work:
         try:
             memory = self._store.read(path).memory
         except RecollectError:
-            self._index.connection.execute(_INSERT, (path, *stamp, "", "", "", "", "broken", *[""] * 9))
+            self._index.connection.execute(_INSERT, (path, *stamp, "", "", "", "", "broken", *[""] * 10))
             return
         self._insert(path, stamp, memory, document.of(memory))
 
@@ -85,8 +86,8 @@ class _Work:
         execute = self._index.connection.execute
         fields = (text.title, text.tags, text.triggers, text.body)
         values = (path, *stamp, memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        more = (memory.updated_at, _expiry(memory), _is_void(memory), essence.of(memory), facts.pack(memory))
-        n = execute(_INSERT, (*values, *more, *fields)).lastrowid
+        more = (memory.updated_at, _expiry(memory), _is_void(memory), essence.of(memory))
+        n = execute(_INSERT, (*values, *more, anchors.compact(memory), facts.pack(memory), *fields)).lastrowid
         if self._index.has_words:
             table = _table(memory.record_status)
             execute(

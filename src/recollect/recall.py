@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from recollect import gate, index, injection, ledger, query, search, transcript
+from recollect import gate, index, injection, ledger, query, search, transcript, usage
+from recollect.freshness import Freshness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ PROJECT_SOURCE = ".claude/memory/"
 USER_SOURCE = "~/.claude/memory/"
 _POOL = 12
 _AFTER_COMPACTION = 900
+_MISSING = -1.0
+"""What it counts against a memory, in log odds, that a file it is about no longer exists."""
+
 _PAST = (
     "did we decide", "have we decided", "we decided", "was decided", "what was our", "what were our", "why did we",
     "why do we", "why are we", "did we ever", "have we ever", "do you remember", "remember when", "remind me",
@@ -26,12 +30,14 @@ _PAST = (
 class Found:
     """A memory that a store offers, and how it is told from the others."""
 
-    __slots__ = ("match", "root", "source")
+    __slots__ = ("caution", "match", "root", "source")
 
     def __init__(self, match: Match, root: str, source: str) -> None:
         self.match = match
         self.root = root
         self.source = source
+        self.caution = ""
+        """What to check before relying on it: the files it is about have changed since."""
 
     @property
     def record(self) -> str:
@@ -52,7 +58,7 @@ class Found:
             self.source + match.path,
             confidence=match.confidence,
             updated=match.updated_at,
-            note=_history(match),
+            note="; ".join(part for part in (_history(match), self.caution) if part),
         )
 
 
@@ -72,8 +78,34 @@ class Stores:
         for root, source in self.places:
             opened = index.open(root, hook=hook)
             matches = search.find(opened, prompt, limit=_POOL, mode="auto", borrowed=borrowed, settings=settings)
+            opened.close()
+            lean_on_use(root, matches)
             found += [Found(match, root, source) for match in matches]
         return found
+
+
+def lean_on_use(root: str, matches: list[Match]) -> None:
+    """Believe a little more in memories that agents have used when told them, and a little less in the others."""
+    prior = usage.prior(root)
+    for match in matches:
+        match.probability = gate.shifted(match.probability, prior.get(match.path, 0.0))
+
+
+def verified(found: list[Found], settings: Settings, *, first: bool) -> list[Found]:
+    """The memories about to be told, with a word of caution where their files have changed; a file that is gone counts
+    against a memory, which may then no longer pass."""
+    bar = threshold(settings, first=first)
+    kept: list[Found] = []
+    by_project: dict[str, Freshness] = {}
+    for one in found:
+        if one.match.anchors and one.source == PROJECT_SOURCE:
+            project = os.path.dirname(os.path.dirname(one.root))
+            judge = by_project.setdefault(project, Freshness(project))
+            one.caution, is_missing = judge.note(one.match.anchors)
+            if is_missing and gate.shifted(one.match.probability, _MISSING) < bar:
+                continue
+        kept.append(one)
+    return kept
 
 
 def borrowed(prompt: str, transcript_path: str) -> str:
@@ -127,10 +159,17 @@ def for_prompt(stores: Stores, prompt: str, settings: Settings, *, session: str,
     passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path), session=session)
     with ledger.Ledger(session) as told:
         new = [one for one in passed if not told.knows(one.record, one.stamp)]
-        text, shown = rendered(new, settings, first=first)
+        text, shown = rendered(verified(new, settings, first=first), settings, first=first)
         for one in shown:
             told.note(one.record, one.stamp)
+    note_use(shown)
     return text if passed else _hint(prompt)
+
+
+def note_use(shown: list[Found]) -> None:
+    """Count memories as told, so that what becomes of them can be seen at the end of the turn."""
+    for root in dict.fromkeys(one.root for one in shown):
+        usage.injected(root, [one.match.path for one in shown if one.root == root])
 
 
 def preview(
@@ -139,7 +178,9 @@ def preview(
     """What `for_prompt` would say to a session that was told nothing yet, and the memories in it."""
     found = stores.find(prompt, settings, borrowed(prompt, transcript_path), hook=False)
     passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path))
-    return rendered(passed, settings, first=first) if passed else (_hint(prompt), [])
+    if not passed:
+        return _hint(prompt), []
+    return rendered(verified(passed, settings, first=first), settings, first=first)
 
 
 def after_compaction(stores: Stores, session: str) -> str:

@@ -6,7 +6,7 @@ from math import log
 
 from recollect import failure, index, injection, ledger, search, stopwords, terms
 from recollect.errors import RecollectError
-from recollect.recall import PROJECT_SOURCE, Found, Stores
+from recollect.recall import PROJECT_SOURCE, Found, Stores, note_use
 from recollect.store import Store
 
 TYPE_CHECKING = False
@@ -50,6 +50,7 @@ def told(stores: Stores, command: str, error: str, settings: Settings, session: 
             return ""
         known.note(key, found.stamp)
         known.note(found.record, found.stamp)
+    note_use([found])
     item = found.item
     item.text = _steps(found) or item.text
     return injection.render(injection.fitting([item], _BUDGET), PROJECT_SOURCE)

@@ -22,6 +22,7 @@ class Match:
     """A memory that answers a query, and how probably."""
 
     __slots__ = (
+        "anchors",
         "category",
         "confidence",
         "essence",
@@ -48,6 +49,7 @@ class Match:
         self.status: str = row.status
         self.updated_at: str = row.updated_at
         self.essence: str = row.essence
+        self.anchors: str = row.anchors
         self.root = root
         self.query = asked
         self.score = 0.0
