@@ -299,6 +299,13 @@ def test_the_limit_holds_and_the_rest_is_counted(project: GitProject) -> None:
     assert "11 more entries are not shown: /memory:search finds them." in made.render().text
 
 
+def test_what_is_recorded_twice_is_said_once(project: GitProject, tmp_path: Path) -> None:
+    for root, id in ((project.root, "one"), (project.root, "two"), (tmp_path / "user", "three")):
+        put(root, "decision", id, title="Parser")
+
+    assert len(make(project.root, store_of(tmp_path / "user")).picks) == 1
+
+
 def test_the_page_stays_under_the_cap_by_cutting_before_leaving_out(project: GitProject) -> None:
     for number in range(60):
         put(project.root, "constraint", f"c{number}", content={"rule": f"Rule {number}: " + "long words " * 60})

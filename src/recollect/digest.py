@@ -96,7 +96,7 @@ def _choose(digest: Digest, stores: Sequence[Records], project: str, limit: int)
         return
     digest.urgent = _urgent(ranked, digest.signals.files)[: min(MOST_URGENT, limit - len(digest.left_off))]
     pinned = [*digest.left_off, *digest.urgent]
-    pool = [pick for pick in ranked if _is_eligible(pick)]
+    pool = _distinct([*pinned, *(pick for pick in ranked if _is_eligible(pick))])
     digest.rest = selection.choose(pool, limit, pinned)[len(pinned) :]
     digest.more = len(candidates) - len(digest.picks)
 
@@ -141,6 +141,14 @@ def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
             pick.reason = f"{pick.candidate.urgency}, touches {touched}"
             found.append(pick)
     return found
+
+
+def _distinct(picks: Sequence[Pick]) -> list[Pick]:
+    """The picks without those that say, word for word, what one before them says."""
+    first: dict[str, Pick] = {}
+    for pick in picks:
+        first.setdefault(pick.candidate.text, pick)
+    return list(first.values())
 
 
 def _is_eligible(pick: Pick) -> bool:
