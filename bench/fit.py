@@ -9,16 +9,19 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from bench import data, learn, metrics
-from bench.examples import Examples, gather
-from bench.learn import Model
+from bench import data, learn, metrics, results
+from bench.examples import Examples, Pool, gather
+from bench.learn import Judged, Model
 from recollect import coefficients, features, gate
 
 MODEL = Path(coefficients.__file__)
 _OWN = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)
+_LEAST_PRECISION = 0.82
+_MOST_FALSE = 0.05
 _OWN_IMPORTANCE = 0.5
 """Our projects are fitted twice, with and without triggers, so that they count as much as any other set."""
 
@@ -31,10 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     examples = collect(options.data, options.most)
-    figures = leave_one_out(examples)
-    print(json.dumps(figures, indent=2))
+    folds: dict[str, Model] = {}
+    held_out = {name: judge_held_out(name, examples, folds) for name in examples}
+    threshold = choose_threshold([one for name, one in held_out.items() if name.rstrip("-") not in _OWN])
+    figures = {name: measure(one, threshold) for name, one in held_out.items()}
+    print(json.dumps({"threshold": threshold, **figures}, indent=2))
     if not options.dry_run:
-        write(fit_all(examples), figures, sorted(examples))
+        write(fit_all(examples), threshold, figures)
+        results.save("folds", {name: _plain(one) for name, one in folds.items()})
+        results.save("fit", {"threshold": threshold, "curve": curve(held_out), "sets": figures})
         print(f"wrote {MODEL}")
     return 0
 
@@ -65,49 +73,93 @@ def importance(name: str) -> float:
     return _OWN_IMPORTANCE if name.rstrip("-") in _OWN else 1.0
 
 
-def leave_one_out(examples: dict[str, Examples]) -> dict[str, dict[str, float]]:
-    """For each set, the figures of a model that never saw it."""
-    figures = {}
-    for name in examples:
-        rest = [(one, importance(key)) for key, one in examples.items() if key.rstrip("-") != name.rstrip("-")]
-        figures[name] = measure(learn.fit(rest), examples[name])
-    return figures
+class HeldOut(NamedTuple):
+    """What a model that never saw a set makes of it."""
+
+    ndcg: list[float]
+    present: list[Judged]
+    near: list[Judged]
+    off: list[Judged]
+    none: list[Judged]
 
 
-def measure(fitted: Model, examples: Examples) -> dict[str, float]:
-    judged = {kind: [learn.judge(fitted, pool) for pool in getattr(examples, kind)] for kind in ("present", "near")}
-    off = [learn.judge(fitted, pool) for pool in examples.off]
-    counts = metrics.injection(judged["present"], judged["near"], off, coefficients.THRESHOLD)
+def judge_held_out(name: str, examples: dict[str, Examples], folds: dict[str, Model]) -> HeldOut:
+    rest = [(one, importance(key)) for key, one in examples.items() if key.rstrip("-") != name.rstrip("-")]
+    fitted = learn.fit(rest)
+    own = examples[name]
+    folds[name] = fitted
+    kinds = ([learn.judge(fitted, pool) for pool in pools] for pools in (own.present, own.near, own.off, own.none))
+    return HeldOut([_ndcg(fitted, pool) for pool in own.present], *kinds)
+
+
+def choose_threshold(sets: Sequence[HeldOut]) -> float:
+    """The lowest bar at which, over sets not learnt from, enough of what is told is right and little is wrong."""
+    for step in range(40, 95):
+        found = [metrics.injection(one.present, one.near, one.off, step / 100) for one in sets]
+        precision, false_near = (float(np.mean([one[key] for one in found])) for key in ("precision", "false_near"))
+        if precision >= _LEAST_PRECISION and false_near <= _MOST_FALSE:
+            return step / 100
+    return 0.95
+
+
+def measure(judged: HeldOut, threshold: float) -> dict[str, float]:
+    counts = metrics.injection(judged.present, judged.near, judged.off, threshold)
     return {
-        "ndcg@10": round(float(np.mean([_ndcg(fitted, pool) for pool in examples.present])), 4),
-        "auc": round(metrics.hit_auc(judged["present"], judged["near"]), 4),
+        "ndcg@10": round(float(np.mean(judged.ndcg)), 4),
+        "auc": round(metrics.hit_auc(judged.present, judged.near), 4),
         **{key: round(value, 4) for key, value in counts.items()},
     }
 
 
-def _ndcg(fitted: Model, pool: learn.Pool) -> float:
+def curve(held_out: dict[str, HeldOut]) -> list[dict[str, float]]:
+    """What each bar would do, on the mean over the sets of other people and over ours."""
+    rows = []
+    for step in range(4, 20):
+        row = {"threshold": step / 20}
+        for label, names in (("outside", set(held_out) - _own_names()), ("own", set(_OWN))):
+            found = [
+                metrics.injection(one.present, one.near, one.off, step / 20)
+                for one in (held_out[name] for name in names)
+            ]
+            row.update({f"{label} {key}": round(float(np.mean([one[key] for one in found])), 4) for key in found[0]})
+        rows.append(row)
+    return rows
+
+
+def _own_names() -> set[str]:
+    return {name + dash for name in _OWN for dash in ("", "-")}
+
+
+def _plain(fitted: Model) -> dict[str, object]:
+    return {
+        "RANK": [round(float(one), 6) for one in fitted.rank],
+        "RANK_MEAN": fitted.rank_mean,
+        "GATE": [round(float(one), 6) for one in fitted.gate],
+        "GATE_BASE": fitted.gate_base,
+    }
+
+
+def _ndcg(fitted: Model, pool: Pool) -> float:
     order = np.argsort(-(pool.features @ fitted.rank), kind="stable")
     return metrics.ndcg([bool(one) for one in pool.labels[order]], pool.relevant)
 
 
-def write(fitted: Model, figures: dict[str, dict[str, float]], names: Sequence[str]) -> None:
+def write(fitted: Model, threshold: float, figures: dict[str, dict[str, float]]) -> None:
     """The coefficients as a module, with where they come from."""
-    macro = {
-        key: np.mean([figures[name][key] for name in names if name.rstrip("-") not in _OWN])
-        for key in next(iter(figures.values()))
-    }
-    known = ", ".join(f"{key} {value:.3f}" for key, value in macro.items())
+    outside = [one for name, one in figures.items() if name.rstrip("-") not in _OWN]
+    known = "".join(f"    {key} {np.mean([one[key] for one in outside]):.3f}\n" for key in outside[0])
     lines = [
         '"""Coefficients of the ranking and the gate. Written by `python -m bench fit`: do not edit.',
         "",
-        f"Fitted {time.strftime('%Y-%m-%d')} on {', '.join(names)} (a dash: without triggers).",
-        f"Left out one at a time, mean over the sets of other people: {known}.",
-        '"""',
+        f"Fitted {time.strftime('%Y-%m-%d')} on {', '.join(sorted(figures))} (a dash: without triggers).",
+        "Each left out in turn, at the threshold, mean over the sets of other people:",
+        "",
+        f'{known}"""',
         "",
         "from __future__ import annotations",
         "",
-        f"THRESHOLD = {coefficients.THRESHOLD}",
-        f"FIRST_PROMPT_THRESHOLD = {coefficients.FIRST_PROMPT_THRESHOLD}",
+        f"THRESHOLD = {threshold}",
+        f"FIRST_PROMPT_THRESHOLD = {round(threshold - 0.15, 2)}",
         "",
         *_table("RANK", fitted.rank, features.NAMES),
         f"RANK_MEAN = {fitted.rank_mean:.5f}",

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect.memory import Memory
-
 from bench import results, stage
+from recollect.memory import Memory
 
 ROOT = Path(__file__).parents[1]
 SIZES = (50, 500, 5_000, 50_000)

@@ -47,7 +47,7 @@ def test_rarity_does_not_collapse_in_a_store_of_three():
     assert features.rarity(1, 50_000) > 2 * features.rarity(10_000, 50_000)
 
 
-def test_nothing_in_common_is_all_zero_but_for_the_length_of_the_query():
+def test_nothing_in_common_is_all_zero_but_for_query_and_store():
     found = seen("rotate signing key", title="unrel titl", body="noth here")
 
-    assert {name for name, value in found.items() if value} == {"length"}
+    assert {name for name, value in found.items() if value} == {"length", "store"}

@@ -25,7 +25,7 @@ def test_a_prior_moves_the_probability():
     assert gate.probability(zero, standing, prior=1.0) > gate.probability(zero, standing)
 
 
-@pytest.mark.parametrize(("probability", "word"), [(0.95, "high"), (0.5, "medium"), (0.1, "low")])
+@pytest.mark.parametrize(("probability", "word"), [(0.95, "high"), (0.6, "medium"), (0.1, "low")])
 def test_confidence(probability, word):
     assert gate.confidence(probability) == word
 

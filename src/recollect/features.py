@@ -11,10 +11,13 @@ if TYPE_CHECKING:
 NAMES = (
     "coverage", "window", "window_title", "matches", "title_asked", "in_title", "title_both", "in_tags", "adjacent",
     "rarest", "bm25_title", "bm25_body", "length", "early", "mass", "window_mass", "title_mass", "trigger_asked",
-    "in_trigger", "title_concepts",
+    "in_trigger", "title_concepts", "store",
 )  # fmt: skip
 
 WINDOW = 12
+_LARGE = 1_000
+"""Records beyond which a store is simply large: the sets that were learnt from have no more."""
+
 _K1, _B = 1.2, 0.75
 
 
@@ -47,7 +50,7 @@ def rarity(frequency: int, count: int) -> float:
 
 
 class Look:
-    """A query made ready to be held against records: concepts with their weight, and which neighbours belong together."""
+    """A query made ready to be held against records: concepts, their weights, and which neighbours belong together."""
 
     __slots__ = ("concept", "corpus", "pairs", "titled", "total", "weights")
 
@@ -117,6 +120,7 @@ def of(look: Look, title: str, tags: str, triggers: str, body: str) -> list[floa
         asked,
         share,
         _mass((titled | in_trigger).intersection(look.titled), weights) / concepts if concepts else 0.0,
+        log(1 + min(corpus.count, _LARGE)),
     ]
 
 

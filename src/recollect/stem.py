@@ -46,7 +46,7 @@ def _ends_cvc(word: str) -> bool:
 
 
 def _step_1a(word: str) -> str:
-    if word.endswith("sses") or word.endswith("ies"):
+    if word.endswith(("sses", "ies")):
         return word[:-2]
     if word.endswith("s") and not word.endswith("ss"):
         return word[:-1]

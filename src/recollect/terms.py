@@ -19,8 +19,8 @@ class _Separators(dict):  # type: ignore[type-arg]
     def __missing__(self, code: int) -> int:
         character = chr(code)
         kept = character.isalnum() or (code > 127 and _is_mark(character))
-        self[code] = code if kept else 32
-        return self[code]
+        self[code] = answer = code if kept else 32
+        return answer
 
 
 _separators = _Separators()

@@ -1,0 +1,109 @@
+"""The systems that are compared: ours, and what it is measured against, all on the same store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from bench.data import Prompt
+from bench.stage import Stage, borrowed
+from recollect import document, gate, legacy, query, search
+from recollect.admission import Admission
+from recollect.memory import Memory
+
+TOLD = 3
+"""Memories a prompt may bring up."""
+
+_NOISE = 0.25
+_NOW = datetime(2026, 6, 1).strftime("%Y-%m-%dT00:00:00Z")
+
+
+class Hit(NamedTuple):
+    """One answer: which record, how good (probability for ours), and whether it would be injected."""
+
+    id: str
+    score: float
+    told: bool
+
+
+System = Callable[[Prompt], list[Hit]]
+
+
+class Plain:
+    """A full-text table of whole words as SQLite makes it, for the baselines."""
+
+    def __init__(self, records: Iterable[Memory], tokenizer: str) -> None:
+        self._connection = sqlite3.connect(":memory:")
+        self._connection.execute(
+            f"CREATE VIRTUAL TABLE word USING fts5(id UNINDEXED, title, tags, body, tokenize='{tokenizer}')"
+        )
+        rows = [
+            (one.id, one.title, " ".join(one.tags), "\n".join((*one.triggers, *document.passages(one))))
+            for one in records
+            if not one.superseded_by
+        ]
+        self._connection.executemany("INSERT INTO word VALUES (?, ?, ?, ?)", rows)
+
+    def find(self, expression: str, weights: str, gone: frozenset[str], most: int = 60) -> list[tuple[str, float]]:
+        if not expression:
+            return []
+        rows = self._connection.execute(
+            f"SELECT id, -bm25(word, 0, {weights}) FROM word WHERE word MATCH ? ORDER BY 2 DESC LIMIT ?",
+            (expression, most),
+        )
+        return [(one, score) for one, score in rows if one not in gone]
+
+    def body_hits(self, one: str, words: set[str]) -> int:
+        (body,) = self._connection.execute("SELECT body FROM word WHERE id = ?", (one,)).fetchone()
+        return len(words.intersection(_ascii_words(body)))
+
+
+class Systems:
+    """All systems over one stage. `gone` are the records that were taken away."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.gone: frozenset[str] = frozenset()
+        self._original = Plain(stage.records, "unicode61")
+        self._porter = Plain(stage.records, "porter unicode61")
+        self.all: dict[str, System] = {
+            "keyword scorer": self.keywords,
+            "original rule": self.original,
+            "porter BM25": self.porter,
+            "recollect": self.ours,
+        }
+
+    def ours(self, prompt: Prompt) -> list[Hit]:
+        found = search.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
+        hits = [Hit(one.id, one.probability, one.probability >= gate.THRESHOLD) for one in found]
+        return [one._replace(told=one.told and place < TOLD) for place, one in enumerate(hits)]
+
+    def keywords(self, prompt: Prompt) -> list[Hit]:
+        asked = query.parse(prompt.text, borrowed(prompt))
+        found = legacy.find(self.stage.index, asked, Admission(now=_NOW))[:20]
+        return [Hit(one.id, one.score, place < TOLD) for place, one in enumerate(found)]
+
+    def porter(self, prompt: Prompt) -> list[Hit]:
+        words = list(dict.fromkeys(_ascii_words(prompt.text)))[:40]
+        expression = " OR ".join(f'"{word}"' for word in words)
+        found = self._porter.find(expression, "3, 2, 1", self.gone)[:20]
+        return [Hit(one, score, place < TOLD) for place, (one, score) in enumerate(found)]
+
+    def original(self, prompt: Prompt) -> list[Hit]:
+        """Prefix on every token, BM25 plus a body bonus of 0 to 3, the top three, less what is far below the best."""
+        words = set(_ascii_words(prompt.text))
+        expression = " OR ".join(f'"{word}"*' for word in sorted(words)[:40])
+        scored = [
+            (one, score + min(3, self._original.body_hits(one, words)))
+            for one, score in self._original.find(expression, "3, 2, 0", self.gone)
+        ]
+        scored.sort(key=lambda pair: -pair[1])
+        floor = _NOISE * scored[0][1] if scored else 0.0
+        return [Hit(one, score, place < TOLD and score >= floor) for place, (one, score) in enumerate(scored[:20])]
+
+
+def _ascii_words(text: str) -> list[str]:
+    kept = "".join(character if character.isascii() and character.isalnum() else " " for character in text.lower())
+    return [word for word in kept.split() if len(word) > 1 and word not in query.stopwords.ENGLISH]
