@@ -173,7 +173,7 @@ class TestSuperseded:
 
 
 def test_what_others_know_is_counted() -> None:
-    evidence = Evidence(drifted={"one": "`a` changed"}, missing={"two": "`b` is gone"}, uses={"one": 3})
+    evidence = Evidence(drifted={"one": "`a` changed"}, missing={"two": "`b` is gone"}, uses={"one": 3, "two": 0})
 
     measures = audited(decision("One"), decision("Two"), evidence=evidence)
 

@@ -57,6 +57,7 @@ class Evidence(NamedTuple):
 
     missing: Mapping[str, str] | None = None
     uses: Mapping[str, int] | None = None
+    """Ids of memories that were told often enough to tell, and how often agents used them."""
 
 
 def audit(items: Sequence[Item], evidence: Evidence) -> dict[str, Measure]:
@@ -144,7 +145,8 @@ def _known(items: Sequence[Item], found: Mapping[str, str] | None, fix: str) -> 
 def _unused(items: Sequence[Item], uses: Mapping[str, int] | None) -> Measure:
     if uses is None:
         return Measure(None, len(items))
-    return _each(items, lambda item: None if uses.get(item.id) else ("was never used", f"recollect show {item.id}"))
+    told = [item for item in items if item.id in uses]
+    return _each(told, lambda item: None if uses[item.id] else ("was told and never used", f"recollect show {item.id}"))
 
 
 def _overlong(item: Item) -> tuple[str, str] | None:

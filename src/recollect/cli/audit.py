@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import anchors, audit, foreign, item, verdict
+from recollect import anchors, audit, foreign, item, usage, verdict
 from recollect.audit import Evidence, Measure
 from recollect.cli import freshness, target
 from recollect.cli.answer import Answer
@@ -21,6 +21,7 @@ CHECKS = (
     "duplicates", "contradictions", "superseded", "drifted", "missing", "unused", "overlong", "secrets", "junk",
 )  # fmt: skip
 _MOST_SHOWN = 5
+_TOLD_OFTEN = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +73,9 @@ def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, 
 
 
 def _evidence(store: Store, entries: list[Entry]) -> Evidence:
+    uses = _uses(store, entries)
     if not anchors.root_of(store.root):
-        return Evidence()
+        return Evidence(uses=uses)
     states: dict[str, dict[str, str]] = {verdict.DRIFTED: {}, verdict.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
     for looked in freshness.look(store, watched(current, "looking at files")):
@@ -81,7 +83,15 @@ def _evidence(store: Store, entries: list[Entry]) -> Evidence:
             said = [verdict.sentence(each) for each in looked.verdicts if each.state == state]
             if said:
                 told[looked.entry.memory.id] = "; ".join(said[:3])
-    return Evidence(drifted=states[verdict.DRIFTED], missing=states[verdict.MISSING])
+    return Evidence(drifted=states[verdict.DRIFTED], missing=states[verdict.MISSING], uses=uses)
+
+
+def _uses(store: Store, entries: list[Entry]) -> dict[str, int] | None:
+    """How often each memory that was told often enough to tell was used; None before anything was told at all."""
+    counts = usage.summary(store.root)
+    told = {entry.memory.id: counts[entry.path] for entry in entries if entry.path in counts}
+    enough = {record: count.used for record, count in told.items() if count.injected >= _TOLD_OFTEN}
+    return enough or None
 
 
 def _for_others(measure: Measure) -> Measure:

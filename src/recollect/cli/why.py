@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import recall
+from recollect import judge, recall, transcript
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean, table
+from recollect.hearing import Opinion
 from recollect.project import Project
 from recollect.recall import Found
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", nargs="+", metavar="PROMPT", help="the prompt as it would be typed to the agent")
+    parser.add_argument("--judge", action="store_true", help="ask the configured model too, and show its verdicts")
     parser.add_argument("--first", action="store_true", help="as the first prompt of a session, whose bar is lower")
     parser.add_argument(
         "--transcript", metavar="FILE", default="", help="the session so far, for a prompt that refers to it"
@@ -30,13 +32,23 @@ def run(args: argparse.Namespace) -> Answer:
         recall.passing(found, project.settings, first=args.first), project.settings, first=args.first
     )
     verdicts = [(one, _verdict(one, bar, told)) for one in found]
+    opinion = _opinion(found, prompt, project, args.transcript) if args.judge else None
+    if opinion:
+        verdicts = [(one, f"{verdict}; judge: {said}") for (one, verdict), said in zip(verdicts, opinion.outcomes)]
     data = {
         "prompt": prompt,
         "threshold": round(bar, 4),
         "borrowed": borrowed,
         "candidates": [_brief(one, verdict) for one, verdict in verdicts],
     }
-    return Answer(data, lambda screen: _text(screen, verdicts, bar, borrowed))
+    warning = "; ".join(opinion.failures) if opinion else ""
+    return Answer(data, lambda screen: _text(screen, verdicts, bar, borrowed), warning=warning)
+
+
+def _opinion(found: list[Found], prompt: str, project: Project, transcript_path: str) -> Opinion:
+    """What a model says of the candidates; NoModel if none is configured."""
+    turns = transcript.last_prompts(transcript_path, 5)
+    return judge.verdicts(prompt, [one.match for one in found], turns, project.settings)
 
 
 def _verdict(one: Found, bar: float, told: list[Found]) -> str:
