@@ -60,17 +60,18 @@ def test_a_prompt_in_korean_finds_a_record_in_korean(root):
     assert ids(root, "마이그레이션을 어떻게 하지?")[0] == "kr"
 
 
-def test_the_successor_appears_in_place_of_what_it_supersedes(root):
+def test_the_successor_comes_first_and_what_it_supersedes_is_marked_behind_it(root):
     put(root, decision("old", "Cache sessions in memcached", "memcached it is", superseded_by="new"))
     put(
         root,
         decision("new", "Sessions live in Redis", "Redis it is", supersedes=["old"], updated_at="2026-05-01T00:00:00Z"),
     )
 
-    (match,) = search_in(root, "memcached")
+    found = search_in(root, "memcached")
+    (told,) = search_in(root, "memcached", mode="auto")
 
-    assert match.id == "new"
-    assert match.via == ("old", "Cache sessions in memcached", "2026-05-01T00:00:00Z")
+    assert [(match.id, match.status) for match in found] == [("new", "active"), ("old", "superseded")]
+    assert (told.id, told.via) == ("new", ("old", "Cache sessions in memcached", "2026-05-01T00:00:00Z"))
 
 
 def test_a_successor_known_to_one_side_only_counts(root):
@@ -87,8 +88,8 @@ def test_chains_end_at_their_head_and_circles_at_the_newest(root):
     put(root, decision("p", "Pingpong", "x", superseded_by="q", updated_at="2026-01-01T00:00:00Z"))
     put(root, decision("q", "Qwerty", "x", superseded_by="p", updated_at="2026-02-01T00:00:00Z"))
 
-    assert ids(root, "alpha") == ["c"]
-    assert ids(root, "pingpong") == ["q"]
+    assert ids(root, "alpha", mode="auto") == ["c"]
+    assert ids(root, "pingpong", mode="auto") == ["q"]
 
 
 def test_a_superseded_record_whose_successor_is_missing_is_found_but_never_told(root):

@@ -153,6 +153,7 @@ def _find(index: Index, asked: Query, admission: Admission) -> list[Match]:
 
 def _ranked(index: Index, asked: Query, look: Look, rows: Sequence[Row], admission: Admission) -> list[Match]:
     best: dict[int, tuple[float, list[float], Row, Row]] = {}
+    replaced: dict[int, list[Row]] = {}
     heads = lineage.heads(index, rows)
     for row in rows:
         head = heads[row.n] or (None if admission.auto else row)
@@ -160,11 +161,29 @@ def _ranked(index: Index, asked: Query, look: Look, rows: Sequence[Row], admissi
             continue
         seen = features.of(look, row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
         points = gate.score(seen) + _priority(head.category, asked.intent) - (_ALIAS_COST if head is not row else 0)
+        if head is not row and admission.admits(row):
+            replaced.setdefault(head.n, []).append(row)
         if head.n not in best or points > best[head.n][0]:
             best[head.n] = (points, seen, head, row)
     ordered = sorted(best.values(), key=lambda one: (-one[0], one[2].path))
     standings = gate.standings([one[0] for one in ordered])
-    return [_match(index.root, asked, *one, standing) for one, standing in zip(ordered, standings)]
+    matches: list[Match] = []
+    for one, standing in zip(ordered, standings):
+        match = _match(index.root, asked, *one, standing)
+        matches += [match] if admission.auto else [match, *_behind(match, replaced.get(one[2].n, ()))]
+    return matches
+
+
+def _behind(successor: Match, rows: Sequence[Row]) -> list[Match]:
+    """The records that a match replaces, for one who searches: marked, and as probable as what replaced them."""
+    found = []
+    for row in rows:
+        match = Match(row, successor.root, successor.query)
+        match.status = "superseded" if row.status == "active" else row.status
+        match.score, match.probability = successor.score, successor.probability
+        match.confidence, match.features = successor.confidence, successor.features
+        found.append(match)
+    return found
 
 
 def _match(
