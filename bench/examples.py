@@ -41,6 +41,7 @@ class Examples(NamedTuple):
 def pool(stage: Stage, prompt: Prompt, relevant: frozenset[str]) -> Pool:
     """The candidates for a prompt, in the order the index gave them."""
     found = search.find(stage.index, prompt.text, limit=pool_size.SEARCH, borrowed=borrowed(prompt))
+    found = [match for match in found if match.status == "active"]
     rows = [[match.features[name] for name in features.NAMES] for match in found]
     table = np.array(rows, dtype=float).reshape(-1, len(features.NAMES))
     return Pool(table, np.array([match.id in relevant for match in found], dtype=bool), len(relevant))

@@ -77,7 +77,8 @@ class Systems:
 
     def ours(self, prompt: Prompt) -> list[Hit]:
         found = search.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
-        hits = [Hit(one.id, one.probability, one.probability >= gate.THRESHOLD) for one in found]
+        current = [one for one in found if one.status == "active"]
+        hits = [Hit(one.id, one.probability, one.probability >= gate.THRESHOLD) for one in current]
         return [one._replace(told=one.told and place < TOLD) for place, one in enumerate(hits)]
 
     def keywords(self, prompt: Prompt) -> list[Hit]:
