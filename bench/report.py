@@ -143,7 +143,7 @@ def _speaking(sets: dict[str, Any]) -> list[str]:
 
 def _kinds(sets: dict[str, Any]) -> list[str]:
     parts = [
-        "\n## Our projects, kind by kind\n\nServed by us / among the first three / wrong injections of all prompts of the kind.\n"
+        "\n## Our projects, kind by kind\n\nServed / among the first three / wrong injections of how many prompts.\n"
     ]
     names = [name for name in sets if sets[name]["kinds"]]
     kinds = sorted({kind for name in names for kind in sets[name]["kinds"]})

@@ -18,11 +18,9 @@ def test_a_lone_hit_has_no_rivals_and_a_crowd_shares():
     assert [one[0] for one in crowd] == pytest.approx([0.25] * 4)
 
 
-def test_a_prior_moves_the_probability():
-    zero = [0.0] * len(features.NAMES)
-    standing = gate.standings([0.0])[0]
-
-    assert gate.probability(zero, standing, prior=1.0) > gate.probability(zero, standing)
+def test_evidence_from_outside_the_text_moves_a_probability():
+    assert gate.shifted(0.5, 1.0) > 0.5 > gate.shifted(0.5, -1.0)
+    assert gate.shifted(0.3, 0.0) == 0.3
 
 
 @pytest.mark.parametrize(("probability", "word"), [(0.95, "high"), (0.6, "medium"), (0.1, "low")])
@@ -30,19 +28,29 @@ def test_confidence(probability, word):
     assert gate.confidence(probability) == word
 
 
-_TOPICS = [
-    ("keys", "Rotate the signing keys of the gateway monthly", "The signing key of the API gateway is rotated on the 1st of each month by the cron job key-rotation."),
-    ("migrations", "Schema migrations run before the deploy", "Alembic migrations must be backward compatible for one release, and are applied by the release pipeline."),
-    ("emails", "Transactional e-mail goes through Postmark", "Receipts and password resets are sent through Postmark, never through the marketing provider."),
-]  # fmt: skip
+_TOPICS = {
+    "Rotate the signing keys of the gateway monthly": (
+        "The signing key of the API gateway is rotated on the 1st of each month by the cron job key-rotation."
+    ),
+    "Schema migrations run before the deploy": (
+        "Alembic migrations must be backward compatible for one release, and are applied by the release pipeline."
+    ),
+    "Transactional e-mail goes through Postmark": (
+        "Receipts and password resets are sent through Postmark, never through the marketing provider."
+    ),
+}
 
 
 def store_of(tmp_path, fillers):
     root = str(tmp_path / "memory")
-    for name, title, text in _TOPICS:
-        put(root, decision(name, title, text))
+    for number, (title, text) in enumerate(_TOPICS.items()):
+        put(root, decision(f"topic-{number}", title, text))
     for number in range(fillers):
-        put(root, decision(f"filler-{number:04}", f"Component {number} uses widget {number * 7}", f"Widget {number * 7} of component {number} is configured in module {number * 3} for tenant {number % 50}."))  # fmt: skip
+        title = f"Component {number} uses widget {number * 7}"
+        text = (
+            f"Widget {number * 7} of component {number} is configured in module {number * 3} for tenant {number % 50}."
+        )
+        put(root, decision(f"filler-{number:04}", title, text))
     return index.in_memory(root)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import without_fts5
-from tests.records import sample
 from recollect import index, lean, memory, paths, search, sweep
 from recollect.store import Store
+from tests import without_fts5
+from tests.records import sample
 
 
 def put(root, record):

@@ -169,7 +169,7 @@ def _ranked(index: Index, asked: Query, look: Look, rows: Sequence[Row], admissi
     standings = gate.standings([one[0] for one in ordered])
     matches: list[Match] = []
     for one, standing in zip(ordered, standings):
-        match = _match(index.root, asked, *one, standing)
+        match = _match(index.root, asked, one, standing)
         matches += [match] if admission.auto else [match, *_behind(match, replaced.get(one[2].n, ()))]
     return matches
 
@@ -186,9 +186,8 @@ def _behind(successor: Match, rows: Sequence[Row]) -> list[Match]:
     return found
 
 
-def _match(
-    root: str, asked: Query, points: float, seen: list[float], head: Row, row: Row, standing: tuple[float, ...]
-) -> Match:
+def _match(root: str, asked: Query, found: tuple[float, list[float], Row, Row], standing: tuple[float, ...]) -> Match:
+    points, seen, head, row = found
     match = Match(head, root, asked)
     match.score = points
     match.probability = gate.probability(seen, standing)

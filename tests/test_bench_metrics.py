@@ -1,0 +1,65 @@
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from bench import data, metrics  # noqa: E402
+from bench.learn import Judged  # noqa: E402
+from bench.stage import Stage  # noqa: E402
+from recollect import search  # noqa: E402
+
+
+def judged(*pairs):
+    return Judged(np.array([p for p, _ in pairs]), np.array([truth for _, truth in pairs], dtype=bool))
+
+
+def test_ndcg():
+    assert metrics.ndcg([True, False], 1) == 1
+    assert metrics.ndcg([False, True], 1) == pytest.approx(0.6309, abs=1e-4)
+    assert metrics.ndcg([], 1) == 0
+
+
+def test_auc_counts_ties_half():
+    assert metrics.auc(np.array([2.0, 3.0]), np.array([1.0])) == 1
+    assert metrics.auc(np.array([1.0]), np.array([1.0])) == 0.5
+
+
+def test_injection_counts_what_is_told_with_the_answer_there_and_taken_away():
+    present = [judged((0.9, True), (0.8, False)), judged((0.2, True))]
+    near = [judged((0.9, False)), judged((0.1, False))]
+
+    found = metrics.injection(present, near, [judged((0.1, False))], threshold=0.5)
+
+    assert found == {"precision": 1 / 3, "served": 0.5, "false_near": 0.5, "false_off": 0.0}
+
+
+def test_calibration_of_a_liar_and_of_an_honest_one():
+    assert metrics.calibration([judged((0.95, False))]) == pytest.approx(0.95)
+    assert metrics.calibration([judged((0.5, True)), judged((0.5, False))]) == pytest.approx(0)
+
+
+def test_an_answer_is_taken_away_and_comes_back():
+    own = data.load("harbor")
+    prompt = next(one for one in own.answerable if one.kind == "identifier")
+    with Stage(own.records) as stage:
+
+        def found():
+            return {match.id for match in search.find(stage.index, prompt.text, limit=40)}
+
+        before = found()
+        with stage.without(prompt.relevant):
+            without = found()
+
+        assert prompt.relevant <= before
+        assert not prompt.relevant & without
+        assert found() == before
+
+
+def test_our_sets_are_as_large_as_promised():
+    sets = [data.load(name) for name in data.OWN_NAMES]
+
+    assert sum(len(one.records) for one in sets) >= 150
+    assert sum(len(one.prompts) for one in sets) >= 250
+    assert sum(len(one.unanswerable) for one in sets) >= 80
+    for one in sets:
+        ids = {record.id for record in one.records}
+        assert all(prompt.relevant <= ids for prompt in one.prompts)
