@@ -1,0 +1,30 @@
+"""Running a program as an ordinary user would, for whom the mode of a file counts, even if root runs the tests."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+
+import pytest
+
+
+@functools.cache
+def _without_powers() -> list[str]:
+    if os.geteuid() != 0:
+        return []
+    return [shutil.which("setpriv") or "setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+
+
+def powerless(*command: str) -> list[str]:
+    """A command, as root run without root's powers; skips the test where that cannot be done."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("files have no mode here")
+    prefix = _without_powers()
+    if prefix:
+        try:
+            subprocess.run([*prefix, "true"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            pytest.skip(f"root cannot put its powers away here: {error}")
+    return [*prefix, *command]
