@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import capture_phrases
+
 from recollect import triage
 from recollect.lexicon import Lexicons
 from recollect.transcript import Message

@@ -1,12 +1,12 @@
 """Single utterances put into small scenes: the words triage is tuned with, beside the "tune" half of the sessions.
 
-    asked   the assistant has offered two ways; the user answers
-    told    the user says something in the course of the work
-    fixed   the assistant has just changed a file; the user reacts
-    agreed  the assistant proposes, the user says yes
-    did     the assistant reports after having looked at the code and changed it
-    failed  something was broken, commands were run; the assistant reports
-    busy    many files were changed; the assistant reports, and the user answers (fourth column)
+asked   the assistant has offered two ways; the user answers
+told    the user says something in the course of the work
+fixed   the assistant has just changed a file; the user reacts
+agreed  the assistant proposes, the user says yes
+did     the assistant reports after having looked at the code and changed it
+failed  something was broken, commands were run; the assistant reports
+busy    many files were changed; the assistant reports, and the user answers (fourth column)
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _MOST_PROBLEMS = 100
 class Rule:
     """One key: what values it takes, its default, what it does, and whether only the user may set it."""
 
-    __slots__ = ("choices", "default", "doc", "least", "most", "user_only")
+    __slots__ = ("choices", "clamped", "default", "doc", "least", "most", "user_only")
 
     def __init__(
         self,
@@ -32,8 +32,10 @@ class Rule:
         most: float = 0,
         choices: tuple[str, ...] = (),
         user_only: bool = False,
+        clamped: bool = False,
     ) -> None:
         self.default = default
+        self.clamped = clamped
         self.doc = doc
         self.least = least
         self.most = most
@@ -128,6 +130,18 @@ RULES: dict[str, Rule] = {
         "What happens with what a session seems to have decided: nothing, a draft to review, or a record.",
         choices=("off", "propose", "auto"),
     ),
+    "capture.max_offers": Rule(
+        2, "How many things one session may be asked to save; 0 is none.", least=0, most=20, clamped=True
+    ),
+    "triage.max_messages": Rule(
+        50, "How many of a session's last messages are searched.", least=10, most=200, clamped=True
+    ),
+    **{
+        f"triage.thresholds.{category}": Rule(
+            0.5, f"How sure triage must be before it offers a {category}.", least=0.1, most=1, clamped=True
+        )
+        for category in CATEGORY_NAMES
+    },
     "categories.*.enabled": Rule(True, "Whether the category is used at all."),
     "categories.*.auto_capture": Rule(True, "Whether sessions are searched for it."),
     "categories.*.retention_days": Rule(
@@ -193,11 +207,11 @@ class Settings:
         """Lay the values of one file over what is there, keeping what is wrong aside."""
         for key, value in values.items():
             message = _objection(key, value, trusted)
-            if message:
-                if len(self.problems) < _MOST_PROBLEMS:
-                    self.problems.append(Problem(file, key, message))
-            else:
-                self._values[key] = value
+            nearest = _clamped(key, value) if message else value
+            if message and len(self.problems) < _MOST_PROBLEMS:
+                self.problems.append(Problem(file, key, message))
+            if nearest is not None:
+                self._values[key] = nearest
                 self.origins[key] = file
 
 
@@ -278,10 +292,22 @@ def _number_objection(rule: Rule, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return f"must be a number; {default} is used"
     if not rule.least <= value <= rule.most:
-        return f"must be from {rule.least:g} to {rule.most:g}; {default} is used"
+        used = f"{min(max(value, rule.least), rule.most):g}" if rule.clamped else default
+        return f"must be from {rule.least:g} to {rule.most:g}; {used} is used"
     if isinstance(default, int) and value != int(value):
         return f"must be a whole number; {default} is used"
     return ""
+
+
+def _clamped(key: str, value: object) -> object:
+    """The nearest value that is allowed, for the keys where that is what was meant; None for all others."""
+    rule = RULES.get(general(key))
+    if rule is None or not rule.clamped or isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if rule.least <= value <= rule.most:
+        return None
+    bound = min(max(value, rule.least), rule.most)
+    return int(bound) if isinstance(rule.default, int) else float(bound)
 
 
 def _suggestion(key: str) -> str:

@@ -5,6 +5,8 @@ RecollectError
 ├── NotFound       NOT_FOUND           no such record
 ├── Ambiguous      AMBIGUOUS           two records answer to that id
 ├── AlreadyExists  ALREADY_EXISTS      a record of that id is there, whatever its status
+├── NearDuplicate  NEAR_DUPLICATE      a record says nearly the same already
+├── Reverses       REVERSES_RECORD     a record in force says the opposite
 ├── Changed        CHANGED_SINCE_READ  somebody wrote the record since it was read
 ├── Invalid        INVALID_RECORD      what was given is not a valid record
 ├── BadRecord      BAD_RECORD          a file in the store cannot be read as a record
@@ -49,6 +51,14 @@ class Ambiguous(RecollectError):
 
 class AlreadyExists(RecollectError):
     code = "ALREADY_EXISTS"
+
+
+class NearDuplicate(RecollectError):
+    code = "NEAR_DUPLICATE"
+
+
+class Reverses(RecollectError):
+    code = "REVERSES_RECORD"
 
 
 class Changed(RecollectError):

@@ -21,7 +21,7 @@ _QUOTES = (("`", "`"), ('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
 class Sentence:
     """One sentence: as it was written, its words in lower case, and what sort it is."""
 
-    __slots__ = ("has_code", "is_item", "is_question", "raw", "words")
+    __slots__ = ("has_code", "has_command", "is_item", "is_question", "raw", "words")
 
     def __init__(self, raw: str, *, is_item: bool = False) -> None:
         self.raw = raw
@@ -29,6 +29,7 @@ class Sentence:
         self.is_question = raw.rstrip(" )\"'”*_").endswith("?")
         spoken = " ".join(CODE if _is_name(word) else word for word in _without_quotes(raw).split())
         self.has_code = CODE in spoken
+        self.has_command = any(" " in code.strip() or "=" in code for code in raw.split("`")[1::2])
         plain = spoken.lower().replace("’", "'").replace(":", " : ").translate(_SEPARATORS)
         self.words = [word.strip("'") if word != "'" else "" for word in plain.split()]
 

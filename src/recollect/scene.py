@@ -119,7 +119,7 @@ class Scene:
         place = self.speeches.index(speech) + 1
         return self.speeches[place] if place < len(self.speeches) else None
 
-    def reply_to(self, speech: Speech) -> Speech | None:
-        """The user's next words."""
-        place = self.speeches.index(speech)
-        return next((one for one in self.speeches[place + 1 :] if one.by_user), None)
+    def answers_choice(self, speech: Speech) -> bool:
+        """Whether the user answers an assistant that has just laid out a choice."""
+        before = self.before(speech)
+        return before is not None and not before.by_user and before.offers_choice

@@ -52,7 +52,7 @@ def findings(
     """What passes, best first, at most one of each category; nothing that `known` texts say already."""
     bar = threshold or (lambda _: DEFAULT_THRESHOLD)
     scene = Scene(messages, lexicons)
-    passed = [one for one in _candidates(scene) if one.score >= bar(one.category) and not _is_echo(one.core, known)]
+    passed = [one for one in _candidates(scene) if one.score >= bar(one.category) and not is_echo(one.core, known)]
     passed.sort(key=lambda one: (-one.score, CATEGORIES.index(one.category)))
     kept: list[Finding] = []
     for one in passed:
@@ -108,42 +108,54 @@ def _cue(line: Line, category: str) -> float:
     return WEAK + 0.1 * (hits > 1) if hits else 0.0
 
 
+_MANNERS = {"scope": 0.25, "habit": 0.25, "universal": 0.15, "contrast": 0.2, "directive": 0.1, "placement": 0.2}
+_RULING = ("preference.strong", "habit", "placement", "directive")
+
+
 def _preference(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
     """How the user wants things done, above all where they correct what was just done."""
-    cue = _cue(line, "preference")
-    if not cue or not speech.by_user or line.has("one_off") or any(n.has("one_off") for n in speech.near(number)):
+    if not speech.by_user or line.has("one_off", "hedge") or (line.has("task") and not line.has("preference.strong")):
         return None
     corrects = speech.acted_before and speech.opens_with("correction")
-    boost, beside = _boost(speech, number, {"scope": 0.15, "reason": 0.1, "contrast": 0.1})
-    if not boost or (cue < STRONG and not line.has("scope") and not corrects):
+    boost, beside = _boost(speech, number, _MANNERS)
+    if not boost or not (corrects or line.has(*_RULING)) or _is_passing(speech, number):
         return None
-    score = cue + BY_USER + boost + 0.2 * corrects - _doubt(line)
+    score = 0.4 * line.has("preference.strong") + boost + 0.2 * line.has("topic") + 0.25 * corrects - _doubt(line)
     return Finding("preference", score, line.sentence.raw, _evidence(speech, number, beside), is_correction=corrects)
+
+
+def _is_passing(speech: Speech, number: int) -> bool:
+    """Whether a sentence speaks of the thing at hand only, as the one beside it says."""
+    line = speech.lines[number]
+    if line.has("preference.strong", "habit", "universal"):
+        return False
+    return any(near.has("one_off") for near in speech.near(number))
 
 
 def _decision(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
     """What was chosen, by the user or by the assistant with the user's consent."""
     if not speech.by_user:
         return _accepted(scene, speech, number, line)
-    before = scene.before(speech)
-    asked = before is not None and not before.by_user and before.offers_choice
-    cue = _cue(line, "decision")
-    if asked and line.has("select") and number < 2:
-        cue = STRONG
-    boost, beside = _boost(speech, number, {"reason": 0.15, "contrast": 0.15})
-    against, _ = _boost(speech, number, {"contrast": 0.15})
-    if not cue or not (boost or asked) or (cue < STRONG and not (against or asked)):
+    asked = scene.answers_choice(speech)
+    cue = STRONG if asked and number < 2 and _chooses(line) else 0.0 if line.has("process") else _cue(line, "decision")
+    boost, beside = _boost(speech, number, {"reason": 0.15, "contrast": 0.15, "decision.news": 0.15})
+    if not cue or not boost or line.has("hedge") or (asked and any(one.has("hedge") for one in speech.lines)):
         return None
-    score = cue + BY_USER + boost + 0.15 * asked + 0.1 * speech.acted_after - _doubt(line)
+    score = cue + BY_USER + boost + 0.15 * asked - DOUBT * line.has("debt.defer", "task") - _doubt(line)
     return Finding("decision", score, line.sentence.raw, _evidence(speech, number, beside))
+
+
+def _chooses(line: Line) -> bool:
+    """Whether an answer to a choice makes one: it says more than yes."""
+    return line.has("select") or not (line.has("accept") and len(line.sentence.words) < 4)
 
 
 def _accepted(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
     boost, beside = _boost(speech, number, {"reason": 0.15, "contrast": 0.15})
     strong = line.has("decision.strong")
-    reply = scene.reply_to(speech)
-    consent = reply is not None and reply.opens_with("accept") and reply is scene.after(speech)
-    if strong and boost >= 0.25 and speech.acted_before:
+    reply = scene.after(speech)
+    consent = reply is not None and reply.by_user and reply.opens_with("accept")
+    if strong and line.has("reason") and line.has("contrast") and speech.acted_before:
         score = STRONG + boost - _doubt(line)
     elif line.has("proposal") and boost and consent and reply and not reply.lines[0].is_question:
         score = WEAK + boost + 0.2 + 0.1 * reply.acted_after - _doubt(line)
@@ -157,29 +169,27 @@ def _constraint(scene: Scene, speech: Speech, number: int, line: Line) -> Findin
     cue = STRONG if line.has("limit") else WEAK if line.has("limit.weak") else 0.0
     if not cue or not (speech.by_user or speech.grounded):
         return None
-    boost, beside = _boost(speech, number, {"discovery": 0.2, "authority": 0.1})
-    if not boost or (cue < STRONG and not line.has("discovery", "authority")):
+    boost, beside = _boost(speech, number, {"discovery": 0.15, "external": 0.15})
+    if not boost or not line.has("discovery", "external") or (line.has("failure") and not line.has("discovery")):
         return None
     more = 0.1 * line.has_number + 0.1 * (line.tags.get("limit", 0) > 1)
-    score = cue - 0.05 + BY_USER * speech.by_user + boost + more - _doubt(line)
+    score = cue + 0.05 * speech.by_user + boost + more - DOUBT * line.has("task") - _doubt(line)
     return Finding("constraint", score, line.sentence.raw, _evidence(speech, number, beside))
 
 
-_DEBT = ("debt.defer", "debt.flaw", "debt.return")
+_DEBT = {"debt.defer": 0.25, "debt.defer.weak": 0.1, "debt.flaw": 0.25, "debt.return": 0.2}
 
 
 def _debt(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
     """What was knowingly left: something flawed, put off, to be come back to; two of the three must be said."""
-    own = [tag for tag in _DEBT if line.has(tag)]
-    if not own or not (speech.by_user or speech.grounded):
+    if not any(line.has(tag) for tag in _DEBT) or not (speech.by_user or speech.grounded):
         return None
-    others = {tag: 0.2 for tag in _DEBT if tag != own[0]}
-    boost, beside = _boost(speech, number, others)
-    deferred, _ = _boost(speech, number, {"debt.defer": 0.1})
-    if not boost or not deferred:
-        return None
+    boost, beside = _boost(speech, number, _DEBT)
+    deferred, _ = _boost(speech, number, {"debt.defer": 0.1, "debt.defer.weak": 0.1})
     why, more = _boost(speech, number, {"reason": 0.1})
-    score = 0.35 + BY_USER * speech.by_user + boost + why - _doubt(line)
+    if not deferred:
+        return None
+    score = 0.1 + boost + why + 0.05 * speech.by_user - DOUBT * line.has("task") - _doubt(line)
     return Finding("tech_debt", score, line.sentence.raw, _evidence(speech, number, beside + more))
 
 
@@ -200,8 +210,8 @@ def _runbook(scene: Scene, speech: Speech, solved: Line) -> Finding | None:
     cause = _cause(scene, start, speech) if start >= 0 else None
     if cause is None:
         return None
-    strength = 0.3 if cause.has("cause.strong") else 0.15
-    score = 0.25 + 0.1 + strength + 0.2 * solved.sentence.has_code + 0.05 * cause.sentence.has_code
+    strength = 0.25 if cause.has("cause.strong") else 0.1
+    score = 0.3 + strength + 0.2 * (solved.sentence.has_command or cause.sentence.has_command)
     evidence = tuple(dict.fromkeys((cause.sentence.raw, solved.sentence.raw)))
     return Finding("runbook", score, cause.sentence.raw, evidence)
 
@@ -248,7 +258,14 @@ def _summaries(scene: Scene) -> Iterator[Finding]:
     yield Finding("session_summary", score, left[0].sentence.raw, evidence)
 
 
-def _is_echo(core: str, known: tuple[str, ...]) -> bool:
+def leftovers(messages: list[Message], lexicons: Lexicons) -> list[str]:
+    """What the assistant last said is still to be done, word for word."""
+    answers = [speech for speech in Scene(messages, lexicons).speeches if not speech.by_user][-2:]
+    lines = [line for speech in answers for line in speech.lines]
+    return [line.sentence.raw for line in lines if line.has("leftover") and not line.is_question]
+
+
+def is_echo(core: str, known: tuple[str, ...]) -> bool:
     """Whether a sentence only says again what a known text says."""
     words = _content(core)
     return bool(words) and any(len(words & _content(text)) >= _ECHO * len(words) for text in known)

@@ -29,6 +29,8 @@ class Command(NamedTuple):
 COMMANDS: dict[str, Command] = {
     "init": Command("init", "Make a memory for this project and tell git how to keep it."),
     "save": Command("save", "Save a new record."),
+    "inbox": Command("inbox", "List the drafts that wait for review."),
+    "review": Command("review", "Walk through the drafts: accept, edit, merge, reject or skip each."),
     "show": Command("show", "Show one record."),
     "list": Command("listing", "List records."),
     "search": Command("search", "Find what answers a question."),

@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> Answer:
     before = keeper.store.get(args.id)
     copy = _copy(before, args.draft)
     try:
-        _let_edit(copy)
-        patch = difference(memory.to_json(before.memory), _read(copy))
+        let_edit(copy)
+        patch = difference(memory.to_json(before.memory), read_edited(copy))
         after = keeper.update(
             before.path,
             patch,
@@ -82,7 +82,8 @@ def _copy(entry: Entry, draft: str | None) -> str:
     return path
 
 
-def _let_edit(path: str) -> None:
+def let_edit(path: str) -> None:
+    """Have the user's editor run on a file."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("notepad" if sys.platform == "win32" else "vi")
     try:
         done = subprocess.run([*shlex.split(editor, posix=sys.platform != "win32"), path], check=False)
@@ -92,7 +93,8 @@ def _let_edit(path: str) -> None:
         raise BadInput(f"the editor ended with code {done.returncode}, so nothing was saved", fix="edit it again")
 
 
-def _read(path: str) -> dict[str, Any]:
+def read_edited(path: str) -> dict[str, Any]:
+    """The JSON object that came out of the editor."""
     try:
         with open(path, "rb") as file:
             value = memory.decode(file.read(), "the edited text")

@@ -1,36 +1,166 @@
-"""`recollect save CATEGORY`: a new record from flags or JSON, with ids, dates and defaults filled in."""
+"""`recollect save CATEGORY`: a new record from flags or JSON, after a look at what the store says already."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from recollect import compose, memory, project, schema
+from recollect import compose, inbox, memory, neighbours, offers, project, review, schema
 from recollect.cli import given, target
 from recollect.cli.answer import Answer, to_json
 from recollect.cli.terminal import Screen, clean
+from recollect.cli.update import told
+from recollect.errors import BadInput
+from recollect.inbox import Draft, Inbox
+from recollect.keeper import Keeper
+from recollect.memory import Memory
+from recollect.neighbours import Neighbour
+from recollect.offers import Offer
+from recollect.project import Project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("category", metavar="CATEGORY", help=f"one of {', '.join(schema.FOLDERS)}")
     parser.add_argument("title", metavar="TITLE", nargs="?", help="one line that says what it is about")
     given.add_arguments(parser)
+    parser.add_argument("--update", metavar="ID", default="", help="it changes this record: put it in there")
+    parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
+    parser.add_argument("--force", action="store_true", help="save it although a record says nearly the same")
+    parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed before it is used")
+    parser.add_argument("--offer", metavar="KEY", default="", help="the offer it answers, as named in the note")
     parser.add_argument("--allow-secret", action="store_true", help="save it although it seems to carry a credential")
     parser.add_argument("--dry-run", action="store_true", help="check everything and write nothing")
 
 
 def run(args: argparse.Namespace) -> Answer:
     category = compose.category_of(args.category)
+    if args.update and args.supersedes:
+        raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
     keeper = target.keeper_of(args)
-    partial = given.record(args, category)
+    made = _offer(args)
+    partial = {**_origin(args, made), **given.record(args, category)}
+    record = compose.compose(category, partial, now=keeper.now, allow_secret=args.allow_secret)
+    near = _near(args, keeper, record)
+    if args.draft:
+        answer = _draft(args, keeper, record, made, near)
+    elif args.update:
+        answer = _update(args, keeper, record)
+    else:
+        answer = _save(args, keeper, category, partial, near)
+    if made and not args.dry_run:
+        state = "drafted" if args.draft else "saved"
+        offers.note(Project(args.project).root, state, category, made.session, made.evidence)
+    return answer
+
+
+def _offer(args: argparse.Namespace) -> Offer | None:
+    if not args.offer:
+        return None
+    found = offers.find(Project(args.project).root, args.offer)
+    if found is None:
+        raise BadInput(f"no offer {args.offer!r} was made in this project", fix="leave --offer out")
+    return found
+
+
+def _origin(args: argparse.Namespace, made: Offer | None) -> dict[str, Any]:
+    if made:
+        return {"origin": "agent", "source": review.source(made.session, made.evidence)}
+    return {"origin": "agent"} if args.draft else {}
+
+
+def _near(args: argparse.Namespace, keeper: Keeper, record: Memory) -> list[Neighbour]:
+    """The nearest records; refused if one says nearly the same or the opposite and nobody said what to do with it."""
+    for reference in (args.update, args.supersedes):
+        if reference:
+            keeper.store.get(reference)
+    if keeper.store.has(record.path):
+        return []
+    near = neighbours.nearest(keeper.store, record)
+    if not (args.force or args.update or args.supersedes):
+        neighbours.refuse(near, "the same command with")
+    return near
+
+
+def _draft(
+    args: argparse.Namespace, keeper: Keeper, record: Memory, made: Offer | None, near: list[Neighbour]
+) -> Answer:
+    if not args.update:
+        keeper.store.refuse_existing(record.id)
+    draft = inbox.draft_of(
+        record,
+        session=made.session if made else "",
+        offer=made.key if made else "",
+        evidence=made.evidence if made else (),
+        updates=args.update,
+        supersedes=args.supersedes,
+    )
+    box = Inbox(keeper.store.root)
+    if not args.dry_run:
+        box.put(draft)
+    data = {**_draft_handle(box, draft), "nearest": [_brief(one) for one in near], "dry_run": args.dry_run}
+
+    def text(screen: Screen) -> str:
+        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
+        return "\n".join([*_nearest_lines(near), f"{verb} {clean(data['file'])}; `recollect review` decides on it"])
+
+    return Answer(data, text)
+
+
+def _draft_handle(box: Inbox, draft: Draft) -> dict[str, Any]:
+    record = draft.record
+    return {
+        "draft": draft.name,
+        "category": record.category,
+        "title": record.title,
+        "updates": draft.updates,
+        "supersedes": draft.supersedes,
+        "file": f"{box.folder}/{draft.name}.json",
+    }
+
+
+def _update(args: argparse.Namespace, keeper: Keeper, record: Memory) -> Answer:
+    before = keeper.store.get(args.update)
+    patch = review.merged(before.memory, record)
+    summary = f"Updated from: {record.title}"
+    after = keeper.update(before.path, patch, before.hash, summary=summary, allow_secret=args.allow_secret)
+    return told(args, keeper.store, before, after)
+
+
+def _save(
+    args: argparse.Namespace, keeper: Keeper, category: str, partial: dict[str, Any], near: list[Neighbour]
+) -> Answer:
     entry = project.save(keeper, category, partial, allow_secret=args.allow_secret)
-    data: dict[str, Any] = {**target.handle(keeper.store, entry), "dry_run": args.dry_run}
+    if args.supersedes:
+        _, entry = keeper.supersede(args.supersedes, entry.memory.id)
+    data: dict[str, Any] = {
+        **target.handle(keeper.store, entry),
+        "nearest": [_brief(one) for one in near],
+        "dry_run": args.dry_run,
+    }
     if args.dry_run:
         data["record"] = memory.to_json(entry.memory)
 
     def text(screen: Screen) -> str:
         if args.dry_run:
-            return f"would save {entry.path}\n{to_json(data['record'])}"
-        return f"{screen.paint('saved', 'green')} {clean(data['file'])}"
+            return "\n".join([*_nearest_lines(near), f"would save {entry.path}", to_json(data["record"])])
+        return "\n".join([*_nearest_lines(near), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
 
     return Answer(data, text)
+
+
+def _brief(one: Neighbour) -> dict[str, Any]:
+    return {
+        "id": one.memory.id,
+        "category": one.memory.category,
+        "title": one.memory.title,
+        "path": one.entry.path,
+        "hash": one.entry.hash,
+        "probability": round(one.probability, 3),
+        "likeness": round(one.likeness, 3),
+        "verdict": one.verdict,
+        "reason": one.reason,
+    }
+
+
+def _nearest_lines(near: list[Neighbour]) -> list[str]:
+    return [f"near: {one.entry.path} ({clean(one.memory.title)})" for one in near]

@@ -40,6 +40,11 @@ class Event:
         value = self._fields.get(key)
         return value if isinstance(value, dict) else {}
 
+    def has_items(self, key: str) -> bool:
+        """Whether a field is a list with something in it."""
+        value = self._fields.get(key)
+        return isinstance(value, list) and bool(value)
+
     @property
     def session(self) -> str:
         return self.text("session_id")

@@ -1,0 +1,215 @@
+"""`recollect review`: walk through the inbox: accept, edit, merge, reject or skip each draft."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+import tempfile
+from typing import Any
+
+from recollect import compose, memory, neighbours, review
+from recollect.cli import target
+from recollect.cli.answer import Answer
+from recollect.cli.edit import let_edit, read_edited
+from recollect.cli.show import page
+from recollect.cli.terminal import Screen, clean
+from recollect.errors import BadInput, RecollectError
+from recollect.inbox import BrokenDraft, Draft, Inbox
+from recollect.keeper import Keeper
+from recollect.memory import Memory
+from recollect.project import Project
+from recollect.store import Entry
+
+_QUESTION = "[a]ccept  [e]dit  [m]erge  [r]eject  [s]kip  [q]uit ? "
+_WORDS = {"a": "accept", "e": "edit", "m": "merge", "r": "reject", "s": "skip", "q": "quit"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
+    parser.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
+    parser.add_argument("--into", metavar="ID", default="", help="the record to merge into")
+    parser.add_argument("--reject", metavar="NAME", help="throw this draft away and never offer it again")
+    parser.add_argument("--update", metavar="ID", default="", help="with --accept: it changes this record")
+    parser.add_argument("--supersedes", metavar="ID", default="", help="with --accept: it replaces this record")
+    parser.add_argument("--force", action="store_true", help="accept it although a record says nearly the same")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    desk = Desk(args)
+    for verb in ("accept", "merge", "reject"):
+        if getattr(args, verb):
+            return desk.decide(verb, getattr(args, verb))
+    if args.json:
+        raise BadInput(
+            "a review needs somebody to answer",
+            fix="recollect inbox --json, then recollect review --accept NAME --json",
+        )
+    return desk.walk()
+
+
+class Desk:
+    """Where drafts are decided on."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.keeper: Keeper = target.keeper_of(args)
+        self.box = Inbox(self.keeper.store.root)
+        self.project = Project(args.project).root
+        self.screen = Screen.of(sys.stdout)
+
+    def decide(self, verb: str, name: str) -> Answer:
+        """Carry one decision out that was made on the command line."""
+        draft = review.find(self.box, name)
+        if verb == "reject":
+            review.reject(self.box, draft, project=self.project)
+            return _told("rejected", name)
+        if isinstance(draft, BrokenDraft):
+            raise draft.error
+        if verb == "merge":
+            into = self.args.into or draft.updates
+            if not into:
+                raise BadInput("--merge needs the record to merge into", fix=f"--merge {name} --into ID")
+            return self._done("merged", name, review.merge(self.keeper, self.box, draft, into, project=self.project))
+        return self._done("accepted", name, self._accept(draft))
+
+    def _accept(self, draft: Draft) -> Entry:
+        args = self.args
+        draft = draft._replace(updates=args.update or draft.updates, supersedes=args.supersedes or draft.supersedes)
+        return review.accept(self.keeper, self.box, draft, project=self.project, force=args.force)
+
+    def _done(self, verb: str, name: str, entry: Entry) -> Answer:
+        return _told(verb, name, target.handle(self.keeper.store, entry))
+
+    def walk(self) -> Answer:
+        """Show every draft and ask what shall become of it."""
+        waiting = list(self.box.scan())
+        counts = dict.fromkeys(("accepted", "merged", "rejected", "skipped"), 0)
+        for number, draft in enumerate(waiting, 1):
+            self._say(f"\n{number} of {len(waiting)}: {self.screen.paint(clean(draft.name), 'bold')}")
+            outcome = self._ask_about(draft)
+            if outcome == "quit":
+                break
+            counts[outcome] += 1
+        told = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to decide"
+        return Answer(counts, lambda screen: told if waiting else "The inbox is empty.")
+
+    def _ask_about(self, draft: Draft | BrokenDraft) -> str:
+        if isinstance(draft, BrokenDraft):
+            self._say(f"cannot be read: {clean(draft.error.message)}")
+        else:
+            self._show(draft)
+        while True:
+            verb = _WORDS.get(self._ask(_QUESTION).lower()[:1], "")
+            try:
+                outcome, draft = self._carry_out(verb, draft)
+            except RecollectError as error:
+                self._say(f"{error.code}: {clean(error.message)}\nfix: {clean(error.fix)}")
+                continue
+            if outcome:
+                return outcome
+
+    def _carry_out(self, verb: str, draft: Draft | BrokenDraft) -> tuple[str, Draft | BrokenDraft]:
+        if verb in ("quit", "skip"):
+            return ("quit" if verb == "quit" else "skipped"), draft
+        if verb == "reject":
+            review.reject(self.box, draft, project=self.project)
+            return "rejected", draft
+        if isinstance(draft, BrokenDraft):
+            raise BadInput("an unreadable draft can only be rejected or skipped", fix="answer r or s")
+        if verb == "edit":
+            edited = self._edit(draft)
+            self._show(edited)
+            return "", edited
+        if verb == "merge":
+            return self._merge(draft), draft
+        if verb == "accept":
+            entry = review.accept(self.keeper, self.box, draft, project=self.project, force=self._insists(draft))
+            self._say(f"{self.screen.paint('saved', 'green')} {entry.path}")
+            return "accepted", draft
+        return "", draft
+
+    def _insists(self, draft: Draft) -> bool:
+        """Whether a draft is to be saved beside the record that says the same or the opposite."""
+        near = [] if draft.updates or draft.supersedes else neighbours.nearest(self.keeper.store, draft.record)
+        if not near or near[0].verdict not in ("same", "reverses"):
+            return False
+        one = near[0]
+        word = "says nearly the same" if one.verdict == "same" else "is reversed by this"
+        return self._ask(f"{one.entry.path} {word} ({one.reason}). Save it all the same? [y/N] ").lower()[:1] == "y"
+
+    def _merge(self, draft: Draft) -> str:
+        near = neighbours.nearest(self.keeper.store, draft.record)
+        likely = draft.updates or (near[0].memory.id if near else "")
+        into = self._ask(f"into which record? [{likely}] ") or likely
+        if not into:
+            return ""
+        self._say(difference(*review.preview(self.keeper, draft, into), self.screen))
+        if self._ask("merge? [y/N] ").lower()[:1] != "y":
+            return ""
+        review.merge(self.keeper, self.box, draft, into, project=self.project)
+        return "merged"
+
+    def _edit(self, draft: Draft) -> Draft:
+        """The draft after its record went through the editor; kept in the inbox as it is now."""
+        with tempfile.TemporaryDirectory(prefix="recollect-review-") as folder:
+            copy = os.path.join(folder, f"{draft.name}.json")
+            with open(copy, "wb") as file:
+                file.write(memory.render(draft.record))
+            let_edit(copy)
+            raw = read_edited(copy)
+        edited = draft._replace(record=compose.checked(raw))
+        return self.box.put(edited, replacing=True)
+
+    def _show(self, draft: Draft) -> None:
+        entry = Entry(draft.record, f"inbox/{draft.name}.json", "")
+        self._say(page(entry, self.screen))
+        for quote in draft.evidence:
+            self._say(f"{self.screen.paint('said', 'cyan')}: {clean(quote)}")
+        if draft.is_machine_made:
+            self._say(self.screen.paint("made by recollect from the transcript, not by an agent", "yellow"))
+        for one in neighbours.nearest(self.keeper.store, draft.record):
+            word = {"same": "says the same", "reverses": "contradicts this"}.get(one.verdict, "is near")
+            self._say(f"{self.screen.paint(word, 'yellow')}: {one.entry.path} ({clean(one.memory.title)})")
+        target_id = draft.updates
+        if target_id and self.keeper.store.has(target_id):
+            self._say(difference(*review.preview(self.keeper, draft, target_id), self.screen))
+
+    def _say(self, text: str) -> None:
+        print(text, flush=True)
+
+    def _ask(self, question: str) -> str:
+        print(question, end="", flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            raise BadInput(
+                "nobody answered", fix="run it in a terminal, or use --accept NAME, --merge NAME or --reject NAME"
+            )
+        return line.strip()
+
+
+def difference(before: Memory, after: Memory, screen: Screen) -> str:
+    """What would change in a record, line by line."""
+    old, new = (_plain(record) for record in (before, after))
+    lines = []
+    for line in difflib.unified_diff(old, new, before.path, f"{after.path} with the draft", lineterm="", n=1):
+        colour = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        lines.append(screen.paint(clean(line), colour))
+    return "\n".join(lines) or "The record says all of it already."
+
+
+def _plain(record: Memory) -> list[str]:
+    kept = {
+        key: value
+        for key, value in memory.to_json(record).items()
+        if key not in ("changes", "times_updated", "updated_at")
+    }
+    return json.dumps(kept, ensure_ascii=False, indent=2).split("\n")
+
+
+def _told(verb: str, name: str, handle: dict[str, Any] | None = None) -> Answer:
+    data = {"draft": name, "outcome": verb, **(handle or {})}
+    where = f" as {handle['path']}" if handle else ""
+    return Answer(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")

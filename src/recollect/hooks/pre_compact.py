@@ -1,0 +1,26 @@
+"""A conversation is about to be compacted: keep in the inbox what can be told of it without an agent."""
+
+from __future__ import annotations
+
+from recollect import config
+from recollect.hooks.event import Event
+from recollect.hooks.stop import captures
+
+
+def handle(event: Event) -> str:
+    """Never answers: what this hook prints would become part of the instructions for compacting."""
+    if event.in_subagent or not event.store or not event.text("transcript_path"):
+        return ""
+    settings = config.load(event.store)
+    if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
+        return ""
+    from recollect import summary
+
+    summary.draft(
+        project=event.project,
+        store=event.store,
+        session=event.session,
+        transcript_path=event.text("transcript_path"),
+        settings=settings,
+    )
+    return ""

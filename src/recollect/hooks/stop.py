@@ -1,0 +1,49 @@
+"""A turn has ended: if it settled something new, ask the agent once to save it or drop it."""
+
+from __future__ import annotations
+
+from recollect import config, transcript
+from recollect.hooks.event import Event, context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.transcript import Message
+
+
+def handle(event: Event) -> str:
+    if event.flag("stop_hook_active") or event.in_subagent or event.has_items("background_tasks") or not event.store:
+        return ""
+    settings = config.load(event.store)
+    if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
+        return ""
+    categories = [name for name in config.CATEGORY_NAMES if captures(name, settings)]
+    messages = last_messages(event, settings.count("triage.max_messages")) if categories else []
+    if not messages:
+        return ""
+    from recollect import triage
+    from recollect.lexicon import Lexicons
+
+    found = triage.findings(messages, Lexicons(), lambda name: settings.number(f"triage.thresholds.{name}"))
+    found = [one for one in found if one.category in categories]
+    if not found:
+        return ""
+    from recollect import capture
+
+    text = capture.offer(found, project=event.project, store=event.store, session=event.session, settings=settings)
+    return context("Stop", text) if text else ""
+
+
+def captures(category: str, settings: Settings) -> bool:
+    """Whether sessions are searched for a category at all."""
+    return settings.is_enabled(category) and settings.flag(f"categories.{category}.auto_capture")
+
+
+def last_messages(event: Event, most: int) -> list[Message]:
+    """The session's last messages; what was said last is in the event, as the transcript may lag behind."""
+    messages = transcript.messages(event.text("transcript_path"))
+    last = transcript.without_blocks(event.text("last_assistant_message"))
+    said = [message.text for message in messages[-6:] if message.role == "assistant" and message.kind == "text"]
+    if last and not any(last in text or text in last for text in said):
+        messages.append(transcript.Message("assistant", "text", last))
+    return messages[-most:]
