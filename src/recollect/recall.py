@@ -9,7 +9,10 @@ from recollect.freshness import Freshness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.config import Settings
+    from recollect.ledger import Ledger
     from recollect.search import Match
 
 PROJECT_SOURCE = ".claude/memory/"
@@ -112,7 +115,12 @@ def borrowed(prompt: str, transcript_path: str) -> str:
     """The last turns of the user, for a prompt that does not say by itself what it is about."""
     if not transcript_path or not query.is_referring(prompt):
         return ""
-    return "\n".join(turn[:2_000] for turn in transcript.last_prompts(transcript_path))
+    return lent(transcript.last_prompts(transcript_path))
+
+
+def lent(turns: Sequence[str]) -> str:
+    """What earlier turns have to lend to a prompt that refers to them."""
+    return "\n".join(turn[:2_000] for turn in turns)
 
 
 def passing(found: list[Found], settings: Settings, *, first: bool) -> list[Found]:
@@ -158,12 +166,18 @@ def for_prompt(stores: Stores, prompt: str, settings: Settings, *, session: str,
     found = stores.find(prompt, settings, borrowed(prompt, transcript_path))
     passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path), session=session)
     with ledger.Ledger(session) as told:
-        new = [one for one in passed if not told.knows(one.record, one.stamp)]
-        text, shown = rendered(verified(new, settings, first=first), settings, first=first)
-        for one in shown:
-            told.note(one.record, one.stamp)
+        text, shown = tell(passed, told, settings, first=first)
     note_use(shown)
-    return text if passed else _hint(prompt)
+    return text if passed else hint(prompt)
+
+
+def tell(passed: list[Found], told: Ledger, settings: Settings, *, first: bool) -> tuple[str, list[Found]]:
+    """The block of what a session was not told yet, and the memories in it, which its ledger then knows."""
+    new = [one for one in passed if not told.knows(one.record, one.stamp)]
+    text, shown = rendered(verified(new, settings, first=first), settings, first=first)
+    for one in shown:
+        told.note(one.record, one.stamp)
+    return text, shown
 
 
 def note_use(shown: list[Found]) -> None:
@@ -179,7 +193,7 @@ def preview(
     found = stores.find(prompt, settings, borrowed(prompt, transcript_path), hook=False)
     passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path))
     if not passed:
-        return _hint(prompt), []
+        return hint(prompt), []
     return rendered(verified(passed, settings, first=first), settings, first=first)
 
 
@@ -219,6 +233,7 @@ def _history(match: Match) -> str:
     return f"replaces “{title}”" + (f" since {since[:10]}" if since else "")
 
 
-def _hint(prompt: str) -> str:
+def hint(prompt: str) -> str:
+    """What is said where nothing was found: something only to a question about the past."""
     asked = prompt[:400].lower()
     return injection.HINT if any(phrase in asked for phrase in _PAST) else ""

@@ -54,6 +54,11 @@ def is_machine_turn(prompt: str) -> bool:
     return prompt.lstrip().startswith(_MACHINE)
 
 
+def wants_silence(prompt: str) -> bool:
+    """Whether nobody wants memories for this prompt: our own commands, machine turns, or the user's word for it."""
+    return prompt.lstrip().startswith("/memory:") or "#nomem" in prompt or is_machine_turn(prompt)
+
+
 def last_prompts(path: str, most: int = 3) -> list[str]:
     """The newest prompts a person typed, oldest first, without anything that was injected into them."""
     found: list[str] = []

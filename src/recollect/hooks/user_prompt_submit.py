@@ -8,7 +8,9 @@ from recollect.hooks.event import Event, context
 
 def handle(event: Event) -> str:
     prompt = event.text("prompt")
-    if not prompt.strip() or event.in_subagent or is_skipped(prompt) or event.text("source") not in ("", "user", "sdk"):
+    if not prompt.strip() or event.in_subagent or event.text("source") not in ("", "user", "sdk"):
+        return ""
+    if transcript.wants_silence(prompt):
         return ""
     settings = config.load(event.store)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
@@ -23,8 +25,3 @@ def handle(event: Event) -> str:
         transcript_path=event.text("transcript_path"),
     )
     return context("UserPromptSubmit", text) if text else ""
-
-
-def is_skipped(prompt: str) -> bool:
-    """Whether nobody wants memories for this prompt: our own commands, machine turns, or the user's word for it."""
-    return prompt.lstrip().startswith("/memory:") or "#nomem" in prompt or transcript.is_machine_turn(prompt)
