@@ -45,6 +45,7 @@ class Plain:
             if not one.superseded_by
         ]
         self._connection.executemany("INSERT INTO word VALUES (?, ?, ?, ?)", rows)
+        self._words = {row[0]: frozenset(_ascii_words(row[3])) for row in rows}
 
     def find(self, expression: str, weights: str, gone: frozenset[str], most: int = 60) -> list[tuple[str, float]]:
         if not expression:
@@ -56,8 +57,7 @@ class Plain:
         return [(one, score) for one, score in rows if one not in gone]
 
     def body_hits(self, one: str, words: set[str]) -> int:
-        (body,) = self._connection.execute("SELECT body FROM word WHERE id = ?", (one,)).fetchone()
-        return len(words.intersection(_ascii_words(body)))
+        return len(words & self._words[one])
 
 
 class Systems:
