@@ -12,12 +12,13 @@ from recollect.errors import RecollectError
 
 
 class Answer(NamedTuple):
-    """The outcome of a command; `text` is asked only when a person is to read it, `warning` goes to standard error."""
+    """The outcome of a command; `text` is asked only when a person is to read it, `warning` and `note` go to stderr."""
 
     data: Any
     text: Callable[[Screen], str]
     status: int = 0
     warning: str = ""
+    note: str = ""
 
 
 def emit(answer: Answer, *, as_json: bool) -> None:
@@ -26,8 +27,13 @@ def emit(answer: Answer, *, as_json: bool) -> None:
     if text:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
-    if answer.warning and not as_json:
-        print(f"{Screen.of(sys.stderr).paint('warning', 'yellow')}: {clean(answer.warning)}", file=sys.stderr)
+    if as_json:
+        return
+    screen = Screen.of(sys.stderr)
+    if answer.warning:
+        print(f"{screen.paint('warning', 'yellow')}: {clean(answer.warning)}", file=sys.stderr)
+    if answer.note:
+        print(screen.paint(clean(answer.note), "dim"), file=sys.stderr)
 
 
 def emit_error(error: RecollectError, *, as_json: bool) -> None:

@@ -34,5 +34,5 @@ def run(args: argparse.Namespace) -> Answer:
         "tokens": cost,
         "memories": [{"id": hit.id, "path": hit.path, "probability": round(hit.probability, 4)} for hit in hits],
     }
-    warning = f"about {cost} tokens" if text else "nothing is relevant enough: the agent would be told nothing"
-    return Answer(data, lambda _: text, warning=warning)
+    note = f"(about {cost} tokens)" if text else "(nothing is relevant enough: the agent would be told nothing)"
+    return Answer(data, lambda _: text, note=note)

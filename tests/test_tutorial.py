@@ -1,0 +1,139 @@
+"""The tutorial is true: its commands are run in order, and what they print is compared with what the page shows.
+
+`pytest tests/test_tutorial.py --update-golden` writes what they print now into the page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "tutorial.md"
+_MARK = "=-=-= end of a command, exit code "
+_BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.M | re.S)
+
+pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("git"), reason="needs a POSIX shell and git")
+
+
+class Step(NamedTuple):
+    """A command as the page prints it, and what it shows below."""
+
+    command: str
+    output: str
+
+
+def test_every_command_of_the_tutorial_prints_what_the_page_shows(
+    home: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    steps = list(_steps(PAGE.read_text(encoding="utf-8")))
+
+    played = _play([step.command for step in steps], home, tmp_path)
+
+    if request.config.getoption("--update-golden"):
+        _update(played)
+    shown = [(step.command, _plain(step.output)) for step in _steps(PAGE.read_text(encoding="utf-8"))]
+    assert [(step.command, _plain(step.output)) for step in played] == shown
+
+
+def test_the_tutorial_shows_the_moments_it_promises() -> None:
+    """The page may be refreshed by a command; this is what must not be refreshed away."""
+    outputs = {step.command.split(" \\\n")[0]: step.output for step in _steps(PAGE.read_text(encoding="utf-8"))}
+    recalls = [text for command, text in outputs.items() if command.startswith("recollect recall")]
+
+    assert "Sessions are rows in auth.sessions with a 14 day expiry." in recalls[0]
+    assert recalls[1] == "(nothing is relevant enough: the agent would be told nothing)\n"
+    assert "signed cookie of at most 2 KB" in recalls[2] and "rows in auth.sessions" not in recalls[2]
+    assert "LIFETIME_DAYS stays at 14" in next(text for command, text in outputs.items() if command.startswith("echo '{"))
+    assert "Write the migration for auth.sessions." in outputs["recollect digest"]
+
+
+def test_a_step_is_a_command_with_its_continuation_and_its_output() -> None:
+    page = "```console\n$ one \\\n    two\nfirst\nsecond\n$ three |\n    four\n```\ntext\n```sh\n$ not run\n```\n"
+
+    assert list(_steps(page)) == [Step("one \\\n    two", "first\nsecond\n"), Step("three |\n    four", "")]
+
+
+def _steps(page: str) -> Iterator[Step]:
+    for block in _BLOCK.findall(page):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            lines = part.splitlines()
+            last = next(number for number, line in enumerate(lines) if not line.endswith((" \\", " |")))
+            output = lines[last + 1 :]
+            yield Step("\n".join(lines[: last + 1]), "".join(f"{line}\n" for line in output))
+
+
+def _play(commands: list[str], home: Path, tmp_path: Path) -> list[Step]:
+    """Run the commands in one shell, as a reader would; every one must succeed."""
+    (home / "recollect").symlink_to(ROOT)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    python = programs / "python3"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    script = "".join(f'{command}\necho "{_MARK}$?"\n' for command in commands)
+    printed = _on_a_terminal(script, home, _environment(programs))
+    parts = re.split(rf"{_MARK}(\d+)\n", printed.replace(str(home), "/home/you"))
+    outputs, codes = parts[0:-1:2], parts[1::2]
+    assert [(command, code) for command, code in zip(commands, codes) if code != "0"] == []
+    assert len(outputs) == len(commands)
+    ended = (output if output.endswith("\n") or not output else f"{output}\n" for output in outputs)
+    return [Step(command, output) for command, output in zip(commands, ended)]
+
+
+def _on_a_terminal(script: str, cwd: Path, env: dict[str, str]) -> str:
+    """What a shell prints for a script where a reader would see it: tables are aligned there."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(("sh", "-c", script), cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs):
+        os.close(theirs)
+        printed = b"".join(iter(lambda: _read(ours), b""))
+    os.close(ours)
+    return printed.decode("utf-8").replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # Linux says it this way when the last writer has gone
+        return b""
+
+
+def _environment(programs: Path) -> dict[str, str]:
+    person = {"NAME": "You", "EMAIL": "you@example.org"}
+    git = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}
+    quiet = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "NO_COLOR": "1", "COLUMNS": "100"}
+    return {**os.environ, **git, **quiet, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+
+
+def _plain(output: str) -> str:
+    """Output without what differs from day to day and from machine to machine."""
+    for pattern, stand_in in (
+        (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "MOMENT"),
+        (r"\d{4}-\d\d-\d\d", "DATE"),
+        (r"\blast [0-9a-f]{7,}", "last HASH"),
+        (r"\b[0-9a-f]{12,64}\b", "HASH"),
+        (r"Python 3\.[0-9.]+\w*", "Python 3.x"),
+    ):
+        output = re.sub(pattern, stand_in, output)
+    return output
+
+
+def _update(played: list[Step]) -> None:
+    """Put what the commands print now under them."""
+    left = iter(played)
+
+    def block(match: re.Match[str]) -> str:
+        count = len(list(_steps(f"```console\n{match[0]}```\n")))
+        return "".join(f"$ {step.command}\n{step.output}" for step in (next(left) for _ in range(count)))
+
+    PAGE.write_text(_BLOCK.sub(block, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
