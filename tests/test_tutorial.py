@@ -52,7 +52,9 @@ def test_the_tutorial_shows_the_moments_it_promises() -> None:
     assert "Sessions are rows in auth.sessions with a 14 day expiry." in recalls[0]
     assert recalls[1] == "(nothing is relevant enough: the agent would be told nothing)\n"
     assert "signed cookie of at most 2 KB" in recalls[2] and "rows in auth.sessions" not in recalls[2]
-    assert "LIFETIME_DAYS stays at 14" in next(text for command, text in outputs.items() if command.startswith("echo '{"))
+    assert "LIFETIME_DAYS stays at 14" in next(
+        text for command, text in outputs.items() if command.startswith("echo '{")
+    )
     assert "Write the migration for auth.sessions." in outputs["recollect digest"]
 
 
@@ -94,7 +96,9 @@ def _on_a_terminal(script: str, cwd: Path, env: dict[str, str]) -> str:
     import pty
 
     ours, theirs = pty.openpty()
-    with subprocess.Popen(("sh", "-c", script), cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs):
+    with subprocess.Popen(
+        ("sh", "-c", script), cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
+    ):
         os.close(theirs)
         printed = b"".join(iter(lambda: _read(ours), b""))
     os.close(ours)
