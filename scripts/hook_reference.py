@@ -18,6 +18,15 @@ _ANSWERS = {
     "denial": "that the tool must not run, with the command to use instead (`permissionDecision: deny`)",
 }
 
+_INTRODUCTION = """\
+Recollect is called by the host at these moments, as `hooks/hooks.json` says. Each call is one short process: an event as
+JSON on standard input, an answer as JSON on standard output or nothing at all, exit code 0 whatever happens. A failure
+leaves a line for `recollect doctor`.
+
+No hook does anything where `RECOLLECT_OFF` is set, or where neither the project nor you have a memory (a session's start
+also looks for [knowledge banks](../digest.md)). Every hook reads `cwd` to find the project. No answer is longer than
+10,000 characters."""
+
 
 class Handler(NamedTuple):
     """What the source of an event's handler says: its sentences, what it reads, obeys and answers."""
@@ -30,13 +39,7 @@ class Handler(NamedTuple):
 
 def lines() -> Iterator[str]:
     """The page below its title."""
-    yield "Recollect is called by the host at these moments, as `hooks/hooks.json` says. Each call is one short process:"
-    yield "an event as JSON on standard input, an answer as JSON on standard output or nothing at all, exit code 0 whatever"
-    yield "happens. A failure leaves a line for `recollect doctor`."
-    yield ""
-    yield "No hook does anything where `RECOLLECT_OFF` is set, or where neither the project nor you have a memory (a session's"
-    yield "start also looks for [knowledge banks](../digest.md)). Every hook reads `cwd` to find the project. No answer is"
-    yield "longer than 10,000 characters."
+    yield _INTRODUCTION
     yield from ("", "| event | tools | time limit | what happens |", "| --- | --- | --- | --- |")
     entries = list(_entries())
     for event, tools, seconds, module in entries:
