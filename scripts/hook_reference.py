@@ -19,13 +19,13 @@ _ANSWERS = {
 }
 
 _INTRODUCTION = """\
-Recollect is called by the host at these moments, as `hooks/hooks.json` says. Each call is one short process: an event as
-JSON on standard input, an answer as JSON on standard output or nothing at all, exit code 0 whatever happens. A failure
-leaves a line for `recollect doctor`.
+Recollect is called by the host at these moments, as `hooks/hooks.json` says. Each call is one short process: an event
+as JSON on standard input, an answer as JSON on standard output or nothing at all, exit code 0 whatever happens. A
+failure leaves a line for `recollect doctor`.
 
-No hook does anything where `RECOLLECT_OFF` is set, or where neither the project nor you have a memory (a session's start
-also looks for [knowledge banks](../digest.md)). Every hook reads `cwd` to find the project. No answer is longer than
-10,000 characters."""
+No hook does anything where `RECOLLECT_OFF` is set, or where neither the project nor you have a memory (a session's
+start also looks for [knowledge banks](../digest.md)). Every hook reads `cwd` to find the project. No answer is longer
+than 10,000 characters."""
 
 
 class Handler(NamedTuple):
