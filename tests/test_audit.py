@@ -312,7 +312,7 @@ class TestCommand:
 
     def save(self, project: GitProject, title: str) -> None:
         words = ["save", "decision", title, "--set", f"decision={title} from now on", "--set", "context=c", "--set",
-                 "rationale=r", "--related", "src/auth.py", "--project", str(project.root)]  # fmt: skip
+                 "rationale=r", "--related", "src/auth.py", "--force", "--project", str(project.root)]  # fmt: skip
         assert main(words) == 0
 
     def test_rates_are_told_and_a_limit_makes_it_fail(

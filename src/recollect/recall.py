@@ -129,6 +129,13 @@ def passing(found: list[Found], settings: Settings, *, first: bool) -> list[Foun
     return [one for one in found if one.match.probability >= bar]
 
 
+def turned_off(settings: Settings) -> str:
+    """The setting by which prompts bring nothing up at all, in words; empty if they do."""
+    if not settings.flag("retrieval.enabled"):
+        return "retrieval.enabled is false"
+    return "" if settings.count("retrieval.max_inject") else "retrieval.max_inject is 0"
+
+
 def threshold(settings: Settings, *, first: bool) -> float:
     """How probable it must be that a memory is relevant."""
     bar = settings.number("retrieval.min_probability") or gate.THRESHOLD

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> Answer:
     }
     shown = None if args.all else _MOST_SHOWN
     files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
-    warning = f"{files} cannot be read and were left out; recollect doctor says why" if broken else ""
+    warning = f"left out: {files} that cannot be read; recollect doctor says why" if broken else ""
     return Answer(data, lambda screen: _text(screen, measures, above, shown), status=1 if above else 0, warning=warning)
 
 

@@ -9,6 +9,8 @@ from recollect.cli.answer import Answer
 from recollect.project import Hit, Project
 from recollect.recall import Found
 
+_SILENCE = "nothing is relevant enough: the agent would be told nothing"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", nargs="+", metavar="PROMPT", help="the prompt as it would be typed to the agent")
@@ -22,7 +24,8 @@ def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     prompt = " ".join(args.prompt)
     text, found = "", list[Found]()
-    if project.settings.flag("retrieval.enabled") and project.settings.count("retrieval.max_inject"):
+    off = recall.turned_off(project.settings)
+    if not off:
         text, found = recall.preview(
             project.stores, prompt, project.settings, first=args.first, transcript_path=args.transcript
         )
@@ -34,5 +37,5 @@ def run(args: argparse.Namespace) -> Answer:
         "tokens": cost,
         "memories": [{"id": hit.id, "path": hit.path, "probability": round(hit.probability, 4)} for hit in hits],
     }
-    note = f"(about {cost} tokens)" if text else "(nothing is relevant enough: the agent would be told nothing)"
-    return Answer(data, lambda _: text, note=note)
+    silence = f"{off}, so the agent is told nothing" if off else _SILENCE
+    return Answer(data, lambda _: text, note=f"(about {cost} tokens)" if text else f"({silence})")

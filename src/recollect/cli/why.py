@@ -31,7 +31,8 @@ def run(args: argparse.Namespace) -> Answer:
     _, told = recall.rendered(
         recall.passing(found, project.settings, first=args.first), project.settings, first=args.first
     )
-    verdicts = [(one, _verdict(one, bar, told)) for one in found]
+    off = recall.turned_off(project.settings)
+    verdicts = [(one, off or _verdict(one, bar, told)) for one in found]
     opinion = _opinion(found, prompt, project, args.transcript) if args.judge else None
     if opinion:
         verdicts = [(one, f"{verdict}; judge: {said}") for (one, verdict), said in zip(verdicts, opinion.outcomes)]
