@@ -94,11 +94,11 @@ class Systems:
 
     def original(self, prompt: Prompt) -> list[Hit]:
         """Prefix on every token, BM25 plus a body bonus of 0 to 3, the top three, less what is far below the best."""
-        words = set(_ascii_words(prompt.text))
-        expression = " OR ".join(f'"{word}"*' for word in sorted(words)[:40])
+        words = list(dict.fromkeys(_ascii_words(prompt.text)))[:40]
+        expression = " OR ".join(f'"{word}"*' for word in words)
         scored = [
-            (one, score + min(3, self._original.body_hits(one, words)))
-            for one, score in self._original.find(expression, "3, 2, 0", self.gone)
+            (one, score + min(3, self._original.body_hits(one, set(words))))
+            for one, score in self._original.find(expression, "3, 2, 1", self.gone)
         ]
         scored.sort(key=lambda pair: -pair[1])
         floor = _NOISE * scored[0][1] if scored else 0.0
