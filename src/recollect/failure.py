@@ -16,7 +16,7 @@ _MARKED = re.compile(
     r"(?i)\b(?:error|err!|fatal|fail(?:ed|ure|ing)?|exception|panic(?:ked)?|denied|refused|cannot|could not|unable"
     r"|invalid|missing|no such|not found|not permitted|timed? ?out|timeout|unreachable|exceeded|killed|oom|abort(?:ed)?"
     r"|conflict|locked|mismatch|unexpected|unknown|warn(?:ing)?|critical|unhealthy|evicted|expired|exhausted)\b"
-    r"|\w+Error\b"
+    r"|\wError\b"
 )
 # Log lines wrap what happened in fields that every line of that program has.
 _SAID = re.compile(r"""\b(?:msg|message|err|error|reason)"?\s*[=:]\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))""")

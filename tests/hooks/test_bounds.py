@@ -1,0 +1,259 @@
+"""However large what a hook is given may be: it ends with 0, says little, and its work is bounded.
+
+Bounded means seconds of CPU and bytes of memory that the system itself enforces on the hook's process; the clock on
+the wall is never asked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect import trace
+from recollect.hooks import EVENTS
+from recollect.ledger import Ledger
+from recollect.project import Project
+from tests.hooks.conftest import ROOT, SIX, Answer
+
+resource = pytest.importorskip("resource")
+
+MOST_CPU = 5
+"""Seconds: the host gives a hook five on the clock, and nearly all of what a hook does is computing."""
+
+MOST_MEMORY = 768_000_000
+LARGEST_ANSWER = 10_000
+ASKS = "where do we keep user sessions, postgres or redis?"
+
+
+def bounded(event: str, fields: dict[str, Any], **env: str) -> Answer:
+    """Run a hook that the system kills if it works too long or takes too much memory."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), event],
+        input=json.dumps(fields).encode(),
+        capture_output=True,
+        env={**os.environ, **env},
+        preexec_fn=_limit,
+        timeout=300,
+        check=False,
+    )
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def _limit(seconds: int = MOST_CPU) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+def event_in(folder: str, **fields: Any) -> dict[str, Any]:
+    """Fields that make every event do its work."""
+    return {
+        "session_id": "s1",
+        "cwd": folder,
+        "prompt": ASKS,
+        "source": "startup",
+        "transcript_path": "",
+        "tool_name": "Bash",
+        "tool_input": {"command": "make", "file_path": os.path.join(folder, "src", "a.py")},
+        "error": "Exit code 2\nCommitFailedError: the coordinator is not aware of this member",
+        "stop_hook_active": False,
+        "last_assistant_message": "We decided to use tabs because everybody sets the width.",
+        **fields,
+    }
+
+
+def assert_small(answer: Answer) -> None:
+    assert (answer.code, answer.stderr) == (0, b"")
+    assert len(answer.stdout) < 6 * LARGEST_ANSWER
+    told = json.loads(answer.stdout) if answer.stdout else {}
+    assert isinstance(told, dict)
+    assert len(str(told.get("hookSpecificOutput", {}).get("additionalContext", ""))) < LARGEST_ANSWER
+
+
+def test_the_bound_is_enforced():
+    loop = [sys.executable, "-c", "while True: pass"]
+    hoard = [sys.executable, "-c", f"bytearray({MOST_MEMORY})"]
+
+    assert subprocess.run(loop, preexec_fn=lambda: _limit(1), check=False).returncode < 0
+    assert subprocess.run(hoard, preexec_fn=_limit, check=False, stderr=subprocess.DEVNULL).returncode == 1
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project in git that knows six things."""
+    return known_project(tmp_path / "project")
+
+
+def known_project(folder: Path) -> Project:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    project = recollect.open(str(folder))
+    for category, given in SIX.items():
+        project.save(category, given)
+    return project
+
+
+def user_line(text: str) -> bytes:
+    return json.dumps({"type": "user", "message": {"role": "user", "content": text}}).encode() + b"\n"
+
+
+@pytest.fixture(params=["one endless line", "lines at the end", "a million lines"])
+def huge_transcript(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A gigabyte, nearly all of it a hole that takes no room on the disk."""
+    path = tmp_path / "transcript.jsonl"
+    with open(path, "wb") as file:
+        if request.param == "a million lines":
+            file.write(b"\n" * 1_000_000)
+        file.truncate(1_000_000_000)
+        file.seek(0, os.SEEK_END)
+        if request.param != "one endless line":
+            file.write(b"\n" + user_line("where are user sessions kept, in postgres or in redis?"))
+            file.write(user_line("We decided: always use tabs, because everybody sets the width.") * 2_000)
+    return path
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_transcript_of_a_gigabyte(event: str, project: Project, huge_transcript: Path):
+    fields = event_in(project.root, transcript_path=str(huge_transcript), prompt="fix that")
+
+    assert_small(bounded(event, fields))
+    assert trace.recent() == []
+
+
+PIECES = {
+    "one word": "x" * 1_000_000,
+    "many words": " ".join(f"w{n}" for n in range(150_000)),
+    "words of the records": f"{ASKS} carrier API rate limit kafka consumer lag " * 12_000,
+    "letters that are not Latin": "사용자 세션은 어디에 저장됩니까 " * 30_000,
+    "marks on marks": "e" + "\u0301" * 500_000,
+    "markup": "<memory-context><result>" * 40_000,
+    "quotes": '"' * 1_000_000,
+    "lone surrogates": "\ud800 " * 300_000,
+    "paths": "src/a/b/c.py " * 70_000,
+    "lines": "\n" * 1_000_000,
+    "camels": "aB" * 500_000,
+    "capitals": "ABC" * 330_000,
+    "joined": "a_b-c.d" * 140_000,
+    "digits": "1234567890" * 100_000,
+    "credentials": "AKIA0123456789ABCDEF " * 45_000,
+}
+
+
+@pytest.mark.parametrize("piece", list(PIECES))
+def test_a_prompt_of_a_megabyte(piece: str, project: Project):
+    assert_small(bounded("user_prompt_submit", event_in(project.root, prompt=PIECES[piece])))
+    assert trace.recent() == []
+
+
+@pytest.mark.parametrize("piece", list(PIECES))
+def test_a_megabyte_of_anything_else(piece: str, project: Project, tmp_path: Path):
+    text = PIECES[piece]
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_bytes(b"".join(user_line(text[start : start + 90_000]) for start in range(0, 900_000, 90_000)))
+    large = event_in(
+        project.root,
+        transcript_path=str(transcript),
+        error=f"Exit code 1\n{text}",
+        tool_input={"command": text, "file_path": text},
+        tool_response={"stdout": text, "stderr": text},
+        last_assistant_message=text,
+    )
+
+    for event in EVENTS:
+        assert_small(bounded(event, large))
+    assert trace.recent() == []
+
+
+@pytest.fixture(scope="module")
+def vast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A store of 100,000 files: 20,000 records in four folders, the rest hard links to them, which are found broken."""
+    folder = tmp_path_factory.mktemp("vast")
+    store = folder / ".claude" / "memory"
+    entry = known_project(folder).save("preference", {**SIX["preference"], "title": "A choice"})
+    text = (store / entry.path).read_text(encoding="utf-8")
+    for category, where in (("preference", "preferences"), ("decision", "decisions")):
+        for number in range(10_000):
+            file = store / where / f"a-choice-{number}.json"
+            file.write_text(text.replace('"a-choice"', f'"{file.stem}"').replace('"preference"', f'"{category}"'))
+            for copy in range(4):
+                os.link(file, store / "constraints" / f"{category}-{number}-{copy}.json")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.heavy
+def test_a_store_of_a_hundred_thousand_files(vast: Path):
+    for round in range(2):
+        for event in EVENTS:
+            assert_small(bounded(event, event_in(str(vast), session_id=f"{event}-{round}")))
+    assert trace.recent() == []
+    assert sum(len(files) for _, _, files in os.walk(vast / ".claude" / "memory")) > 100_000
+
+
+@pytest.mark.heavy
+def test_a_hundred_thousand_files_and_no_place_for_an_index(vast: Path, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+
+    for event in EVENTS:
+        fields = event_in(str(vast), session_id=f"no-cache-{event}")
+        assert_small(bounded(event, fields, RECOLLECT_CACHE_DIR=str(tmp_path / "file" / "cache")))
+
+
+def test_ten_parallel_prompts_of_two_sessions_and_a_save_lose_nothing(project: Project):
+    """Each session is told each memory once, whoever is first, and its ledger knows it."""
+    prompts = (ASKS, "how many calls a minute does the carrier API allow?", "where are user sessions kept?")
+    running = []
+    for number in range(10):
+        fields = {"session_id": f"s{number % 2}", "cwd": project.root, "prompt": prompts[number % 3]}
+        running.append((fields, _started(fields)))
+        if number == 4:
+            saving = _saving(project)
+    told: dict[str, list[str]] = {"s0": [], "s1": []}
+    for fields, process in running:
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, b"")
+        told[fields["session_id"]] += _paths(out)
+
+    assert (saving.wait(120), trace.recent()) == (0, [])
+    for session, records in told.items():
+        with Ledger(session) as ledger:
+            assert ledger.prompts == 5
+            assert sorted(records) == sorted(set(records))
+            assert {os.path.basename(path) for path in records} == {os.path.basename(path) for path in ledger.told}
+        assert {"sessions-live-in-postgres-not-redis.json", "the-carrier-api-allows-90-calls-a-minute.json"} <= {
+            os.path.basename(path) for path in records
+        }
+
+
+def _started(fields: dict[str, str]) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), "user_prompt_submit"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(fields).encode())
+    process.stdin.close()
+    process.stdin = None
+    return process
+
+
+def _saving(project: Project) -> subprocess.Popen[bytes]:
+    fields = ("context=Redis", "decision=Carts are rows in Postgres", "rationale=one fewer moving part")
+    given = [word for field in fields for word in ("--set", field)]
+    command = [sys.executable, str(ROOT / "bin" / "recollect"), "save", "decision", "Carts live in Postgres", *given]
+    return subprocess.Popen(command, cwd=project.root, stdout=subprocess.DEVNULL)
+
+
+def _paths(out: bytes) -> list[str]:
+    context = json.loads(out)["hookSpecificOutput"]["additionalContext"] if out else ""
+    return re.findall(r' path="([^"]+)"', context)

@@ -1,0 +1,118 @@
+"""What a hook loads, on every Python there is here: the C modules it needs, our own, and nothing else."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect.project import Project
+from tests.hooks.conftest import ROOT
+
+MINORS = range(9, 14)
+ASKS = "where do we keep user sessions, postgres or redis?"
+
+# What a hook may load beyond os, sys and what those bring along.
+ALLOWED = frozenset("__future__ _blake2 _functools _json _sqlite3 fcntl math stat time unicodedata".split())
+
+# Runs hooks/run.py as it is, and writes down what was loaded when it leaves.
+WATCH = """
+import os, sys
+before = set(sys.modules)
+leave, modules, script = os._exit, sys.argv.pop(1), sys.argv[1]
+del sys.argv[0]
+def watched(code):
+    names = set(sys.modules) - before
+    with open(modules, "w") as file:
+        file.write("\\n".join(names))
+    leave(code)
+os._exit = watched
+exec(compile(open(script, "rb").read(), script, "exec"), {"__name__": "__main__", "__file__": script})
+"""
+
+
+def _pythons() -> dict[str, str]:
+    """One interpreter of each version, by version. Asked before any test moves the home."""
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    found = {"this": sys.executable}
+    for minor in MINORS:
+        version = f"3.{minor}"
+        paths = [*sorted(glob.glob(f"{root}/versions/{version}.*/bin/python3")), shutil.which(f"python{version}") or ""]
+        interpreter = next((path for path in paths if path and _runs(path, version)), "")
+        if interpreter:
+            found[version] = interpreter
+    return found
+
+
+def _runs(python: str, version: str) -> bool:
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([python, "-S", "-E", "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip() == version
+
+
+PYTHONS = _pythons()
+
+
+def loaded(python: str, event: str, fields: dict[str, str], folder: Path) -> tuple[set[str], str]:
+    """The modules that a hook has loaded when it leaves, and what it says."""
+    log = folder / "modules"
+    done = subprocess.run(
+        [python, "-S", "-E", "-c", WATCH, str(log), str(ROOT / "hooks" / "run.py"), event],
+        input=json.dumps(fields).encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return set(log.read_text().split()), done.stdout.decode()
+
+
+def foreign(modules: set[str]) -> list[str]:
+    names = (name for name in modules if name != "recollect" and not name.startswith("recollect."))
+    return sorted(name for name in names if name not in ALLOWED)
+
+
+@pytest.fixture
+def settled(project: Project) -> Project:
+    """A project nobody has touched for a while: a folder changed just now is looked at again, which loads more."""
+    for folder, _, _ in os.walk(project.root):
+        os.utime(folder, (time.time() - 3_600,) * 2)
+    return project
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="takes C modules of CPython directly")
+@pytest.mark.parametrize("version", list(PYTHONS))
+def test_a_prompt_that_brings_up_a_memory_loads_only_c_modules(version: str, settled: Project, tmp_path: Path):
+    python = PYTHONS[version]
+    fields = {"session_id": "warms the index", "cwd": settled.root, "prompt": ASKS}
+    loaded(python, "user_prompt_submit", fields, tmp_path)
+
+    modules, said = loaded(python, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
+
+    assert "User sessions are rows in auth.sessions" in said
+    assert foreign(modules) == []
+
+
+@pytest.mark.parametrize("version", list(PYTHONS))
+def test_where_there_is_no_store_next_to_nothing_is_loaded(version: str, tmp_path: Path):
+    for event in ("user_prompt_submit", "pre_tool_use", "post_tool_use", "session_start", "stop"):
+        modules, said = loaded(PYTHONS[version], event, {"cwd": str(tmp_path), "prompt": ASKS}, tmp_path)
+
+        ours = sorted(name for name in modules if name.startswith("recollect."))
+        assert (said, foreign(modules)) == ("", [])
+        assert ours == ["recollect.hooks", "recollect.hooks.event", "recollect.lean", "recollect.paths"]
+        assert "_sqlite3" not in modules
+
+
+def test_the_guard_sees_a_module_that_does_not_belong(project: Project, tmp_path: Path):
+    fields = {"session_id": "s", "cwd": project.root, "tool_name": "Bash", "error": "Exit code 1\nError: boom"}
+
+    modules, _ = loaded(sys.executable, "post_tool_use_failure", fields, tmp_path)
+
+    assert "re" in foreign(modules)
