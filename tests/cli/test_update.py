@@ -99,3 +99,32 @@ def test_what_an_update_refuses(recollect, saved, stdin, error):
     outcome = recollect("update", saved["id"], "--hash", saved["hash"], stdin=stdin)
 
     assert (outcome.code, outcome.err[: len(error)]) == (1, error)
+
+
+def test_what_only_adds_needs_no_hash(recollect, saved):
+    outcome = recollect(
+        "update", saved["id"], "--trigger=task queue", "--tag=nats", "--related=ferry/work.py", "--json"
+    )
+
+    record = json.loads(recollect("show", saved["id"], "--json").out)["record"]
+    assert outcome.code == 0
+    assert "task queue" in record["triggers"] and "nats" in record["tags"]
+    assert record["related_files"] == ["ferry/work.py"]
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin"),
+    [
+        (("--trigger=task queue", "--set=decision=8 at a time"), ""),
+        (("--set=triggers=only this",), ""),
+        ((), '{"triggers": ["only this"]}'),
+        ((), ""),
+    ],
+)
+def test_what_replaces_anything_needs_the_hash(recollect, saved, words, stdin):
+    before = recollect("show", saved["id"]).out
+
+    outcome = recollect("update", saved["id"], *words, stdin=stdin)
+
+    assert outcome.code == 1 and outcome.err.startswith("BAD_INPUT")
+    assert recollect("show", saved["id"]).out == before

@@ -1,8 +1,9 @@
-"""`recollect update ID --hash H`: change fields of the version that was read, and of no other."""
+"""`recollect update ID --hash H`: change fields of the version that was read, and of no other; or only add to it."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from recollect import memory
 from recollect.cli import given, target
@@ -14,7 +15,11 @@ from recollect.store import Entry, Store
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="an id, category/id or path")
-    parser.add_argument("--hash", metavar="H", help="the hash of what you read: `recollect show ID --json` prints it")
+    parser.add_argument(
+        "--hash",
+        metavar="H",
+        help="the hash of what you read: `recollect show ID` prints it; not needed to add tags, triggers or files",
+    )
     given.add_arguments(parser)
     parser.add_argument("--summary", default="", metavar="TEXT", help="what changed and why, for the record's history")
     parser.add_argument("--allow-secret", action="store_true", help="save it although it seems to carry a credential")
@@ -24,16 +29,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     keeper = target.existing_keeper(args)
     before = keeper.store.get(args.id)
-    if not args.hash:
+    patch = given.patch(args, before.memory.category)
+    if not args.hash and not _only_adds(args, patch):
         raise BadInput(
             "update needs the hash of what was read, so that nobody's change is lost",
             fix=f"recollect show {before.memory.id} --json, then recollect update {before.memory.id} --hash H",
         )
-    patch = given.patch(args, before.memory.category)
     if args.trigger:
         patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
-    after = keeper.update(before.path, patch, args.hash, summary=args.summary, allow_secret=args.allow_secret)
+    after = keeper.update(
+        before.path, patch, args.hash or before.hash, summary=args.summary, allow_secret=args.allow_secret
+    )
     return told(args, keeper.store, before, after)
+
+
+def _only_adds(args: argparse.Namespace, patch: dict[str, Any]) -> bool:
+    """Whether an update takes nothing away, so that it cannot undo a change which its author has not seen."""
+    flags = {"tags": args.tag, "triggers": args.trigger, "related_files": args.related}
+    return bool(patch) and patch == {key: list(values) for key, values in flags.items() if values}
 
 
 def told(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
