@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.config import Settings
+    from recollect.index import Index
     from recollect.ledger import Ledger
     from recollect.search import Match
 
@@ -79,12 +80,19 @@ class Stores:
         """What could be told for a prompt, best first within each store, the gate not yet applied."""
         found: list[Found] = []
         for root, source in self.places:
-            opened = index.open(root, hook=hook)
+            opened = self.open(root, hook=hook)
             matches = search.find(opened, prompt, limit=_POOL, mode="auto", borrowed=borrowed, settings=settings)
-            opened.close()
+            self.close(opened)
             lean_on_use(root, matches)
             found += [Found(match, root, source) for match in matches]
         return found
+
+    def open(self, root: str, *, hook: bool) -> Index:
+        """The index of one of them."""
+        return index.open(root, hook=hook)
+
+    def close(self, opened: Index) -> None:
+        opened.close()
 
 
 def lean_on_use(root: str, matches: list[Match]) -> None:
