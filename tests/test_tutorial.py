@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests import shell
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "tutorial.md"
-_MARK = "=-=-= end of a command, exit code "
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.M | re.S)
 
 pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("git"), reason="needs a POSIX shell and git")
@@ -76,47 +75,11 @@ def _steps(page: str) -> Iterator[Step]:
 def _play(commands: list[str], home: Path, tmp_path: Path) -> list[Step]:
     """Run the commands in one shell, as a reader would; every one must succeed."""
     (home / "recollect").symlink_to(ROOT)
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    python = programs / "python3"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
-    script = "".join(f'{command}\necho "{_MARK}$?"\n' for command in commands)
-    printed = _on_a_terminal(script, home, _environment(programs))
-    parts = re.split(rf"{_MARK}(\d+)\n", printed.replace(str(home), "/home/you"))
-    outputs, codes = parts[0:-1:2], parts[1::2]
-    assert [(command, code) for command, code in zip(commands, codes) if code != "0"] == []
-    assert len(outputs) == len(commands)
-    ended = (output if output.endswith("\n") or not output else f"{output}\n" for output in outputs)
+    played = shell.play(commands, home=home, cwd=home, programs=tmp_path / "programs")
+    assert [one for one in played if one.code] == []
+    assert len(played) == len(commands)
+    ended = (one.output if one.output.endswith("\n") or not one.output else f"{one.output}\n" for one in played)
     return [Step(command, output) for command, output in zip(commands, ended)]
-
-
-def _on_a_terminal(script: str, cwd: Path, env: dict[str, str]) -> str:
-    """What a shell prints for a script where a reader would see it: tables are aligned there."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        ("sh", "-c", script), cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
-    ):
-        os.close(theirs)
-        printed = b"".join(iter(lambda: _read(ours), b""))
-    os.close(ours)
-    return printed.decode("utf-8").replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65_536)
-    except OSError:  # Linux says it this way when the last writer has gone
-        return b""
-
-
-def _environment(programs: Path) -> dict[str, str]:
-    person = {"NAME": "You", "EMAIL": "you@example.org"}
-    git = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}
-    quiet = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "NO_COLOR": "1", "COLUMNS": "100"}
-    return {**os.environ, **git, **quiet, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
 
 
 def _plain(output: str) -> str:

@@ -1,0 +1,126 @@
+"""The how-to pages and the README are true: their commands are run, page by page, in a project they could be about."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests import shell
+
+ROOT = Path(__file__).parents[1]
+_BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
+_ELSEWHERE = re.compile(r"\s*(?:claude |scripts/test)")
+"""The real client is driven by tests/client, and the tests do not start themselves."""
+
+_ADR = """# 1. Use NATS for jobs
+
+## Status
+
+Accepted
+
+## Context
+
+Cron was late.
+
+## Decision
+
+Jobs go through NATS.
+
+## Consequences
+
+One more service.
+"""
+_OF_THE_EARLIER_PLUGIN = {
+    "schema_version": "1.0",
+    "category": "decision",
+    "id": "use-jwt-for-sessions",
+    "title": "Use JWT for sessions",
+    "record_status": "active",
+    "created_at": "2025-01-01T10:00:00Z",
+    "updated_at": "2025-01-01T10:00:00Z",
+    "tags": ["auth"],
+    "content": {"status": "accepted", "context": "Many clients.", "decision": "JWT.", "rationale": ["No table."]},
+}
+_BEGUN = [
+    "recollect init",
+    'recollect save decision "Sessions live in Postgres, not Redis"'
+    ' --set context="Failovers." --set decision="Rows in auth.sessions." --set rationale="One part less."',
+]
+_INSTALLED = ["recollect init --user", "recollect init --merge-driver", "git add . && git commit -q -m 'A memory'"]
+
+PAGES = {
+    "README.md": [f"ln -s {ROOT}/bin bin"],
+    "docs/how-to/start-in-an-existing-project.md": [],
+    "docs/how-to/review-in-a-pull-request.md": _BEGUN,
+    "docs/how-to/tune-silence.md": _BEGUN,
+    "docs/how-to/turn-everything-off.md": [*_BEGUN, *_INSTALLED],
+    "docs/how-to/move-from-the-earlier-plugin.md": [],
+}
+"""Each page, and what happened in the project before somebody reads it."""
+
+pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("git"), reason="needs a POSIX shell and git")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_the_page_works_as_printed(page: str, home: Path, tmp_path: Path) -> None:
+    project = _project(home, of_the_earlier_plugin="earlier" in page)
+    before = ["git init -q -b main", "git add . && git commit -q -m Begin", *PAGES[page]]
+    commands = _commands((ROOT / page).read_text(encoding="utf-8"))
+
+    played = shell.play([*before, *commands], home=home, cwd=project, programs=tmp_path / "programs")
+
+    assert [one for one in played if one.code] == []
+    assert len(played) == len(before) + len(commands) and len(commands) >= 3
+    assert [one.command for one in played if one.command.startswith("recollect recall") and _is_silent(one)] == []
+
+
+def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:
+    commands = _commands(
+        "```\nrecollect version\nrecollect show \\\n    nothing   # a remark\n```\n```diff\nno command\n```\n"
+    )
+
+    played = shell.play(commands, home=home, cwd=home, programs=tmp_path / "programs")
+
+    assert [(one.command, one.code) for one in played] == [
+        ("recollect version", 0),
+        ("recollect show nothing   # a remark", 1),
+    ]
+
+
+def _is_silent(played: shell.Played) -> bool:
+    return "<memory-context" not in played.output
+
+
+def _project(home: Path, of_the_earlier_plugin: bool) -> Path:
+    """A project with code, a decision on paper, a session of Claude Code; perhaps a record of the earlier plugin."""
+    project = home / "project"
+    _write(project / "src" / "session.py", "LIFETIME_DAYS = 14\n")
+    _write(project / "docs" / "adr" / "0001-use-nats-for-jobs.md", _ADR)
+    if of_the_earlier_plugin:
+        _write(project / ".claude/memory/decisions/use-jwt-for-sessions.json", json.dumps(_OF_THE_EARLIER_PLUGIN))
+    prompt = {"type": "user", "message": {"role": "user", "content": "why are jobs late?"}, "sessionId": "s"}
+    stamped = {**prompt, "timestamp": "2026-03-02T09:30:00Z", "cwd": str(project), "uuid": "1"}
+    folder = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(project))
+    _write(home / ".claude" / "projects" / folder / "s.jsonl", json.dumps(stamped) + "\n")
+    return project
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def _commands(page: str) -> list[str]:
+    """The command lines of a page's blocks, each whole; what stands for a hash becomes one."""
+    blocks = [block for _, language, block in _BLOCK.findall(page) if language in ("", "sh")]
+    lines = [line.strip() for block in blocks for line in re.sub(r" \\\n\s*", " ", block).splitlines()]
+    return [_with_hash(line) for line in lines if line and not _ELSEWHERE.match(line)]
+
+
+def _with_hash(line: str) -> str:
+    return re.sub(r"(recollect update (\S+) --hash) HASH", r"\1 $(recollect show \2 | sed -n 's/^hash: //p')", line)
