@@ -17,6 +17,9 @@ _UNFINISHED_AFTER = 60
 
 _RECENT_DAYS = 7
 
+_CLOCK_TOLERANCE = 3_600
+"""Seconds that clocks of two machines may differ without anybody being wrong."""
+
 Found = Union[Entry, Broken]
 
 
@@ -54,6 +57,8 @@ def examine_store(
             yield _broken(store, found)
     yield Finding("ok", "store", f"{len(entries):,} readable record{'' if len(entries) == 1 else 's'} in {store.root}")
     yield from _relations(entries)
+    yield from _times(store, entries)
+    yield from _older(entries)
     yield from _catalog(store, entries)
     for problem in settings.problems:
         yield Finding("warning", "config", str(problem), f"correct {problem.file}; the default is used until then")
@@ -127,6 +132,8 @@ def _leftovers(store: Store, older_than: float) -> Iterator[str]:
 
 def _broken(store: Store, found: Broken) -> Finding:
     fix = found.error.fix
+    if ": schema_version: " in found.error.message:
+        fix = f"update Recollect if a newer one wrote {found.path}; otherwise give it the schema_version 1.0"
     if _has_conflict_markers(os.path.join(store.root, found.path)):
         fix = f"choose between the versions git left in {found.path}, delete its markers, then git add it"
     return Finding("error", "records", found.error.message, fix)
@@ -157,6 +164,39 @@ def _record(entry: Entry) -> Iterator[Finding]:
 def _relations(entries: list[Entry]) -> Iterator[Finding]:
     for severity, what, fix in succession.problems([entry.memory for entry in entries]):
         yield Finding(severity, "links", what, fix)
+
+
+def _times(store: Store, entries: list[Entry]) -> Iterator[Finding]:
+    """Records and files from the future: either a clock is wrong here, or one was where they were written."""
+    limit = moment.at(moment.seconds(moment.now()) + _CLOCK_TOLERANCE)
+    ahead = [entry for entry in entries if max(entry.memory.created_at, entry.memory.updated_at) > limit]
+    latest = max((_written_at(store, entry) for entry in entries), default=0.0)
+    if latest > time.time() + _CLOCK_TOLERANCE:
+        what = f"this machine's clock says {moment.now()}, but a record's file was written at {moment.at(latest)}"
+        yield Finding("warning", "clock", what, "set the clock; if it is right, `touch` the files")
+    if ahead:
+        first = ahead[0].memory
+        more = f" (and {len(ahead) - 1} more)" if len(ahead) > 1 else ""
+        what = f"{ahead[0].path}{more} is dated {max(first.created_at, first.updated_at)}, which is still to come"
+        fix = f"set the clock if it is wrong; otherwise recollect update {first.id} --summary 'date corrected'"
+        yield Finding("warning", "clock", what, fix)
+
+
+def _written_at(store: Store, entry: Entry) -> float:
+    try:
+        return os.stat(os.path.join(store.root, entry.path)).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _older(entries: list[Entry]) -> Iterator[Finding]:
+    """Records of the earlier plugin: they are used as they are, and found less well than they could be."""
+    older = [entry for entry in entries if not entry.memory.origin and not entry.memory.triggers]
+    if older:
+        many = "1 record was" if len(older) == 1 else f"{len(older):,} records were"
+        what = f"{many} written by an earlier plugin, without triggers to be found by"
+        fix = f"for those you care about: recollect update {older[0].memory.id} --trigger 'as someone would ask for it'"
+        yield Finding("note", "records", what, fix)
 
 
 def _catalog(store: Store, entries: list[Entry]) -> Iterator[Finding]:

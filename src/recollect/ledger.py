@@ -83,6 +83,11 @@ def stamp(text: str) -> str:
     return lean.digest(text.encode("utf-8", "replace"))[:12]
 
 
+def exists(session: str) -> bool:
+    """Whether any hook has run in a session, not too long ago."""
+    return os.path.exists(_file(session))
+
+
 def prune(now: float | None = None) -> None:
     """Delete the ledgers of sessions that ended long ago."""
     limit = (time.time() if now is None else now) - _KEPT_DAYS * 86_400
@@ -100,9 +105,13 @@ def _folder() -> str:
     return os.path.join(paths.state_dir(), "sessions")
 
 
-def _open(session: str) -> int:
+def _file(session: str) -> str:
     plain = len(session) <= 64 and all(char.isalnum() or char == "-" for char in session) and session.isascii()
-    path = os.path.join(_folder(), session if plain else lean.digest(session.encode("utf-8", "replace")))
+    return os.path.join(_folder(), session if plain else lean.digest(session.encode("utf-8", "replace")))
+
+
+def _open(session: str) -> int:
+    path = _file(session)
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
     try:
         try:

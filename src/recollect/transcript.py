@@ -62,7 +62,7 @@ def wants_silence(prompt: str) -> bool:
 def last_prompts(path: str, most: int = 3) -> list[str]:
     """The newest prompts a person typed, oldest first, without anything that was injected into them."""
     found: list[str] = []
-    for line in reversed(_tail(path)):
+    for line in reversed(last_lines(path)):
         if b'"user"' in line and b"tool_result" not in line:
             found += [m.text for m in _parse(line) if m.role == "user" and m.kind == "text"]
             if len(found) >= most:
@@ -82,7 +82,7 @@ def first_prompt(path: str) -> str:
 def messages(path: str, tail: int = TAIL, *, contexts: bool = False) -> list[Message]:
     """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
     found: list[Message] = []
-    for line in _tail(path, tail):
+    for line in last_lines(path, tail):
         found += _parse(line)
         if contexts and b"hook_additional_context" in line:
             found += _added(line)
@@ -100,7 +100,7 @@ def without_blocks(text: str) -> str:
     return text.strip()
 
 
-def _tail(path: str, size: int = TAIL) -> list[bytes]:
+def last_lines(path: str, size: int = TAIL) -> list[bytes]:
     """The whole lines in the last bytes of a file; none if it cannot be read."""
     if not path:
         return []

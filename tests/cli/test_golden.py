@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
+CLONE = str(Path(__file__).parents[2])
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.txt")))
@@ -38,5 +39,7 @@ def _play(line: str, project: Path, recollect: Callable[..., object]) -> str:
         target.write_text(stdin + "\n", encoding="utf-8")
         return f"{line}\n"
     code, out, err = recollect(*words[1:], stdin=stdin)  # type: ignore[misc]
-    shown = re.sub(r"Python 3\.[0-9.]+", "Python 3.x", (out + err).replace(str(project), "/ferry"))
+    shown = re.sub(
+        r"Python 3\.[0-9.]+", "Python 3.x", (out + err).replace(str(project), "/ferry").replace(CLONE, "/clone")
+    )
     return f"{line}\n{shown}" + (f"[exit {code}]\n" if code else "")

@@ -49,14 +49,17 @@ COMMANDS: dict[str, Command] = {
         "audit", "Measure rot: duplicates, contradictions, drift, secrets, junk; here or in other stores."
     ),
     "stats": Command("stats", "Show what was told to agents and what became of it."),
+    "import": Command("import_", "Save what CLAUDE.md, AGENTS.md, decision records and Claude Code's notes say."),
     "gc": Command("gc", "Retire what is past its retention, delete what was retired long enough ago."),
     "index": Command("index", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),
     "judge": Command("judge", "Try out the model that gives a second opinion: does it answer, how fast, at what cost."),
     "digest": Command("digest", "Show what a session that starts here would be told, and why."),
     "doctor": Command("doctor", "Find out what is wrong with a memory or an installation."),
+    "clean": Command("clean", "Remove what Recollect keeps outside your stores: indexes, ledgers, counts, traces."),
     "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this."),
     "demo": Command("demo", "Show the whole thing on a sample project, in a temporary folder."),
+    "try": Command("try_", "Show what your last prompts here would have brought up; nothing is written."),
     "version": Command("version", "Print the version."),
 }
 

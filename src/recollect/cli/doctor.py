@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 
-from recollect import config, doctor, gitclone, paths
+from recollect import config, doctor, gitclone, installation, paths
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.progress import watched
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    findings = list(doctor.examine_machine())
+    findings = [*doctor.examine_machine(), *installation.examine(paths.project_root(args.project))]
     done: list[str] = []
     try:
         stores = list(_stores(args))
