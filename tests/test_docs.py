@@ -73,6 +73,21 @@ def test_settings_that_are_named_exist(page: Path) -> None:
     assert [key for key in named if not _is_setting(key) and key not in theirs] == []
 
 
+def test_skills_that_are_named_exist() -> None:
+    named = {name for page in WRITTEN for name in re.findall(r"/memory:([a-z]+)", page.read_text(encoding="utf-8"))}
+
+    assert sorted(name for name in named if not (ROOT / "skills" / name / "SKILL.md").is_file()) == []
+
+
+def test_benchmarks_that_are_named_exist() -> None:
+    named = {
+        name for page in PAGES for name in re.findall(r"python -m bench ([a-z]+)", page.read_text(encoding="utf-8"))
+    }
+
+    assert "run" in named
+    assert sorted(name for name in named if not (ROOT / "bench" / f"{name}.py").is_file()) == []
+
+
 def test_every_command_has_its_line_in_the_index_of_the_docs() -> None:
     page = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
 
