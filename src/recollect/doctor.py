@@ -169,7 +169,7 @@ def _relations(entries: list[Entry]) -> Iterator[Finding]:
 def _times(store: Store, entries: list[Entry]) -> Iterator[Finding]:
     """Records and files from the future: either a clock is wrong here, or one was where they were written."""
     limit = moment.at(moment.seconds(moment.now()) + _CLOCK_TOLERANCE)
-    ahead = [entry for entry in entries if max(entry.memory.created_at, entry.memory.updated_at) > limit]
+    ahead = [entry for entry in entries if entry.memory.updated_at > limit]
     latest = max((_written_at(store, entry) for entry in entries), default=0.0)
     if latest > time.time() + _CLOCK_TOLERANCE:
         what = f"this machine's clock says {moment.now()}, but a record's file was written at {moment.at(latest)}"
@@ -177,8 +177,8 @@ def _times(store: Store, entries: list[Entry]) -> Iterator[Finding]:
     if ahead:
         first = ahead[0].memory
         more = f" (and {len(ahead) - 1} more)" if len(ahead) > 1 else ""
-        what = f"{ahead[0].path}{more} is dated {max(first.created_at, first.updated_at)}, which is still to come"
-        fix = f"set the clock if it is wrong; otherwise recollect update {first.id} --summary 'date corrected'"
+        what = f"{ahead[0].path}{more} was changed on {first.updated_at}, which is still to come"
+        fix = f"set the clock if it is wrong; otherwise recollect edit {first.id}, since any change dates it anew"
         yield Finding("warning", "clock", what, fix)
 
 

@@ -1,0 +1,237 @@
+"""The package as strangers get it: what is in it, that it runs on every Python here, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect import residue
+from tests.hooks.test_modules import PYTHONS
+
+ROOT = Path(__file__).parent.parent
+FIELDS = {
+    "context": "Redis lost sessions on failover",
+    "decision": "User sessions are rows in auth.sessions",
+    "rationale": "one fewer moving part",
+}
+SAVE = ["save", "decision", "Sessions live in Postgres, not Redis", *(f"--set={key}={FIELDS[key]}" for key in FIELDS)]
+ASKS = "where do we keep user sessions, postgres or redis?"
+
+
+class Package:
+    """A built wheel and source archive."""
+
+    def __init__(self, wheel: Path, sdist: Path) -> None:
+        self.wheel, self.sdist = wheel, sdist
+
+    def in_wheel(self) -> dict[str, bytes]:
+        with zipfile.ZipFile(self.wheel) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+
+    def in_sdist(self) -> set[str]:
+        with tarfile.open(self.sdist) as archive:
+            return {name.partition("/")[2] for name in archive.getnames()}
+
+    def info(self, name: str) -> str:
+        return self.in_wheel()[f"recollect-{recollect.__version__}.dist-info/{name}"].decode()
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Package]:
+    """Built from what git holds or would take, and from nothing that lies about beside it."""
+    backend = pytest.importorskip("flit_core.buildapi", reason="flit_core builds the package")
+    clone, folder = tmp_path_factory.mktemp("clone"), tmp_path_factory.mktemp("dist")
+    for name in _in_git():
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        (clone / name).write_bytes((ROOT / name).read_bytes())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(clone)
+        yield Package(folder / backend.build_wheel(str(folder)), folder / backend.build_sdist(str(folder)))
+
+
+def _in_git() -> list[str]:
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git clone")
+    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(package: Package):
+    names = set(package.in_wheel())
+    source = ROOT / "src" / "recollect"
+    cues = {f"recollect/cues/{path.name}" for path in (source / "cues").glob("*.json")}
+
+    assert {"recollect/py.typed", f"recollect-{recollect.__version__}.dist-info/licenses/LICENSE", *cues} <= names
+    strangers = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]
+    assert sorted(strangers) == sorted(["recollect/py.typed", *cues])
+    assert {name for name in names if name.endswith(".py")} == {
+        f"recollect/{path.relative_to(source).as_posix()}" for path in source.rglob("*.py")
+    }
+
+
+def test_the_wheel_says_what_it_is_and_brings_one_command(package: Package):
+    about = package.info("METADATA")
+
+    assert f"\nVersion: {recollect.__version__}\n" in about
+    assert "\nRequires-Python: >=3.9\n" in about
+    assert "Requires-Dist" not in re.sub(r"Requires-Dist: .*; extra == .*\n", "", about)
+    assert package.info("entry_points.txt").split() == ["[console_scripts]", "recollect=recollect.__main__:main"]
+
+
+def test_the_source_archive_holds_what_the_plugin_and_its_tests_need(package: Package):
+    names = package.in_sdist()
+
+    for needed in (
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+        ".claude-plugin/plugin.json",
+        "hooks/hooks.json",
+        "hooks/launch",
+        "hooks/run.py",
+        "bin/recollect",
+        "skills/search/SKILL.md",
+        "tests/test_package.py",
+        "src/recollect/py.typed",
+    ):
+        assert needed in names
+    assert [name for name in names if "_cache" in name or ".pyc" in name] == []
+
+
+def test_the_version_stands_in_one_place_and_the_manifest_agrees():
+    versions = {json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text())["version"], recollect.__version__}
+    tracked = [name for name in _in_git() if name.startswith("src/") or name in ("pyproject.toml",)]
+    naming = [name for name in tracked if re.search(r'"' + re.escape(recollect.__version__) + r'"', _read(name))]
+
+    assert len(versions) == 1
+    assert naming == ["src/recollect/__init__.py"]
+
+
+def _read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+class Installed:
+    """The wheel in an environment with nothing else, and a user who has only that."""
+
+    def __init__(self, python: str, package: Package, folder: Path) -> None:
+        self.home, self.project, venv = folder / "home", folder / "a project", folder / "venv"
+        for path in (self.home, self.project):
+            path.mkdir()
+        subprocess.run([python, "-m", "venv", "--without-pip", str(venv)], check=True)
+        pip = [sys.executable, "-m", "pip", "--python", str(venv), "--disable-pip-version-check"]
+        subprocess.run([*pip, "install", "-q", "--no-index", str(package.wheel)], check=True)
+        self.pip, self.bin = pip, venv / ("Scripts" if os.name == "nt" else "bin")
+
+    def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        names = ("RECOLLECT_CACHE_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR")
+        env = {name: value for name, value in os.environ.items() if name not in (*names, "PYTHONPATH")}
+        return subprocess.run(
+            [str(self.bin / words[0]), *words[1:]],
+            cwd=self.project,
+            env={**env, "HOME": str(self.home)},
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("version", [version for version in PYTHONS if version != "this"])
+def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, package: Package, tmp_path: Path):
+    pytest.importorskip("pip")
+    installed = Installed(PYTHONS[version], package, tmp_path)
+    event = {"session_id": "s", "cwd": str(installed.project), "prompt": ASKS}
+    hook = "import sys; from recollect.hooks import main; sys.exit(main(['user_prompt_submit']))"
+
+    done = [
+        installed.run("recollect", "version"),
+        installed.run("recollect", *SAVE),
+        installed.run("recollect", "recall", ASKS),
+        installed.run("recollect", "doctor"),
+        installed.run("recollect", "demo"),
+        installed.run("python", "-c", hook, stdin=json.dumps(event)),
+    ]
+
+    assert [(one.returncode, one.stderr) for one in done if one.returncode] == []
+    assert done[0].stdout.strip().endswith(recollect.__version__)
+    assert all(FIELDS["decision"] in one.stdout for one in (done[2], done[5]))
+    before = left(installed.home)
+    cleaned = installed.run("recollect", "clean")
+    subprocess.run([*installed.pip, "uninstall", "-q", "-y", "recollect"], check=True)
+    assert (cleaned.returncode, bool(before), left(installed.home)) == (0, True, [])
+    assert "decisions/sessions-live-in-postgres-not-redis.json" in left(installed.project / ".claude" / "memory")
+    assert [name for name in os.listdir(installed.bin) if "recollect" in name] == []
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_cleaning_removes_only_what_recollect_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("CACHE", "STATE"):
+        monkeypatch.setenv(f"RECOLLECT_{name}_DIR", str(tmp_path / "shared"))
+    mine = ["notes.txt", "python.txt", "1234.sqlite", "x" * 32 + ".sqlite", "sessions.md", "0" * 32 + ".txt"]
+    ours = ["0" * 32 + ".sqlite", "f" * 32 + ".anchors", "python", "sessions/s", "usage/sessions/s", "trace.log"]
+    for name in (*mine, *ours):
+        (tmp_path / "shared" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "shared" / name).write_text("12345")
+
+    found = residue.items()
+    residue.remove(found)
+
+    assert left(tmp_path / "shared") == sorted(mine)
+    assert sum(item.size for item in found) == 5 * len(ours)
+
+
+def test_cleaning_does_not_follow_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RECOLLECT_STATE_DIR", str(tmp_path / "state"))
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").write_text("x")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "sessions").symlink_to(tmp_path / "precious")
+
+    residue.remove(residue.items())
+
+    assert left(tmp_path / "precious") == ["file"]
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_dry_run_removes_nothing(tmp_path: Path):
+    project = recollect.open(str(tmp_path))
+    project.save("preference", {"title": "Tabs", "content": {"topic": "t", "value": "tabs", "reason": "r"}})
+    project.recall("tabs or spaces?")
+    clean = [sys.executable, str(ROOT / "bin" / "recollect"), "clean"]
+    before = residue.items()
+
+    rehearsed = subprocess.run([*clean, "--dry-run"], capture_output=True, encoding="utf-8", check=True)
+    after_rehearsal = residue.items()
+    done = subprocess.run(clean, capture_output=True, encoding="utf-8", check=True)
+
+    assert before and after_rehearsal == before
+    assert rehearsed.stdout.replace("would remove", "removed") == done.stdout
+    assert residue.items() == []
+    assert [hit.memory.title for hit in project.search("tabs")] == ["Tabs"]
+
+
+def test_everything_kept_outside_the_stores_is_known_to_clean():
+    """A new kind of file in the cache or state folder must be listed, or it would stay for ever."""
+    kept = set()
+    for path in (ROOT / "src" / "recollect").rglob("*.py"):
+        kept |= set(re.findall(r'state_dir\(\), "([^"]+)"', path.read_text(encoding="utf-8")))
+
+    assert kept <= set(residue._STATE)
+    assert len(kept) >= 5
