@@ -135,3 +135,19 @@ def test_no_json_is_too_odd_for_a_config(tmp_path_factory, value):
 
     for problem in settings.problems:
         assert problem.message
+
+
+@pytest.mark.parametrize(("mine", "projects", "effective"), [
+    ("off", "auto", "off"), ("propose", "auto", "propose"), ("auto", "off", "off"), (None, "auto", "auto"),
+])  # fmt: skip
+def test_a_project_may_lower_the_users_consent_never_raise_it(tmp_path, mine, projects, effective):
+    user, store = tmp_path / "user", tmp_path / "project" / ".claude" / "memory"
+    for root, mode in ((user, mine), (store, projects)):
+        root.mkdir(parents=True)
+        if mode:
+            (root / "memory-config.json").write_text(json.dumps({"capture": {"mode": mode}}))
+
+    settings = config.load(str(store), str(user))
+
+    assert settings.text("capture.mode") == effective
+    assert bool(settings.problems) == (effective != projects)

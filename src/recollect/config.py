@@ -153,6 +153,16 @@ RULES: dict[str, Rule] = {
 }
 
 
+_CONSENT: dict[str, tuple[object, ...]] = {
+    "capture.mode": ("off", "propose", "auto"),
+    "retrieval.enabled": (False, True),
+    "retrieval.files": (False, True),
+    "retrieval.failures": (False, True),
+    "session_start.enabled": (False, True),
+}
+"""What a user consents to, from least to most: a project may lower what the user chose, never raise it."""
+
+
 class Problem:
     """Something in a config file that was not used, and why."""
 
@@ -206,13 +216,23 @@ class Settings:
     def take(self, file: str, trusted: bool, values: dict[str, object]) -> None:
         """Lay the values of one file over what is there, keeping what is wrong aside."""
         for key, value in values.items():
-            message = _objection(key, value, trusted)
+            message = _objection(key, value, trusted) or ("" if trusted else self._overrules(key, value))
             nearest = _clamped(key, value) if message else value
             if message and len(self.problems) < _MOST_PROBLEMS:
                 self.problems.append(Problem(file, key, message))
             if nearest is not None:
                 self._values[key] = nearest
                 self.origins[key] = file
+
+    def _overrules(self, key: str, value: object) -> str:
+        """Why a project's value may not stand against the user's own: it may ask for less, never for more."""
+        if key not in _CONSENT or key not in self._values:
+            return ""
+        chosen = self._values[key]
+        order = _CONSENT[key]
+        if value in order and chosen in order and order.index(value) > order.index(chosen):
+            return f"your own config says {chosen!r}, and a project may only lower that"
+        return ""
 
 
 def load(store_root: str, user_root: str | None = None) -> Settings:

@@ -141,5 +141,5 @@ def _expiry(memory: Memory) -> str:
 def _is_void(memory: Memory) -> bool:
     """Whether the record itself says that it no longer holds."""
     if memory.category == "decision":
-        return memory.content.get("status") == "superseded"
+        return memory.content.get("status") in ("superseded", "deprecated")
     return memory.category == "constraint" and memory.content.get("active") is False
