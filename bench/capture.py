@@ -23,6 +23,9 @@ from recollect.transcript import Message
 from recollect.triage import Finding
 
 SESSIONS = Path(__file__).parent / "sets" / "capture" / "transcripts.jsonl"
+MORE = SESSIONS.with_name("more.jsonl")
+"""Sessions written by the author of triage, for tuning only."""
+
 MOST_OFFERS = 2
 RESAMPLES = 2_000
 
@@ -65,7 +68,7 @@ def replay(session: dict[str, Any], lexicons: Lexicons) -> Outcome:
         if one["role"] == "injected":
             known.append(one["text"])
             continue
-        messages.append(_message(one))
+        messages.append(message(one))
         upcoming = next((later["role"] for later in said[number + 1 :] if later["role"] != "injected"), "user")
         if upcoming == "user" and (one["role"] != "user" or number == len(said) - 1) and len(offered) < MOST_OFFERS:
             new = [
@@ -84,7 +87,8 @@ def replay(session: dict[str, Any], lexicons: Lexicons) -> Outcome:
     )
 
 
-def _message(one: dict[str, Any]) -> Message:
+def message(one: dict[str, Any]) -> Message:
+    """A line of the set as triage reads it."""
     if one["role"] == "tool_use":
         return Message("assistant", "tool_use", "", one["name"], one["input"])
     if one["role"] == "tool_result":

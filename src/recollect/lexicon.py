@@ -23,39 +23,55 @@ _STEM = 3
 class Lexicon:
     """One language's phrases, each under a tag such as `decision.strong` or `reason`."""
 
-    __slots__ = ("_by_start", "_by_word", "spelling")
+    __slots__ = ("_by_pair", "_by_start", "_by_word", "_single", "spelling")
 
-    def __init__(self, data: dict[str, Any]) -> None:
+    def __init__(self, data: dict[str, Any], vocabulary: set[str] | None = None) -> None:
+        """With a vocabulary, only the phrases that begin with one of its words: no others can be met."""
         self.spelling: dict[str, str] = data["spelling"]
+        self._single: dict[str, list[str]] = {}
+        self._by_pair: dict[tuple[str, str], list[tuple[list[str], str]]] = {}
         self._by_word: dict[str, list[tuple[list[str], str]]] = {}
         self._by_start: dict[str, list[tuple[list[str], str]]] = {}
+        met = None if vocabulary is None else {"^", *vocabulary, *(self.spelling.get(word, "") for word in vocabulary)}
         for tag, phrases in data["phrases"].items():
             for phrase in phrases:
-                self._add(phrase.split(), tag)
+                if met is None or phrase.partition(" ")[0] in met or "*" in phrase or "#" in phrase:
+                    self._add(phrase, tag)
 
-    def _add(self, words: list[str], tag: str) -> None:
+    def _add(self, phrase: str, tag: str) -> None:
+        """File a phrase under as much of its beginning as is plain words: a sentence is looked up word by word."""
+        if " " not in phrase and phrase[-1] != "*" and phrase != "#":
+            self._single.setdefault(phrase, []).append(tag)
+            return
+        words = phrase.split()
         first = words[0]
-        if first.endswith("*"):
+        if first[-1] == "*":
             self._by_start.setdefault(first[:_STEM], []).append((words, tag))
-        else:
+        elif words[1][-1] in "*#":
             self._by_word.setdefault(first, []).append((words, tag))
+        else:
+            self._by_pair.setdefault((first, words[1]), []).append((words, tag))
 
     def tags(self, words: list[str]) -> dict[str, int]:
         """Which tags a sentence's words carry, and by how many phrases each."""
-        spelt = ["^", *(self.spelling.get(word, word) for word in words), "$"]
+        spelling = self.spelling
+        spelt = ["^", *(spelling.get(word, word) for word in words), "$"]
         found: dict[str, int] = {}
+        single, by_pair, by_word, by_start = self._single, self._by_pair, self._by_word, self._by_start
         for at, word in enumerate(spelt):
-            for phrase, tag in self._starting(word):
+            for tag in single.get(word, ()):
+                found[tag] = found.get(tag, 0) + 1
+            longer = list(by_pair.get((word, spelt[at + 1]), ())) if at + 1 < len(spelt) else []
+            if word in by_word:
+                longer += by_word[word]
+            if word[:_STEM] in by_start:
+                longer += by_start[word[:_STEM]]
+            if word.isdigit():
+                longer += by_word.get("#", ())
+                longer += by_pair.get(("#", spelt[at + 1]), ())
+            for phrase, tag in longer:
                 if _fits(phrase, spelt, at):
                     found[tag] = found.get(tag, 0) + 1
-        return found
-
-    def _starting(self, word: str) -> list[tuple[list[str], str]]:
-        found = self._by_word.get(word, [])
-        if word[:_STEM] in self._by_start:
-            found = found + self._by_start[word[:_STEM]]
-        if word.isdigit() and "#" in self._by_word:
-            found = found + self._by_word["#"]
         return found
 
 
@@ -66,7 +82,7 @@ class Lexicons:
 
     def __init__(self, folder: str = _FOLDER) -> None:
         self._folder = folder
-        self._loaded: dict[str, Lexicon] = {}
+        self._loaded: dict[str, dict[str, Any]] = {}
         self._common = {name: frozenset(words.split()) for name, words in self._read("languages").items()}
 
     def language(self, words: list[str], otherwise: str = "en") -> str:
@@ -75,10 +91,11 @@ class Lexicons:
         best = max(counts, key=lambda name: counts[name])
         return best if counts[best] > counts.get(otherwise, 0) else otherwise
 
-    def of(self, language: str) -> Lexicon:
+    def of(self, language: str, vocabulary: set[str] | None = None) -> Lexicon:
+        """The phrases of a language, or those of them that texts of some vocabulary can contain."""
         if language not in self._loaded:
-            self._loaded[language] = Lexicon(self._read(language))
-        return self._loaded[language]
+            self._loaded[language] = self._read(language)
+        return Lexicon(self._loaded[language], vocabulary)
 
     def _read(self, name: str) -> dict[str, Any]:
         with open(os.path.join(self._folder, f"{name}.json"), encoding="utf-8") as file:

@@ -94,7 +94,8 @@ def _unmarked(line: str) -> tuple[bool, str]:
 def _is_name(word: str) -> bool:
     """Whether a word is a path, a file, a call or another piece of code that was not marked as one."""
     bare = word.strip("()[]{}.,;:!?*")
-    return any(mark in bare for mark in ("/", "_", "(", "::", "=")) or "." in bare.strip("0123456789")
+    inner = any(mark in bare for mark in ("/", "_", "(", "::", "=")) or "." in bare.strip("0123456789")
+    return inner or word.rstrip(".,;:!?").endswith("()")
 
 
 def _without_quotes(text: str) -> str:

@@ -37,16 +37,22 @@ class Line:
     def has_number(self) -> bool:
         return any(word[:1].isdigit() for word in self.sentence.words)
 
+    @property
+    def has_name(self) -> bool:
+        """Whether something in it is written like a name: with a capital, and not because a sentence begins."""
+        return any(word[:1].isupper() and word[:2] not in ("I", "I'") for word in self.sentence.raw.split()[1:])
+
 
 class Speech:
     """One text message: who spoke, what was said, and what the tools did around it."""
 
-    __slots__ = ("acted_after", "acted_before", "at", "grounded", "lines", "role")
+    __slots__ = ("acted_after", "acted_before", "at", "grounded", "lines", "place", "role")
 
     def __init__(self, role: str, lines: list[Line], at: int) -> None:
         self.role = role
         self.lines = lines
         self.at = at
+        self.place = 0
         self.grounded = False
         self.acted_before = False
         self.acted_after = False
@@ -59,6 +65,9 @@ class Speech:
         """The lines beside one, without those that ask."""
         around = [self.lines[i] for i in (number - 1, number + 1) if 0 <= i < len(self.lines)]
         return [line for line in around if not line.is_question]
+
+    def has(self, tag: str) -> bool:
+        return any(line.has(tag) for line in self.lines)
 
     def opens_with(self, tag: str) -> bool:
         return any(line.has(tag) for line in self.lines[:2])
@@ -80,7 +89,7 @@ class Scene:
         # The user's words decide: assistants answer in the user's language, but with much English in between.
         own = [word for _, role, lines in said if role == "user" for line in lines for word in line.words]
         self.language = lexicons.language(own)
-        lexicon = lexicons.of(self.language)
+        lexicon = lexicons.of(self.language, {word for _, _, lines in said for line in lines for word in line.words})
         self.speeches = [
             Speech(role, [Line(sentence, lexicon.tags(sentence.words)) for sentence in sentences], at)
             for at, role, sentences in said
@@ -88,6 +97,8 @@ class Scene:
         ]
         self._set_doings()
         self.speeches = [speech for speech in self.speeches if not self._is_about_memory(speech)]
+        for place, speech in enumerate(self.speeches):
+            speech.place = place
 
     def _set_doings(self) -> None:
         users = [at for at, m in enumerate(self.messages) if m.role == "user" and m.kind == "text"]
@@ -112,14 +123,30 @@ class Scene:
         return False
 
     def before(self, speech: Speech) -> Speech | None:
-        place = self.speeches.index(speech)
-        return self.speeches[place - 1] if place else None
+        return self.speeches[speech.place - 1] if speech.place else None
 
     def after(self, speech: Speech) -> Speech | None:
-        place = self.speeches.index(speech) + 1
+        place = speech.place + 1
         return self.speeches[place] if place < len(self.speeches) else None
 
     def answers_choice(self, speech: Speech) -> bool:
         """Whether the user answers an assistant that has just laid out a choice."""
         before = self.before(speech)
         return before is not None and not before.by_user and before.offers_choice
+
+    def is_first(self, speech: Speech) -> bool:
+        """Whether the user has said nothing before."""
+        return not any(one.by_user and one.at < speech.at for one in self.speeches)
+
+    def is_accepted(self, speech: Speech) -> bool:
+        """Whether the user's very next words agree to what an assistant said."""
+        reply = self.after(speech)
+        return not speech.by_user and reply is not None and reply.by_user and reply.opens_with("accept")
+
+    def has_run(self, speech: Speech) -> bool:
+        """Whether a command was run before a speech."""
+        return any(m.kind == "tool_use" and m.name in activity.SHELLS for m in self.messages[: speech.at])
+
+    def has_edited(self, speech: Speech) -> bool:
+        """Whether a file was changed before a speech."""
+        return any(m.kind == "tool_use" and m.name in activity.EDITORS for m in self.messages[: speech.at])

@@ -79,6 +79,16 @@ def first_prompt(path: str) -> str:
     return ""
 
 
+def latest(path: str, most: int) -> list[Message]:
+    """The last so many things said and done, in order; earlier lines are not even parsed."""
+    found: list[Message] = []
+    for line in reversed(last_lines(path)):
+        found += reversed(list(_parse(line)))
+        if len(found) >= most:
+            break
+    return found[:most][::-1]
+
+
 def messages(path: str, tail: int = TAIL, *, contexts: bool = False) -> list[Message]:
     """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
     found: list[Message] = []

@@ -1,12 +1,17 @@
 """Triage: what of a session may be worth keeping. Deterministic: messages in, findings out, nothing else touched.
 
-A cue alone is never enough: it needs a booster in the same sentence or beside it, or something that was done.
+Every sentence is looked at with the ones beside it: which cues it carries, who says it, what was done around it. One
+linear model makes of that the probability of each category; its weights are fitted by `bench/fit_capture.py` and
+committed. A cue alone is never enough: no single weight reaches the threshold.
 """
 
 from __future__ import annotations
 
+from math import exp
+
 from recollect.activity import Activity, is_failure
 from recollect.scene import Scene
+from recollect.weights import Weights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,17 +21,16 @@ if TYPE_CHECKING:
     from recollect.scene import Line, Speech
     from recollect.transcript import Message
 
-CATEGORIES = ("preference", "decision", "constraint", "runbook", "tech_debt", "session_summary")
-"""In the order in which they win where two claim the same sentence equally."""
+SENTENCES = ("decision", "constraint", "preference", "tech_debt")
+"""Categories that a sentence can carry; the others take a course of events."""
 
-DEFAULT_THRESHOLD = 0.6
-STRONG, WEAK, BY_USER = 0.45, 0.25, 0.1
-DOUBT = 0.3
+DEFAULT_THRESHOLD = 0.5
+_SPEECH_WIDE = frozenset("hedge one_off task question accept process joke failure correction".split())
 _ECHO = 0.75
 
 
 class Finding:
-    """Something worth keeping: its category, how sure we are, and the words it rests on."""
+    """Something worth keeping: its category, how probably so, and the words it rests on."""
 
     __slots__ = ("category", "core", "evidence", "is_correction", "score")
 
@@ -49,213 +53,182 @@ def findings(
     threshold: Callable[[str], float] | None = None,
     known: tuple[str, ...] = (),
 ) -> list[Finding]:
-    """What passes, best first, at most one of each category; nothing that `known` texts say already."""
+    """What passes, most probable first, each sentence at most once; nothing that `known` texts say already."""
     bar = threshold or (lambda _: DEFAULT_THRESHOLD)
     scene = Scene(messages, lexicons)
-    passed = [one for one in _candidates(scene) if one.score >= bar(one.category) and not is_echo(one.core, known)]
-    passed.sort(key=lambda one: (-one.score, CATEGORIES.index(one.category)))
+    passed = [one for one in candidates(scene) if one.score >= bar(one.category) and not is_echo(one.core, known)]
+    passed.sort(key=lambda one: -one.score)
     kept: list[Finding] = []
     for one in passed:
-        shared = any(set(one.evidence) & set(other.evidence) for other in kept)
-        if not shared and all(one.category != other.category for other in kept):
+        if not any(set(one.evidence) & set(other.evidence) for other in kept):
             kept.append(one)
     return kept
 
 
-def _candidates(scene: Scene) -> Iterator[Finding]:
+def candidates(scene: Scene) -> Iterator[Finding]:
+    """Everything that could be worth keeping, with its probability."""
+    weights = Weights.load()
     for speech in scene.speeches:
         for number, line in enumerate(speech.lines):
-            if line.is_question or line.has("joke") or any(near.has("joke") for near in speech.near(number)):
-                continue
-            for judge in (_preference, _decision, _constraint, _debt):
-                finding = judge(scene, speech, number, line)
-                if finding:
-                    yield finding
-    yield from _runbooks(scene)
-    yield from _summaries(scene)
+            if not line.is_question and len(line.sentence.words) > 1 and _may_count(scene, speech, line):
+                yield from _sentence(scene, speech, number, weights)
+        if not speech.by_user:
+            yield from _runbook(scene, speech, weights)
+    yield from _summary(scene)
 
 
-def _doubt(line: Line) -> float:
-    """How much a sentence takes back by being hypothetical, general, or a repetition of what was said before."""
-    return DOUBT * line.has("hypothetical") + DOUBT * line.has("reported") + DOUBT * line.has("doc")
-
-
-def _boost(speech: Speech, number: int, weights: dict[str, float]) -> tuple[float, tuple[str, ...]]:
-    """The sum of the boosters in a sentence and, at two thirds, of those beside it; and the sentences that gave it."""
-    line = speech.lines[number]
-    total, beside = 0.0, []
-    for tag, weight in weights.items():
-        if line.has(tag):
-            total += weight
-            continue
-        helper = next((near for near in speech.near(number) if near.has(tag) and not near.has("hypothetical")), None)
-        if helper:
-            total += weight * 2 / 3
-            beside.append(helper.sentence.raw)
-    return total, tuple(beside)
-
-
-def _evidence(speech: Speech, number: int, beside: tuple[str, ...]) -> tuple[str, ...]:
-    """The sentence and those beside it that count, in the order they were said."""
-    own = speech.lines[number].sentence.raw
-    return tuple(line.sentence.raw for line in speech.lines if line.sentence.raw == own or line.sentence.raw in beside)
-
-
-def _cue(line: Line, category: str) -> float:
-    if line.has(f"{category}.strong"):
-        return STRONG
-    hits = line.tags.get(f"{category}.weak", 0)
-    return WEAK + 0.1 * (hits > 1) if hits else 0.0
-
-
-_MANNERS = {"scope": 0.25, "habit": 0.25, "universal": 0.15, "contrast": 0.2, "directive": 0.1, "placement": 0.2}
-_RULING = ("preference.strong", "habit", "placement", "directive")
-
-
-def _preference(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
-    """How the user wants things done, above all where they correct what was just done."""
-    if not speech.by_user or line.has("one_off", "hedge") or (line.has("task") and not line.has("preference.strong")):
-        return None
-    corrects = speech.acted_before and speech.opens_with("correction")
-    boost, beside = _boost(speech, number, _MANNERS)
-    if not boost or not (corrects or line.has(*_RULING)) or _is_passing(speech, number):
-        return None
-    score = 0.4 * line.has("preference.strong") + boost + 0.2 * line.has("topic") + 0.25 * corrects - _doubt(line)
-    return Finding("preference", score, line.sentence.raw, _evidence(speech, number, beside), is_correction=corrects)
-
-
-def _is_passing(speech: Speech, number: int) -> bool:
-    """Whether a sentence speaks of the thing at hand only, as the one beside it says."""
-    line = speech.lines[number]
-    if line.has("preference.strong", "habit", "universal"):
+def _may_count(scene: Scene, speech: Speech, line: Line) -> bool:
+    """Whether a sentence can settle anything: not in jest or in an "if", nor as an option or a lecture."""
+    if line.has("joke", "hypothetical", "reported") or speech.has("joke"):
         return False
-    return any(near.has("one_off") for near in speech.near(number))
+    if not line.has(*_ANY_CUE) and not scene.answers_choice(speech):
+        return False
+    if speech.by_user:
+        return True
+    is_option = line.sentence.is_item and speech.offers_choice
+    return (speech.grounded or scene.is_accepted(speech)) and not is_option and not line.has("doc", "general")
 
 
-def _decision(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
-    """What was chosen, by the user or by the assistant with the user's consent."""
-    if not speech.by_user:
-        return _accepted(scene, speech, number, line)
-    asked = scene.answers_choice(speech)
-    cue = STRONG if asked and number < 2 and _chooses(line) else 0.0 if line.has("process") else _cue(line, "decision")
-    boost, beside = _boost(speech, number, {"reason": 0.15, "contrast": 0.15, "decision.news": 0.15})
-    if not cue or not boost or line.has("hedge") or (asked and any(one.has("hedge") for one in speech.lines)):
-        return None
-    score = cue + BY_USER + boost + 0.15 * asked - DOUBT * line.has("debt.defer", "task") - _doubt(line)
-    return Finding("decision", score, line.sentence.raw, _evidence(speech, number, beside))
+def _sentence(scene: Scene, speech: Speech, number: int, weights: Weights) -> Iterator[Finding]:
+    line = speech.lines[number]
+    points = weights.points(features(scene, speech, number), ("nothing", *SENTENCES))
+    most = max(points)
+    whole = sum(exp(each - most) for each in points)
+    best = max(range(len(SENTENCES)), key=lambda place: points[place + 1])
+    category = SENTENCES[best]
+    if not _has_cue(category, scene, speech, line):
+        return
+    if not speech.by_user and not _is_assistants(category, scene, speech, line):
+        return
+    beside = [near.sentence.raw for near in speech.near(number)]
+    evidence = tuple(one.sentence.raw for one in speech.lines if one is line or one.sentence.raw in beside)
+    corrects = speech.by_user and speech.acted_before and speech.opens_with("correction")
+    yield Finding(
+        category,
+        exp(points[best + 1] - most) / whole,
+        line.sentence.raw,
+        evidence,
+        is_correction=corrects and category == "preference",
+    )
 
 
-def _chooses(line: Line) -> bool:
-    """Whether an answer to a choice makes one: it says more than yes."""
-    return line.has("select") or not (line.has("accept") and len(line.sentence.words) < 4)
+_CUES = {
+    "decision": ("decision.strong", "decision.weak", "decision.news", "select", "proposal", "w.plan"),
+    "constraint": ("limit", "limit.weak", "w.limit", "w.must", "w.neg", "w.only", "w.never"),
+    "preference": ("preference.strong", "preference.weak", "habit", "placement", "directive", "scope", "w.like"),
+    "tech_debt": ("debt.defer", "debt.defer.weak", "debt.flaw", "debt.return", "w.hold", "w.back"),
+}
+_ANY_CUE = tuple({cue: None for cues in _CUES.values() for cue in cues})
+_FEWEST_WORDS = 5
 
 
-def _accepted(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
-    boost, beside = _boost(speech, number, {"reason": 0.15, "contrast": 0.15})
-    strong = line.has("decision.strong")
-    reply = scene.after(speech)
-    consent = reply is not None and reply.by_user and reply.opens_with("accept")
-    if strong and line.has("reason") and line.has("contrast") and speech.acted_before:
-        score = STRONG + boost - _doubt(line)
-    elif line.has("proposal") and boost and consent and reply and not reply.lines[0].is_question:
-        score = WEAK + boost + 0.2 + 0.1 * reply.acted_after - _doubt(line)
-    else:
-        return None
-    return Finding("decision", score, line.sentence.raw, _evidence(speech, number, beside))
+def _has_cue(category: str, scene: Scene, speech: Speech, line: Line) -> bool:
+    """Whether a sentence says something of its category's kind; an answer to a choice needs no word for it."""
+    if category == "decision" and speech.by_user and scene.answers_choice(speech):
+        return True
+    return line.has(*_CUES[category]) and len(line.sentence.words) >= _FEWEST_WORDS
 
 
-def _constraint(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
-    """What cannot or must not be done, as somebody with authority said or as it was found out."""
-    cue = STRONG if line.has("limit") else WEAK if line.has("limit.weak") else 0.0
-    if not cue or not (speech.by_user or speech.grounded):
-        return None
-    boost, beside = _boost(speech, number, {"discovery": 0.15, "external": 0.15})
-    if not boost or not line.has("discovery", "external") or (line.has("failure") and not line.has("discovery")):
-        return None
-    more = 0.1 * line.has_number + 0.1 * (line.tags.get("limit", 0) > 1)
-    score = cue + 0.05 * speech.by_user + boost + more - DOUBT * line.has("task") - _doubt(line)
-    return Finding("constraint", score, line.sentence.raw, _evidence(speech, number, beside))
+def _is_assistants(category: str, scene: Scene, speech: Speech, line: Line) -> bool:
+    """Whether an assistant's word can establish it: not what the user wants, and a choice only with consent."""
+    if category == "decision":
+        proposed = scene.is_accepted(speech) and line.has("proposal", "decision.strong")
+        return proposed or (speech.acted_before and line.has("decision.strong") and line.has("reason"))
+    return category != "preference"
 
 
-_DEBT = {"debt.defer": 0.25, "debt.defer.weak": 0.1, "debt.flaw": 0.25, "debt.return": 0.2}
+def features(scene: Scene, speech: Speech, number: int) -> list[str]:
+    """What is seen of a sentence: its own cues, those beside it, and the situation."""
+    line = speech.lines[number]
+    found = [f"own {tag}" for tag in line.tags]
+    found += {f"near {tag}": None for near in speech.near(number) for tag in near.tags}
+    found += {f"speech {tag}": None for one in speech.lines for tag in one.tags if tag in _SPEECH_WIDE}
+    size = len(line.sentence.words)
+    facts = {
+        "user": speech.by_user,
+        "assistant": not speech.by_user,
+        "answers a choice": speech.by_user and scene.answers_choice(speech),
+        "after an act": speech.by_user and speech.acted_before,
+        "first prompt": speech.by_user and scene.is_first(speech),
+        "accepted": scene.is_accepted(speech),
+        "code": line.sentence.has_code,
+        "command": line.sentence.has_command,
+        "number": line.has_number,
+        "name": line.has_name and scene.language != "de",
+        "short": size < 5,
+        "middling": 8 <= size <= 30,
+        "long": size > 20,
+        "alone": len(speech.lines) == 1,
+    }
+    return found + [name for name, is_so in facts.items() if is_so]
 
 
-def _debt(scene: Scene, speech: Speech, number: int, line: Line) -> Finding | None:
-    """What was knowingly left: something flawed, put off, to be come back to; two of the three must be said."""
-    if not any(line.has(tag) for tag in _DEBT) or not (speech.by_user or speech.grounded):
-        return None
-    boost, beside = _boost(speech, number, _DEBT)
-    deferred, _ = _boost(speech, number, {"debt.defer": 0.1, "debt.defer.weak": 0.1})
-    why, more = _boost(speech, number, {"reason": 0.1})
-    if not deferred:
-        return None
-    score = 0.1 + boost + why + 0.05 * speech.by_user - DOUBT * line.has("task") - _doubt(line)
-    return Finding("tech_debt", score, line.sentence.raw, _evidence(speech, number, beside + more))
-
-
-def _runbooks(scene: Scene) -> Iterator[Finding]:
-    """Something failed, somebody said why, and then it worked."""
-    for speech in scene.speeches:
-        if speech.by_user or not speech.grounded:
-            continue
-        for line in speech.lines:
-            if line.has("solved") and not line.is_question and not line.has("hypothetical"):
-                finding = _runbook(scene, speech, line)
-                if finding:
-                    yield finding
-
-
-def _runbook(scene: Scene, speech: Speech, solved: Line) -> Finding | None:
-    start = _failure_before(scene, speech)
-    cause = _cause(scene, start, speech) if start >= 0 else None
-    if cause is None:
-        return None
-    strength = 0.25 if cause.has("cause.strong") else 0.1
-    score = 0.3 + strength + 0.2 * (solved.sentence.has_command or cause.sentence.has_command)
-    evidence = tuple(dict.fromkeys((cause.sentence.raw, solved.sentence.raw)))
-    return Finding("runbook", score, cause.sentence.raw, evidence)
-
-
-def _failure_before(scene: Scene, speech: Speech) -> int:
-    """Where the trouble began that a speech reports as over; -1 if there was none."""
-    told = [
-        one.at
-        for one in scene.speeches
-        if one.by_user and one.at < speech.at and any(line.has("failure") for line in one.lines)
-    ]
-    seen = [at for at, m in enumerate(scene.messages[: speech.at]) if m.kind == "tool_result" and is_failure(m)]
-    return min([*told, *seen], default=-1)
-
-
-def _cause(scene: Scene, start: int, solved: Speech) -> Line | None:
-    """The best explanation given between the trouble and its end; none where it was a slip of the pen."""
-    lines = [
-        line
-        for speech in scene.speeches
-        if start <= speech.at <= solved.at and not speech.by_user
+def _runbook(scene: Scene, speech: Speech, weights: Weights) -> Iterator[Finding]:
+    """Something failed, commands were run, and then somebody said why and that it works."""
+    seen = case_features(scene, speech)
+    if not seen:
+        return
+    against, points = weights.points(seen, ("no runbook", "runbook"))
+    cause = max(speech.lines, key=lambda line: (line.has("cause.strong"), line.has("cause.weak")))
+    evidence = tuple(
+        line.sentence.raw
         for line in speech.lines
-        if not line.is_question
-    ]
-    if any(line.has("trivial") for line in lines):
-        return None
-    strong = [line for line in lines if line.has("cause.strong") and not line.has("hypothetical")]
-    weak = [line for line in lines if line.has("cause.weak") and not line.has("hypothetical")]
-    return (strong or weak or [None])[0]  # type: ignore[list-item]
+        if line is cause or line.sentence.has_command or line.has("solved", "w.fix")
+    )
+    yield Finding("runbook", 1 / (1 + exp(against - points)), cause.sentence.raw, evidence)
 
 
-def _summaries(scene: Scene) -> Iterator[Finding]:
+def case_features(scene: Scene, speech: Speech) -> list[str]:
+    """What is seen of a report after trouble; nothing where there was no trouble before it."""
+    told, seen = _trouble(scene, speech)
+    works = any(line.has("solved", "w.fix") for line in speech.lines if not line.is_question)
+    if not (told or seen) or not works or not (speech.acted_before or scene.has_edited(speech)):
+        return []
+    tags = {f"case {tag}": None for line in speech.lines if not line.is_question for tag in line.tags}
+    explained = any(
+        line.has("cause.strong")
+        for one in scene.speeches
+        if not one.by_user and one.at < speech.at
+        for line in one.lines
+    )
+    facts = {
+        "case told": told,
+        "case seen": seen,
+        "case explained before": explained,
+        "case command": any(line.sentence.has_command for line in speech.lines),
+        "case code": any(line.sentence.has_code for line in speech.lines),
+        "case ran": scene.has_run(speech),
+        "case edited": scene.has_edited(speech),
+        "case asks": any(line.sentence.is_question for line in speech.lines),
+        "case one line": len(speech.lines) == 1,
+    }
+    return [*tags, *(name for name, is_so in facts.items() if is_so)]
+
+
+def _trouble(scene: Scene, speech: Speech) -> tuple[bool, bool]:
+    """Whether the user told of trouble before a speech, and whether a tool's result showed it."""
+    told = any(
+        line.has("failure", "w.fault")
+        for one in scene.speeches
+        if one.by_user and one.at < speech.at
+        for line in one.lines
+    )
+    return told, any(m.kind == "tool_result" and is_failure(m) for m in scene.messages[: speech.at])
+
+
+def _summary(scene: Scene) -> Iterator[Finding]:
     """A session that did much, is being left, and is not finished."""
     if not Activity(scene.messages).is_substantial:
         return
     users = [speech for speech in scene.speeches if speech.by_user][-2:]
     answers = [speech for speech in scene.speeches if not speech.by_user][-2:]
-    leaving = [line for speech in users[-2:] for line in speech.lines if line.has("wrap_up")]
+    leaving = [line for speech in users for line in speech.lines if line.has("wrap_up")]
     left = [line for speech in answers for line in speech.lines if line.has("leftover") and not line.is_question]
-    score = 0.3 + 0.25 * bool(leaving) + 0.15 * min(len(left), 2)
-    if not left:
-        return
-    evidence = tuple(line.sentence.raw for line in (*left[:3], *leaving[:1]))
-    yield Finding("session_summary", score, left[0].sentence.raw, evidence)
+    if left and (leaving or len(left) > 1):
+        evidence = tuple(line.sentence.raw for line in (*left[:3], *leaving[:1]))
+        # Somebody who leaves and is told what is left wants the summary, whatever else the sentences may be.
+        score = 0.99 if leaving else 0.3 + 0.1 * min(len(left), 4)
+        yield Finding("session_summary", score, left[0].sentence.raw, evidence)
 
 
 def leftovers(messages: list[Message], lexicons: Lexicons) -> list[str]:

@@ -41,7 +41,7 @@ def captures(category: str, settings: Settings) -> bool:
 
 def last_messages(event: Event, most: int) -> list[Message]:
     """The session's last messages; what was said last is in the event, as the transcript may lag behind."""
-    messages = transcript.messages(event.text("transcript_path"))
+    messages = transcript.latest(event.text("transcript_path"), most)
     last = transcript.without_blocks(event.text("last_assistant_message"))
     said = [message.text for message in messages[-6:] if message.role == "assistant" and message.kind == "text"]
     if last and not any(last in text or text in last for text in said):

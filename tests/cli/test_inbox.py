@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from recollect import offers
+
+from .conftest import DECISION, NOW, in_own_process
+
+RECORD = {
+    "title": "Jobs are rows of a table",
+    "tags": ["jobs"],
+    "content": {"context": "Imports restart.", "decision": "Jobs are rows of `jobs`.", "rationale": ["one thing less"]},
+}
+
+
+def test_a_draft_waits_in_the_inbox_and_is_no_record(project, recollect):
+    saved = recollect("save", "decision", "--draft", "--json", stdin=json.dumps(RECORD))
+
+    assert json.loads(saved.out)["draft"] == "jobs-are-rows-of-a-table"
+    assert recollect("list").out == ""
+    (waiting,) = json.loads(recollect("inbox", "--json").out)["drafts"]
+    assert (waiting["name"], waiting["category"], waiting["made_at"], waiting["machine_made"]) == (
+        "jobs-are-rows-of-a-table",
+        "decision",
+        NOW,
+        False,
+    )
+    assert waiting["record"]["origin"] == "agent"
+    assert "inbox/" in (project / ".claude/memory/.gitignore").read_text()
+
+
+def test_a_draft_that_answers_an_offer_carries_its_evidence(project, recollect):
+    made = offers.note(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
+
+    recollect("save", "decision", "--draft", "--json", "--offer", made.key, stdin=json.dumps(RECORD))
+
+    (waiting,) = json.loads(recollect("inbox", "--json").out)["drafts"]
+    assert (waiting["session"], waiting["evidence"]) == ("s-1", ["we go with rows of a table"])
+    assert waiting["record"]["source"] == 'session s-1: "we go with rows of a table"'
+    assert [one.state for one in offers.read(str(project))] == ["drafted"]
+
+
+def test_an_offer_nobody_made_is_refused(recollect):
+    refused = recollect("save", "decision", "--draft", "--json", "--offer", "nonsense", stdin=json.dumps(RECORD))
+
+    assert (refused.code, json.loads(refused.out)["error"]["code"]) == (1, "BAD_INPUT")
+    assert recollect("inbox").out == ""
+
+
+def test_a_rehearsed_draft_leaves_nothing(project, recollect):
+    answer = recollect("save", "decision", "--draft", "--dry-run", "--json", stdin=json.dumps(RECORD))
+
+    assert (answer.code, json.loads(answer.out)["dry_run"]) == (0, True)
+    assert not (project / ".claude").exists()
+
+
+def test_a_secret_never_reaches_the_inbox(project, recollect):
+    stolen = {**RECORD, "title": "The key is AKIA" + "IOSFODNN7ABCDEFG"}
+
+    refused = recollect("save", "decision", "--draft", "--json", stdin=json.dumps(stolen))
+
+    assert json.loads(refused.out)["error"]["code"] == "SECRET_FOUND"
+    assert recollect("inbox", "--json").out == '{\n  "drafts": []\n}\n'
+
+
+def test_an_unreadable_draft_is_listed_as_such(project, recollect):
+    recollect("save", "decision", "--draft", stdin=json.dumps(RECORD))
+    (project / ".claude/memory/inbox/broken.json").write_text("{")
+
+    listed = json.loads(recollect("inbox", "--json").out)["drafts"]
+
+    assert [one["name"] for one in listed if "error" in one] == ["broken"]
+    assert len(listed) == 2
+    assert "broken\tunreadable" in recollect("inbox").out
+
+
+def test_the_command_runs_from_a_bare_clone(project):
+    outcome = in_own_process("inbox", "--json", cwd=project)
+
+    assert (outcome.code, json.loads(outcome.out)) == (0, {"drafts": []})
+
+
+def saved(recollect, *flags: str, **changed: object):
+    return recollect("save", "decision", "--json", *flags, stdin=json.dumps({**RECORD, **changed}))
+
+
+def test_a_near_duplicate_is_refused_with_the_command_to_use(project, recollect):
+    saved(recollect)
+
+    refused = saved(recollect, title="Every job is a row of a table")
+
+    error = json.loads(refused.out)["error"]
+    assert (refused.code, error["code"]) == (1, "NEAR_DUPLICATE")
+    assert "--update jobs-are-rows-of-a-table" in error["fix"]
+    assert len(recollect("list").out.splitlines()) == 1
+
+
+def test_a_draft_of_what_is_known_is_refused_too(recollect):
+    saved(recollect)
+
+    assert json.loads(saved(recollect, "--draft", title="Every job is a row of a table").out)["error"]["code"] == (
+        "NEAR_DUPLICATE"
+    )
+
+
+def test_force_saves_it_all_the_same_and_shows_what_is_near(recollect):
+    saved(recollect)
+
+    answer = json.loads(saved(recollect, "--force", title="Every job is a row of a table").out)
+
+    assert [(one["id"], one["verdict"]) for one in answer["nearest"]] == [("jobs-are-rows-of-a-table", "same")]
+    assert len(recollect("list").out.splitlines()) == 2
+
+
+def test_update_puts_it_into_the_record_there_is(recollect):
+    saved(recollect)
+    content = {**RECORD["content"], "rationale": ["survives a restart"]}
+
+    saved(recollect, "--update", "jobs-are-rows-of-a-table", title="Jobs as rows", content=content)
+
+    record = json.loads(recollect("show", "jobs-are-rows-of-a-table", "--json").out)["record"]
+    assert record["title"] == "Jobs are rows of a table"
+    assert record["content"]["rationale"] == ["one thing less", "survives a restart"]
+    assert record["times_updated"] == 1
+
+
+def test_supersedes_links_both(recollect):
+    saved(recollect)
+
+    answer = saved(
+        recollect,
+        "--supersedes=jobs-are-rows-of-a-table",
+        title="Jobs live in a queue, not in a table",
+        content={**RECORD["content"], "decision": "Jobs are messages of RabbitMQ."},
+    )
+
+    assert answer.code == 0
+    old = json.loads(recollect("show", "jobs-are-rows-of-a-table", "--json").out)["record"]
+    assert old["superseded_by"] == json.loads(answer.out)["id"]
+
+
+@pytest.mark.parametrize("flags", [("--update=nowhere",), ("--supersedes=nowhere",)])
+def test_a_record_that_is_not_there_can_be_neither_changed_nor_replaced(recollect, flags):
+    refused = saved(recollect, *flags)
+
+    assert json.loads(refused.out)["error"]["code"] == "NOT_FOUND"
+    assert recollect("list").out == ""
+
+
+def test_both_at_once_make_no_sense(recollect):
+    refused = recollect("save", "decision", "T", *DECISION, "--update=a", "--supersedes=b", "--json")
+
+    assert json.loads(refused.out)["error"]["code"] == "BAD_INPUT"

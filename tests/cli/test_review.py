@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect import offers
+
+from .conftest import BIN, NOW, in_own_process
+
+RECORD = {
+    "title": "Jobs are rows of a table",
+    "tags": ["jobs"],
+    "triggers": ["where do jobs go"],
+    "content": {"context": "Imports restart.", "decision": "Jobs are rows of `jobs`.", "rationale": ["one thing less"]},
+}
+NAME = "jobs-are-rows-of-a-table"
+
+
+@pytest.fixture
+def drafted(project, recollect):
+    """One draft in the inbox, made in answer to an offer."""
+    made = offers.note(str(project), "offered", "decision", "s-1", ("we go with rows",))
+    recollect("save", "decision", "--draft", "--offer", made.key, stdin=json.dumps(RECORD))
+    return made
+
+
+def shown(recollect, record_id: str = NAME) -> dict:
+    return json.loads(recollect("show", record_id, "--json").out)["record"]
+
+
+def drafts(recollect) -> list[str]:
+    return [one["name"] for one in json.loads(recollect("inbox", "--json").out)["drafts"]]
+
+
+def test_an_accepted_draft_becomes_a_record_with_origin_and_evidence(project, recollect, drafted):
+    outcome = recollect("review", stdin="a\n")
+
+    assert outcome.code == 0 and outcome.out.endswith("1 accepted\n")
+    record = shown(recollect)
+    assert (record["origin"], record["source"]) == ("agent", 'session s-1: "we go with rows"')
+    assert record["changes"] == [{"date": NOW, "summary": "Accepted from the inbox"}]
+    assert drafts(recollect) == []
+    assert [one.state for one in offers.read(str(project))] == ["saved"]
+
+
+def test_the_evidence_is_shown(recollect, drafted):
+    outcome = recollect("review", stdin="s\n")
+
+    assert "said: we go with rows" in outcome.out
+    assert outcome.out.endswith("1 skipped\n")
+    assert drafts(recollect) == [NAME]
+
+
+def test_a_rejected_draft_is_gone_and_remembered(project, recollect, drafted):
+    recollect("review", stdin="r\n")
+
+    assert drafts(recollect) == []
+    assert recollect("list").out == ""
+    made = offers.read(str(project))
+    assert [one.state for one in made] == ["rejected"]
+    assert offers.were_made(made, ("We go with rows!",))
+
+
+def test_an_edited_draft_is_saved_as_edited(project, recollect, drafted, monkeypatch, tmp_path):
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import sys; p = sys.argv[1]; t = open(p).read().replace('one thing less', 'edited'); open(p, 'w').write(t)"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    recollect("review", stdin="e\na\n")
+
+    assert shown(recollect)["content"]["rationale"] == ["edited"]
+
+
+def test_an_edit_that_makes_it_invalid_asks_again(recollect, drafted, monkeypatch, tmp_path):
+    script = tmp_path / "editor.py"
+    script.write_text("import sys; open(sys.argv[1], 'w').write('{')")
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    outcome = recollect("review", stdin="e\ns\n")
+
+    assert "BAD_INPUT" in outcome.out and outcome.out.endswith("1 skipped\n")
+    assert drafts(recollect) == [NAME]
+
+
+def test_a_merge_shows_the_difference_first(project, recollect, drafted):
+    other = {**RECORD, "title": "The queue", "content": {**RECORD["content"], "rationale": ["older reason"]}}
+    recollect("save", "decision", "--force", stdin=json.dumps(other))
+
+    outcome = recollect("review", stdin="m\nthe-queue\ny\n")
+
+    assert '+      "one thing less"' in outcome.out
+    record = shown(recollect, "the-queue")
+    assert record["content"]["rationale"] == ["older reason", "one thing less"]
+    assert record["changes"][-2]["summary"].startswith("Merged a draft") or any(
+        change["summary"].startswith("Merged a draft") for change in record["changes"]
+    )
+    assert drafts(recollect) == []
+
+
+def test_a_merge_that_is_not_confirmed_changes_nothing(recollect, drafted):
+    recollect("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue"}))
+
+    recollect("review", stdin="m\nthe-queue\nn\ns\n")
+
+    assert shown(recollect, "the-queue")["times_updated"] == 0
+    assert drafts(recollect) == [NAME]
+
+
+def test_accepting_what_a_record_says_already_asks_once_more(recollect, drafted):
+    recollect("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "Jobs as rows of tables"}))
+
+    outcome = recollect("review", stdin="a\nn\nr\n")
+
+    assert "says nearly the same" in outcome.out
+    assert outcome.out.endswith("1 rejected\n")
+
+
+def test_nobody_answering_is_an_error_and_decides_nothing(recollect, drafted):
+    outcome = recollect("review", stdin="")
+
+    assert outcome.code == 1 and "nobody answered" in outcome.err
+    assert drafts(recollect) == [NAME]
+
+
+def test_quitting_leaves_the_rest(recollect, drafted):
+    recollect("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
+
+    outcome = recollect("review", stdin="q\n")
+
+    assert outcome.out.endswith("nothing to decide\n")
+    assert len(drafts(recollect)) == 2
+
+
+def test_decisions_by_flag_are_for_programs(project, recollect, drafted):
+    answer = json.loads(recollect("review", "--accept", NAME, "--json").out)
+
+    assert (answer["outcome"], answer["path"]) == ("accepted", f"decisions/{NAME}.json")
+    assert json.loads(recollect("review", "--reject", NAME, "--json").out)["error"]["code"] == "NOT_FOUND"
+
+
+def test_merge_by_flag_needs_a_record(recollect, drafted):
+    assert json.loads(recollect("review", "--merge", NAME, "--json").out)["error"]["code"] == "BAD_INPUT"
+    assert json.loads(recollect("review", "--merge", NAME, "--into=no", "--json").out)["error"]["code"] == "NOT_FOUND"
+    assert drafts(recollect) == [NAME]
+
+
+def test_a_review_without_anybody_is_refused(recollect, drafted):
+    assert json.loads(recollect("review", "--json").out)["error"]["code"] == "BAD_INPUT"
+
+
+def test_an_unreadable_draft_can_be_rejected(project, recollect):
+    folder = project / ".claude/memory/inbox"
+    folder.mkdir(parents=True)
+    (folder / "bad.json").write_text("[]")
+
+    outcome = recollect("review", stdin="a\nr\n")
+
+    assert "can only be rejected or skipped" in outcome.out
+    assert drafts(recollect) == []
+
+
+def test_a_draft_that_supersedes_links_both_when_accepted(recollect):
+    recollect("save", "decision", stdin=json.dumps(RECORD))
+    newer = {**RECORD, "title": "Jobs go to RabbitMQ", "content": {**RECORD["content"], "decision": "RabbitMQ."}}
+    recollect("save", "decision", "--draft", f"--supersedes={NAME}", stdin=json.dumps(newer))
+
+    recollect("review", "--accept", "jobs-go-to-rabbitmq")
+
+    assert shown(recollect)["superseded_by"] == "jobs-go-to-rabbitmq"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_in_a_terminal(project, recollect, drafted):
+    """A real terminal: the question appears, one key and Enter decide."""
+    import pty
+
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["TERM"] = "dumb"
+        os.execv(sys.executable, [sys.executable, str(BIN), "review"])
+    os.write(terminal, b"a\n")
+    seen = b""
+    while True:
+        try:
+            seen += os.read(terminal, 4096)
+        except OSError:
+            break
+    _, status = os.waitpid(child, 0)
+
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert b"[a]ccept" in seen and b"1 accepted" in seen
+    assert Path(project, ".claude/memory/decisions", f"{NAME}.json").exists()
+
+
+def test_an_empty_inbox_says_so(project):
+    assert in_own_process("review", cwd=project).out == "The inbox is empty.\n"

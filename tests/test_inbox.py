@@ -1,0 +1,97 @@
+"""Drafts wait in plain files that nothing retrieves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from recollect import compose, inbox, index, search
+from recollect.errors import AlreadyExists, BadRecord, NotFound
+from recollect.inbox import BrokenDraft, Draft, Inbox
+from recollect.store import Store, record_files
+
+CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rationale": ["failovers"]}
+
+
+def draft(title: str = "Sessions in Postgres", **about: object) -> Draft:
+    return inbox.draft_of(compose.compose("decision", {"title": title, "content": CONTENT}), **about)
+
+
+def test_a_draft_comes_back_as_it_was_put(tmp_path):
+    box = Inbox(str(tmp_path))
+    put = box.put(draft(session="s1", offer="abc", evidence=("said so",), supersedes="old-one"))
+
+    assert box.drafts() == [put]
+    assert box.get("sessions-in-postgres") == put
+
+
+def test_a_draft_is_plain_json_that_people_can_read(tmp_path):
+    Inbox(str(tmp_path)).put(draft(evidence=("gesagt, so",)))
+
+    text = (tmp_path / "inbox" / "sessions-in-postgres.json").read_text(encoding="utf-8")
+
+    assert json.loads(text)["record"]["content"]["decision"] == "Sessions live in Postgres 16"
+    assert "gesagt, so" in text and text.endswith("}\n")
+
+
+def test_nothing_that_retrieves_sees_a_draft(tmp_path):
+    Inbox(str(tmp_path)).put(draft())
+
+    assert list(record_files(str(tmp_path))) == []
+    assert list(Store(str(tmp_path)).scan()) == []
+    assert search.find(index.open(str(tmp_path)), "where do sessions live in postgres", limit=5) == []
+
+
+def test_git_leaves_the_inbox_out(tmp_path):
+    Inbox(str(tmp_path)).put(draft())
+
+    assert "inbox/" in (tmp_path / ".gitignore").read_text().split()
+
+
+def test_another_session_cannot_overwrite_a_waiting_draft(tmp_path):
+    box = Inbox(str(tmp_path))
+    box.put(draft(session="s1"))
+
+    with pytest.raises(AlreadyExists, match="draft 'sessions-in-postgres'"):
+        box.put(draft(session="s2"))
+    with pytest.raises(AlreadyExists):
+        box.put(draft())
+
+    assert box.put(draft(session="s1", evidence=("new",))).evidence == ("new",)
+    assert len(box.drafts()) == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b"{}", b'{"draft": 1, "record": {}}', b'{"record": {"title": 3}}', b"\xff"]
+)
+def test_a_broken_file_is_reported_and_hides_no_other(tmp_path, data):
+    box = Inbox(str(tmp_path))
+    good = box.put(draft())
+    (tmp_path / "inbox" / "bad.json").write_bytes(data)
+
+    found = list(box.scan())
+
+    assert [one.name for one in found if isinstance(one, BrokenDraft)] == ["bad"]
+    assert [one for one in found if isinstance(one, Draft)] == [good]
+    with pytest.raises(BadRecord):
+        box.get("bad")
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "nul\0", "missing", "."])
+def test_a_name_that_is_no_draft_is_not_found(tmp_path, name):
+    with pytest.raises(NotFound):
+        Inbox(str(tmp_path)).get(name)
+
+
+def test_a_dropped_draft_is_gone(tmp_path):
+    box = Inbox(str(tmp_path))
+    box.put(draft())
+    box.drop("sessions-in-postgres")
+
+    assert box.names() == []
+    box.drop("sessions-in-postgres")
+
+
+def test_an_empty_store_has_an_empty_inbox(tmp_path):
+    assert list(Inbox(str(tmp_path / "nowhere")).scan()) == []

@@ -1,0 +1,253 @@
+"""What triage takes for worth keeping, and what it must never take for it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from recollect import lexicon, prose, triage
+from recollect.lexicon import Lexicon, Lexicons
+from recollect.transcript import Message
+
+LEXICONS = Lexicons()
+EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "/p/a.py"})
+READ = Message("assistant", "tool_use", "", "Read", {"file_path": "/p/a.py"})
+SHELL = Message("assistant", "tool_use", "", "Bash", {"command": "make check"})
+DECIDED = (
+    "ok let's go with Postgres instead of Redis, because losing sessions at every failover costs us support calls."
+)
+
+
+def user(text: str) -> Message:
+    return Message("user", "text", text)
+
+
+def agent(text: str) -> Message:
+    return Message("assistant", "text", text)
+
+
+def found(*messages: Message, known: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    return [(one.category, one.core) for one in triage.findings(list(messages), LEXICONS, known=known)]
+
+
+def after_work(text: str) -> list[Message]:
+    return [user("have a look at the module"), READ, EDIT, agent("Done."), user(text), EDIT, agent("Done.")]
+
+
+def test_a_decision_with_its_reason_is_found_word_for_word():
+    assert found(*after_work(DECIDED)) == [("decision", DECIDED)]
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("no, don't mock the database in these tests, we always run them against the real postgres", "preference"),
+        ("use pnpm instead of npm in this repo, always", "preference"),
+        ("from now on please write commit messages in the imperative, we do that everywhere", "preference"),
+        ("legal came back: customer data has to stay in eu-central-1, backups included, no exceptions", "constraint"),
+        (
+            "leave the rates hardcoded for now, their api isn't ready before may. we have to come back to it",
+            "tech_debt",
+        ),
+    ],
+)
+def test_what_a_user_says_after_something_was_done(text, category):
+    assert [one for one, _ in found(*after_work(text))] == [category]
+
+
+def test_a_correction_of_what_was_just_done_is_told_as_one():
+    messages = after_work("no, don't use print in this repo, we always use the logger everywhere")
+
+    (finding,) = triage.findings(messages, LEXICONS)
+
+    assert (finding.category, finding.is_correction) == ("preference", True)
+
+
+def test_a_proposal_counts_only_with_the_users_consent():
+    proposal = "I would store amounts as integer cents rather than decimals because the JS side can't represent them."
+    said = [user("next table: payments"), READ, agent(proposal)]
+
+    assert found(*said) == []
+    assert found(*said, user("what about refunds?"), agent("Same.")) == []
+    assert found(*said, user("yes, do that"), EDIT, agent("Done.")) == [("decision", proposal)]
+
+
+def test_trouble_its_cause_and_its_end_make_a_runbook():
+    solved = "Found it: the certificate expired on Sunday. I renewed it with `certbot renew --cert x`, it works again."
+    failed = Message("user", "tool_result", "Exit code 1", "error")
+
+    assert [one for one, _ in found(user("the site is down"), SHELL, failed, SHELL, agent(solved))] == ["runbook"]
+    assert found(user("how is the site?"), agent("It is fine.")) == []
+
+
+def test_much_work_left_unfinished_makes_a_session_summary():
+    edits = [Message("assistant", "tool_use", "", "Edit", {"file_path": f"/p/{n}.py"}) for n in range(5)]
+    status = agent("14 of 23 files are converted. Left: everything under `src/reports/`, not started yet.")
+    goodbye = user("enough for today, we continue tomorrow")
+
+    assert [one for one, _ in found(user("replace moment"), *edits, status, goodbye)] == ["session_summary"]
+    assert found(user("replace moment"), edits[0], status, goodbye) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\n{DECIDED}\n```",
+        f"> {DECIDED}",
+        f"the log says `{DECIDED}`",
+        f'the old ticket says "{DECIDED}"',
+        f"    {DECIDED}",
+        f"08:01:13 INFO  [elect] {DECIDED}",
+        "should we go with Postgres instead of Redis, because of the failovers?",
+        "maybe we could go with Postgres instead of Redis, because of the failovers",
+        "haha we decided to go with the coffee machine instead of working",
+        "we haven't decided yet whether to go with Postgres instead of Redis",
+    ],
+)
+def test_code_quotations_logs_questions_and_maybes_settle_nothing(text):
+    assert found(*after_work(text)) == []
+
+
+def test_tool_output_settles_nothing():
+    output = Message("user", "tool_result", DECIDED)
+
+    assert found(user("show the notes"), SHELL, output, agent("There they are.")) == []
+
+
+def test_a_lecture_settles_nothing():
+    lecture = (
+        "Always release in the reverse order, otherwise two threads deadlock. That is by design: it can't be changed."
+    )
+
+    assert found(user("explain locks to me"), agent(lecture)) == []
+
+
+def test_options_without_a_choice_settle_nothing():
+    options = "Three shapes:\n\n1. A file. Use it if flags are few.\n2. A table instead of a file.\n3. A service."
+
+    assert found(user("look at the flags"), READ, agent(options), user("hm, let me ask Jonas"), agent("Sure.")) == []
+
+
+def test_what_is_known_already_is_not_found_again():
+    rule = "from now on please don't write sql in handlers in this repo, we always go through the repositories"
+    known = "Write no SQL in handlers; always go through the repositories of this repo, from the handlers too. Please."
+
+    assert found(*after_work(rule)) != []
+    assert found(*after_work(rule), known=(known,)) == []
+
+
+def test_what_an_agent_says_after_saving_is_about_the_memory():
+    save = Message("assistant", "tool_use", "", "Bash", {"command": "recollect save decision --draft --json"})
+    told = "I went with Postgres instead of Redis because failovers lose sessions."
+
+    assert found(user("look"), READ, EDIT, save, agent(told)) == []
+
+
+def test_a_pasted_document_is_not_speech():
+    document = "\n".join(f"{DECIDED[:-1]} {number}." for number in range(60))
+
+    assert found(*after_work(document)) == []
+
+
+def test_german_is_understood_too():
+    text = "Dann nehmen wir SQLite statt Realm, weil wir die Migrationen selbst in der Hand haben wollen."
+
+    assert found(user("was nehmen wir denn da?"), READ, agent("Zwei Wege:\n- SQLite\n- Realm"), user(text), EDIT) == [
+        ("decision", text)
+    ]
+
+
+def test_thresholds_decide():
+    messages = after_work(DECIDED)
+
+    assert triage.findings(messages, LEXICONS, lambda _: 1.01) == []
+    assert len(triage.findings(messages, LEXICONS, lambda _: 0.01)) >= 1
+
+
+def test_no_single_cue_is_enough():
+    """A booster, a second cue or something done must come to it: what the spec calls a booster nearby."""
+    lexicon = LEXICONS.of("en")
+    alone = [["we", "decided"], ["always", "use"], ["turns", "out"], ["for", "now"]]
+    assert all(lexicon.tags(words) for words in alone)
+
+    for words in alone:
+        assert found(*after_work(" ".join(words) + " xyzzy")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "raws"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("See e.g. this one. Then that.", ["See e.g. this one.", "Then that."]),
+        ("Run `a. b` now. Done.", ["Run `a. b` now.", "Done."]),
+        ("- first\n- second", ["first", "second"]),
+        ("text\n```py\ncode. more\n```\nmore text", ["text", "more text"]),
+        ("~~~\nx\n~~~\nafter", ["after"]),
+        ("| a | b |\nafter", ["after"]),
+        ("", []),
+    ],
+)
+def test_sentences(text, raws):
+    assert [sentence.raw for sentence in prose.sentences(text)] == raws
+
+
+def test_paths_and_code_are_no_words():
+    (sentence,) = prose.sentences("add it to docs/api/limits.md and `always use` call()")
+
+    assert [word for word in sentence.words if word != prose.CODE] == ["add", "it", "to", "and"]
+    assert sentence.has_code
+
+
+@pytest.mark.parametrize(
+    ("phrase", "words", "fits"),
+    [
+        ("use * instead of", "use a b c d e instead of", True),
+        ("use * instead of", "use a b c d e f instead of", False),
+        ("^ no", "no thanks", True),
+        ("^ no", "oh no", False),
+        ("here $", "not here", True),
+        ("here $", "here not", False),
+        ("hardcod*", "it is hardcoded", True),
+        ("# of #", "14 of 23 files", True),
+        ("# of #", "some of 23 files", False),
+    ],
+)
+def test_phrases(phrase, words, fits):
+    lexicon = Lexicon({"spelling": {}, "phrases": {"tag": [phrase]}})
+
+    assert lexicon.tags(words.split()) == ({"tag": 1} if fits else {})
+
+
+def test_a_misspelling_is_read_as_what_it_stands_for():
+    lexicon = Lexicon({"spelling": {"dont": "don't"}, "phrases": {"tag": ["don't use"]}})
+
+    assert lexicon.tags(["dont", "use"]) == {"tag": 1}
+
+
+@pytest.mark.parametrize("name", sorted(os.listdir(lexicon._FOLDER)))
+def test_a_word_list_is_well_formed(name):
+    with open(os.path.join(lexicon._FOLDER, name), encoding="utf-8") as file:
+        data = json.load(file)
+
+    if name in ("languages.json", "weights.json"):
+        assert all(data.values())
+        return
+    for tag, phrases in data["phrases"].items():
+        assert len(phrases) == len(set(phrases)), tag
+        for phrase in phrases:
+            assert phrase == phrase.lower().strip() and phrase.split()[0] not in ("*", "$"), (tag, phrase)
+
+
+def tags_of(language: str) -> set[str]:
+    with open(os.path.join(lexicon._FOLDER, f"{language}.json"), encoding="utf-8") as file:
+        return set(json.load(file)["phrases"])
+
+
+@pytest.mark.parametrize("language", ["de", "es"])
+def test_every_language_knows_the_tags_that_triage_asks_for(language):
+    english, other = tags_of("en"), tags_of(language)
+
+    assert other - english == set()
+    assert {tag for tag in english - other if not tag.startswith("w.")} == set()
