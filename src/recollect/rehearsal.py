@@ -33,6 +33,10 @@ class Rehearsal(Store):
             yield found
         yield from (self.read(path) for path in ahead)
 
+    def _paths_of(self, reference: str) -> list[str]:
+        known = super()._paths_of(reference)
+        return known + [path for path in self._candidates(reference) if path in self.planned and path not in known]
+
     @contextmanager
     def writing(self) -> Iterator[Batch]:
         batch = _Plan(self)
