@@ -1,8 +1,8 @@
-"""A turn has ended: if it settled something new, ask the agent once to save it or drop it."""
+"""A turn has ended: see what became of what was told, and if it settled something new, offer once to save it."""
 
 from __future__ import annotations
 
-from recollect import config, transcript
+from recollect import config, transcript, usage
 from recollect.hooks.event import Event, context
 
 TYPE_CHECKING = False
@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
 
 def handle(event: Event) -> str:
+    if not event.in_subagent:
+        stores = [store for store in (event.store, event.user_store) if store]
+        usage.observe(event.session, event.text("transcript_path"), stores, event.text("last_assistant_message"))
+    return _offer(event)
+
+
+def _offer(event: Event) -> str:
     if event.flag("stop_hook_active") or event.in_subagent or event.has_items("background_tasks") or not event.store:
         return ""
     settings = config.load(event.store)

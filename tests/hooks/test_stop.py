@@ -1,0 +1,28 @@
+"""At the end of a turn it is seen what became of what was told."""
+
+from __future__ import annotations
+
+import json
+
+from recollect import usage
+
+ASKS = "users lose their login state after a deploy, where do we keep sessions?"
+
+
+def line(role, content):
+    return json.dumps({"type": role, "message": {"role": role, "content": content}}) + "\n"
+
+
+def test_what_the_agent_used_of_a_memory_is_counted(hook, project, tmp_path):
+    told = hook("user_prompt_submit", prompt=ASKS)
+    log = tmp_path / "t.jsonl"
+    attached = {"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [told.context]}}
+    answer = "Login state is in the table auth.sessions, with a 14 day expiry."
+    log.write_text(
+        line("user", ASKS) + json.dumps(attached) + "\n" + line("assistant", [{"type": "text", "text": answer}])
+    )
+
+    hook("stop", transcript_path=str(log), last_assistant_message=answer, stop_hook_active=False)
+
+    counts = usage.summary(project.store.root)["decisions/sessions-live-in-postgres-not-redis.json"]
+    assert (counts.injected, counts.used) == (1, 1)
