@@ -153,6 +153,7 @@ def test_a_prompt_of_a_megabyte(piece: str, project: Project):
     assert trace.recent() == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("piece", list(PIECES))
 def test_a_megabyte_of_anything_else(piece: str, project: Project, tmp_path: Path):
     text = PIECES[piece]

@@ -1,0 +1,298 @@
+"""A project's whole life with the plugin, in the hands of the real client: installed as a stranger would, used over
+three sessions, taken off again. What is asserted is what the client sends to the model, and what is on the disk."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+from api_request import Request
+from mock_api import Reply, Tool
+from sandbox import Client, Session
+from turn import Turn
+
+import recollect
+from recollect.inbox import Inbox
+
+ROOT = Path(__file__).parents[2]
+PARTS = (".claude-plugin", "bin", "hooks", "skills", "src", "README.md", "LICENSE")
+TOOLS = ("Bash", "Read", "Edit")
+OFFER = re.compile(r"recollect save (\w+) --draft --json --offer ([0-9a-f]{12})")
+
+pytestmark = pytest.mark.client
+
+SESSIONS = {
+    "title": "Sessions live in Postgres, not Redis",
+    "tags": ["auth", "sessions"],
+    "triggers": ["where do we keep login state?", "users are logged out after a deploy"],
+    "content": {
+        "context": "Redis lost sessions on every failover.",
+        "decision": "User sessions are rows in auth.sessions with a 14 day expiry.",
+        "rationale": ["one fewer moving part"],
+    },
+}
+ENCRYPTED = {
+    "title": "Sessions live in signed cookies",
+    "tags": ["auth", "sessions"],
+    "triggers": ["where is login state kept?"],
+    "content": {
+        "context": "The table auth.sessions was the busiest of all.",
+        "decision": "User sessions are cookies signed with Ed25519, valid for 12 hours.",
+        "rationale": ["no lookup at each request"],
+    },
+}
+CENTS = {
+    "title": "Amounts are whole cents",
+    "related_files": ["src/money.py"],
+    "content": {
+        "kind": "policy",
+        "rule": "Never a float for money: amounts are integers of cents.",
+        "impact": ["rounding errors"],
+        "severity": "high",
+    },
+}
+TILES = {
+    "title": "The tile cache refuses to start",
+    "content": {
+        "trigger": "tilecache exits at start",
+        "symptoms": ["tilecache: stale epoch marker in /var/tiles, refusing to start"],
+        "steps": ["Delete the epoch marker", "Start tilecache with --rebuild"],
+        "verification": "tilecache status says warm",
+    },
+}
+HASHES = {
+    "title": "Passwords are hashed with argon2id",
+    "tags": ["auth", "passwords"],
+    "triggers": ["which hash for login secrets?", "may a passphrase be longer than 72 bytes?"],
+    "content": {
+        "context": "bcrypt silently cuts everything after 72 bytes.",
+        "decision": "Passwords are hashed with argon2id, 64 MiB and 3 passes.",
+        "rationale": ["long passphrases count in full"],
+    },
+}
+DECIDED = (
+    "ok let's go with argon2id instead of bcrypt for the password hashes, because bcrypt silently cuts"
+    " everything after 72 bytes."
+)
+
+
+class Life:
+    """One user, one project, and the plugin installed from a copy of the repository."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home, self.project, self.copy = folder / "a home", folder / "a project", folder / "a copy of recollect"
+        for part in PARTS:
+            source = ROOT / part
+            target = self.copy / part
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
+            else:
+                shutil.copy(source, target)
+        (self.project / "src").mkdir(parents=True)
+        (self.project / "src" / "money.py").write_text("cents = 1\n")
+        (self.project / "src" / "auth.py").write_text("hashed = bcrypt\n")
+        for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+            who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
+            subprocess.run(["git", "-C", str(self.project), *who, *command], check=True)
+        self.client = Client(self.home, self.project)
+
+    @property
+    def store(self) -> Path:
+        return self.project / ".claude" / "memory"
+
+    @property
+    def inbox(self) -> Inbox:
+        return Inbox(str(self.store))
+
+    def command(self, *words: str) -> Turn:
+        done = self.client.run(*words)
+        assert done.exit_code == 0, done.stdout + done.stderr
+        return done
+
+    def install(self) -> None:
+        self.command("plugin", "validate", "--strict", str(self.copy))
+        self.command("plugin", "marketplace", "add", str(self.copy))
+        self.command("plugin", "install", "memory@recollect")
+
+    def doctor(self) -> list[dict[str, str]]:
+        """What is wrong, asked by the user in a shell of their own."""
+        env = {"HOME": str(self.home), "PATH": f"{self.home}/bin:/usr/bin:/bin"}
+        command = [sys.executable, str(self.copy / "bin" / "recollect"), "doctor", "--json"]
+        done = subprocess.run(command, cwd=self.project, env=env, capture_output=True, check=False)
+        found: list[dict[str, str]] = json.loads(done.stdout)["findings"]
+        return [finding for finding in found if finding["severity"] in ("warning", "error")]
+
+    def traces(self) -> str:
+        log = self.home / ".local" / "state" / "recollect" / "trace.log"
+        return log.read_text() if log.exists() else ""
+
+
+def saving(category: str, record: dict[str, Any], *options: str) -> Tool:
+    """The agent saves a record, as the skill tells it to."""
+    words = " ".join(["recollect", "save", category, "--json", *options])
+    return Tool("Bash", {"command": f"{words} <<'EOF'\n{json.dumps(record)}\nEOF"})
+
+
+def answering_the_offer(record: dict[str, Any], *first: Reply) -> Callable[[Request], Optional[Reply]]:
+    """An agent that does its work, and when it is asked afterwards to keep something, drafts it once."""
+    rest = iter(first)
+    asked: list[str] = []
+
+    def reply(request: Request) -> Optional[Reply]:
+        found = OFFER.findall(request.text)
+        if request.kind != "main" or not found or asked:
+            return next(rest, None) if request.kind == "main" else None
+        asked.append(found[-1][1])
+        return saving(found[-1][0], record, "--draft", "--offer", found[-1][1])
+
+    return reply
+
+
+def results(turn: Turn) -> list[str]:
+    assert [text for is_error, text in turn.tool_results if is_error and "Exit code 3" not in text] == []
+    return [text for _, text in turn.tool_results]
+
+
+def test_a_project_remembers_through_three_sessions(tmp_path: Path) -> None:
+    life = Life(tmp_path)
+    life.install()
+
+    with life.client.session(allowed_tools=TOOLS, permission_mode="acceptEdits") as session:
+        save_and_capture(life, session)
+    with life.client.session(allowed_tools=TOOLS, permission_mode="acceptEdits") as session:
+        recall_and_supersede(life, session)
+    with life.client.session(allowed_tools=TOOLS, permission_mode="acceptEdits") as session:
+        digest_review_and_compact(life, session)
+
+    assert life.traces() == ""
+    assert life.doctor() == []
+    leave(life)
+
+
+def save_and_capture(life: Life, session: Session) -> None:
+    """The first session: two memories are saved on request; a decision is noticed, and waits in the inbox."""
+    saved = session.prompt(
+        "/memory:save what we know about sessions and tiles",
+        replies=[saving("decision", SESSIONS), saving("runbook", TILES)],
+    )
+    auth = str(life.project / "src" / "auth.py")
+    session.prompt(
+        "the login should be hardened",
+        replies=[Tool("Read", {"file_path": auth}), "Passwords are hashed with bcrypt in src/auth.py."],
+    )
+    change = Tool("Edit", {"file_path": auth, "old_string": "bcrypt", "new_string": "argon2id"})
+    noticed = session.prompt(DECIDED, replies=answering_the_offer(HASHES, change, "Done: argon2id it is."))
+    after = session.prompt("thanks, that is all for today")
+
+    assert "Sessions live in Postgres" in results(saved)[0]
+    assert len(list(life.store.glob("*/*.json"))) - len(life.inbox.names()) == 2
+    assert len(OFFER.findall(noticed.last.text)) == 1
+    assert [draft.record.title for draft in life.inbox.drafts()] == [HASHES["title"]]
+    assert not (life.store / "decisions" / "passwords-are-hashed-with-argon2id.json").exists()
+    assert len(OFFER.findall(after.last.text)) == 1
+
+
+def recall_and_supersede(life: Life, session: Session) -> None:
+    """The second: other words bring the decision up, its successor takes its place, a file and a failure speak."""
+    asked = session.prompt("users lose their login state after a deploy, where do we keep it?")
+    unrelated = session.prompt("please translate the word butterfly into Portuguese")
+    moved = session.prompt(
+        "we moved: sessions are cookies now, and money is in cents; remember that",
+        replies=[
+            saving("decision", ENCRYPTED, "--supersedes", "sessions-live-in-postgres-not-redis"),
+            saving("constraint", CENTS),
+        ],
+    )
+    again = session.prompt("are users still logged out after a deploy, since postgres and not redis keeps them?")
+    money = life.project / "src" / "money.py"
+    edited = session.prompt(
+        "go on",
+        replies=[
+            Tool("Read", {"file_path": str(money)}),
+            Tool("Edit", {"file_path": str(money), "old_string": "1", "new_string": "2"}),
+            Tool("Bash", {"command": "echo 'tilecache: stale epoch marker in /srv/tiles, refusing to start'; exit 3"}),
+        ],
+    )
+
+    old, new = SESSIONS["content"]["decision"], ENCRYPTED["content"]["decision"]  # type: ignore[index]
+    assert '"id": "sessions-live-in-signed-cookies"' in results(moved)[-2]
+    assert blocks(asked, old) == 1
+    assert unrelated.last.text.count("<result ") == asked.last.text.count("<result ")
+    assert (blocks(again, old), blocks(again, new)) == (1, 1)
+    assert "replaces “Sessions live in Postgres, not Redis”" in again.last.text
+    assert money.read_text() == "cents = 2\n"
+    failed = [note.text for note in edited.notes if note.hook.startswith("PostToolUseFailure")]
+    assert [text.count("2. Start tilecache with --rebuild.") for text in failed] == [1]
+    assert [note.hook for note in edited.notes if "Never a float for money" in note.text] == ["PreToolUse:Read"]
+
+
+def digest_review_and_compact(life: Life, session: Session) -> None:
+    """The third: it starts with what holds; the draft is accepted and used; what was in use survives compaction."""
+    (draft,) = [name for name in life.inbox.names() if "argon2id" in name]
+    started = session.prompt("good morning")
+    accepting = Tool("Bash", {"command": f"recollect review --accept {draft} --json"})
+    session.prompt("/memory:review", replies=[accepting])
+    asked = session.prompt("may a passphrase be longer than 72 bytes, which hash do we use?")
+    session.prompt("/compact")
+    after = session.prompt("please translate the word butterfly into Portuguese")
+
+    accepted = HASHES["content"]["decision"]  # type: ignore[index]
+    assert started.last.text.count('kind="digest"') == 1
+    assert ENCRYPTED["content"]["decision"] in started.last.text  # type: ignore[index]
+    assert SESSIONS["content"]["decision"] not in started.last.text  # type: ignore[index]
+    assert accepted not in started.last.text
+    assert (life.store / "decisions" / "passwords-are-hashed-with-argon2id.json").exists()
+    assert draft not in life.inbox.names()
+    assert blocks(asked, accepted) == 1
+    assert blocks(after, accepted) == 1
+
+
+def blocks(turn: Turn, essence: str) -> int:
+    """How often an essence stands in what hooks have told the model."""
+    return sum(text.count(essence) for text in turn.injected)
+
+
+def leave(life: Life) -> None:
+    """Cleaned and uninstalled, nothing of ours is left but the records."""
+    records = sorted(path.relative_to(life.store) for path in life.store.rglob("*") if path.is_file())
+    clean = [sys.executable, str(life.copy / "bin" / "recollect"), "clean"]
+    subprocess.run(clean, env={"HOME": str(life.home), "PATH": "/usr/bin:/bin"}, check=True, capture_output=True)
+    life.command("plugin", "uninstall", "memory@recollect")
+    life.command("plugin", "marketplace", "remove", "recollect")
+
+    kept = sorted(path.relative_to(life.store) for path in life.store.rglob("*") if path.is_file())
+    left = [path for path in life.home.rglob("*") if path.is_file() and "recollect" in str(path.relative_to(life.home))]
+    ours = [path for path in left if ".claude/projects" not in str(path) and ".claude/plugins/cache" not in str(path)]
+    assert (kept, ours) == (records, [])
+    assert recollect.open(str(life.project)).get("sessions-live-in-signed-cookies").memory.title == ENCRYPTED["title"]
+    silent = life.client.prompt("users lose their login state after a deploy, where do we keep it?")
+    assert silent.injected == []
+
+
+def test_doctor_reads_what_the_client_itself_wrote_down(tmp_path: Path) -> None:
+    life = Life(tmp_path)
+    recollect.open(str(life.project)).save("constraint", CENTS)
+    life.client.prompt("hello")
+    before = life.doctor()
+    life.install()
+    life.client.prompt("hello")
+    installed = life.doctor()
+    launcher = (life.copy / "hooks" / "launch").read_text()
+    (life.copy / "hooks" / "launch").write_text("echo 'launch: broken' >&2\nexit 3\n")
+    life.client.prompt("hello")
+    broken = life.doctor()
+    (life.copy / "hooks" / "launch").write_text(launcher)
+    life.command("plugin", "disable", "memory@recollect")
+    disabled = life.doctor()
+
+    assert [(finding["check"], finding["severity"]) for finding in before] == [("plugin", "warning")]
+    assert installed == []
+    assert "exit code 3" in " ".join(finding["what"] for finding in broken if finding["check"] == "hooks")
+    assert ("plugin", "claude plugin enable memory@recollect") in [(one["check"], one["fix"]) for one in disabled]
