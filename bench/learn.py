@@ -66,7 +66,8 @@ def standing(pool: Pool, rank: np.ndarray, mean: float, top: int = TOP) -> tuple
 
 def judge(model: Model, pool: Pool) -> Judged:
     table, labels = standing(pool, model.rank, model.rank_mean)
-    odds = table @ model.gate + model.gate_base
+    evidence = np.array([gate.circumstances(row) for row in table.tolist()])
+    odds = table @ model.gate + model.gate_base + evidence
     return Judged(1 / (1 + np.exp(-np.clip(odds, -30, 30))), labels)
 
 

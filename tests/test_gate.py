@@ -65,3 +65,23 @@ def test_the_gate_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
     assert best("are alembic migrations applied before or after the deploy?") >= gate.THRESHOLD
     assert best("make the button on the settings page blue") < gate.THRESHOLD
     assert best("thanks, looks good") < gate.THRESHOLD
+
+
+def seen(**values):
+    return [values.get(name, 0.0) for name in features.NAMES]
+
+
+def test_a_hit_in_a_small_store_has_few_relatives_that_look_like_it():
+    hit = {"matches": 1.8}
+    small, middling, large = (gate.circumstances(seen(store=store, **hit)) for store in (3.0, 5.0, 7.0))
+
+    assert small > middling > large == 0
+    assert gate.circumstances(seen(store=3.0, matches=0.7)) == 0
+
+
+def test_all_of_a_trigger_asked_for_is_a_promise():
+    asked = {"store": 7.0, "matches": 1.4, "in_trigger": 0.6}
+
+    assert gate.circumstances(seen(trigger_asked=1.0, **asked)) > 0
+    assert gate.circumstances(seen(trigger_asked=0.8, **asked)) == 0
+    assert gate.circumstances(seen(trigger_asked=1.0, store=7.0, matches=1.4, in_trigger=0.1)) == 0

@@ -247,3 +247,10 @@ def test_parallel_prompts_of_one_session_tell_a_memory_once(project):
     assert sum("auth.sessions" in answer for answer in answers) == 1
     with ledger.Ledger("s") as known:
         assert known.prompts == 10
+
+
+@pytest.mark.parametrize("trigger", SIX["decision"]["triggers"])
+def test_whoever_asks_in_the_words_of_a_trigger_is_told(project, trigger):
+    told(project, OTHER)
+
+    assert "auth.sessions" in told(project, trigger)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect import terms
+from recollect import stopwords, terms
 from recollect.memory import Memory
 
 LONGEST = 1_500
@@ -36,9 +36,16 @@ def of(memory: Memory) -> Document:
     return Document(
         " ".join(terms.stream(memory.title)),
         " ".join(terms.stream(" ".join(memory.tags))),
-        " | ".join(" ".join(terms.stream(trigger)) for trigger in memory.triggers),
+        " | ".join(" ".join(_telling(trigger)) for trigger in memory.triggers),
         " ".join(body),
     )
+
+
+def _telling(trigger: str) -> list[str]:
+    """The terms of a trigger without the words every question has: whoever asks in its words asks all of it."""
+    words = terms.words(trigger)
+    stop = stopwords.of([word.lower() for word in words])
+    return [term for word in words if word.lower() not in stop for term in terms.of_word(word)] or terms.stream(trigger)
 
 
 def passages(memory: Memory) -> list[str]:

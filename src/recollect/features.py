@@ -163,13 +163,14 @@ def _title_asked(title: list[str], concept: dict[str, int]) -> float:
 def _best_trigger(look: Look, triggers: str) -> tuple[float, float, set[int]]:
     """Of the triggers, the share of the best one that was asked for, its share of the query, and all their concepts."""
     best, share, everywhere = 0.0, 0.0, set()  # type: tuple[float, float, set[int]]
+    most = 0.0
     for trigger in triggers.split("|") if triggers else ():
         terms = set(trigger.split())
         found = {look.concept[term] for term in terms if term in look.concept}
         everywhere |= found
-        asked = len(found) / max(len(terms), 3)
-        if asked * len(found) > best * share:
-            best, share = asked, _mass(found, look.weights) / look.total
+        asked, mass = len(found) / max(len(terms), 2), _mass(found, look.weights)
+        if asked * mass > most:
+            most, best, share = asked * mass, asked, mass / look.total
     return best, share, everywhere
 
 

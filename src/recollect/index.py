@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from recollect.features import Corpus
 
-VERSION = 10
+VERSION = 11
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 FOLDERS = ("decisions", "constraints", "preferences", "runbooks", "tech-debt", "sessions")
