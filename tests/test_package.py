@@ -184,7 +184,15 @@ def left(folder: Path) -> list[str]:
 def test_cleaning_removes_only_what_recollect_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("CACHE", "STATE"):
         monkeypatch.setenv(f"RECOLLECT_{name}_DIR", str(tmp_path / "shared"))
-    mine = ["notes.txt", "python.txt", "1234.sqlite", "x" * 32 + ".sqlite", "sessions.md", "0" * 32 + ".txt"]
+    mine = [
+        "notes.txt",
+        "python.txt",
+        "1234.sqlite",
+        "x" * 32 + ".sqlite",
+        "sessions.md",
+        "0" * 32 + ".txt",
+        "sessions/deep/er",
+    ]
     ours = ["0" * 32 + ".sqlite", "f" * 32 + ".anchors", "python", "sessions/s", "usage/sessions/s", "trace.log"]
     for name in (*mine, *ours):
         (tmp_path / "shared" / name).parent.mkdir(parents=True, exist_ok=True)

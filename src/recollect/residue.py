@@ -16,6 +16,7 @@ _NAME = 32
 _CACHED = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
 _STATE = {
     "sessions": "what each session was told",
+    "usage/sessions": "what is still to be judged",
     "usage": "what was told and used",
     "offers": "what was offered for keeping",
     "judge": "what a judge was asked",
@@ -41,11 +42,11 @@ def items() -> list[Item]:
 def remove(found: list[Item]) -> None:
     """Delete some items, then the folders that are empty without them."""
     for item in found:
-        for path in _inside(item.path):
-            _delete(path)
+        for path in _files(item.path):
+            files.remove(path)
+        _remove_if_empty(item.path)
     for folder in _folders():
-        if os.path.isdir(folder) and not os.listdir(folder):
-            os.rmdir(folder)
+        _remove_if_empty(folder)
 
 
 def _folders() -> list[str]:
@@ -59,7 +60,7 @@ def _found() -> Iterator[tuple[str, str]]:
             yield os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files"
     yield interpreter.memo_file(), "the interpreter that hooks run with"
     for name, what in _STATE.items():
-        yield os.path.join(paths.state_dir(), name), what
+        yield os.path.join(paths.state_dir(), *name.split("/")), what
 
 
 def _is_derived(name: str) -> bool:
@@ -75,25 +76,22 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _inside(path: str) -> Iterator[str]:
-    """Everything below a path, deepest first, and the path itself; links are not followed."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        for name in _names(path):
-            yield from _inside(os.path.join(path, name))
-    yield path
+def _files(path: str) -> list[str]:
+    """The files to delete for an item: itself, or those in it. Our folders are flat: what lies deeper is not ours."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return [path]
+    inside = (os.path.join(path, name) for name in _names(path))
+    return [each for each in inside if os.path.islink(each) or not os.path.isdir(each)]
 
 
-def _delete(path: str) -> None:
-    if os.path.isdir(path) and not os.path.islink(path):
+def _remove_if_empty(folder: str) -> None:
+    if os.path.isdir(folder) and not os.path.islink(folder) and not os.listdir(folder):
         try:
-            os.rmdir(path)
+            os.rmdir(folder)
         except OSError as error:
-            raise Unwritable(
-                f"cannot remove {path}: {error.strerror}", fix=f"check the permissions of {path}"
-            ) from error
-    else:
-        files.remove(path)
+            fix = f"check the permissions of {os.path.dirname(folder)}"
+            raise Unwritable(f"cannot remove {folder}: {error.strerror}", fix=fix) from error
 
 
 def _size(path: str) -> int:
-    return sum(os.lstat(each).st_size for each in _inside(path) if os.path.isfile(each) or os.path.islink(each))
+    return sum(os.lstat(each).st_size for each in _files(path))
