@@ -1,0 +1,58 @@
+"""`recollect import`: records from CLAUDE.md, AGENTS.md, decision records and Claude Code's notes."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from recollect.cli import target
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen, clean
+from recollect.errors import BadInput
+from recollect.imports import keeping, sources
+from recollect.project import Project
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files, or folders of Markdown (default: CLAUDE.md, AGENTS.md, rules and decision records of the project)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    root = Project(args.project).root
+    chosen = sources.named(root, args.paths) if args.paths else sources.discover(root)
+    if not chosen:
+        raise BadInput(
+            f"nothing to import was found in {root}", fix="name files or folders of Markdown: recollect import PATH"
+        )
+    keeper = target.keeper_of(args)
+    known = [entry.memory for entry in keeper.store.entries()] if keeper.store.exists else []
+    harvest = sources.gather(root, chosen, keeper.now, known)
+    saved, clashes = keeping.save(keeper, harvest.records)
+    refused = [*harvest.refused, *clashes]
+    data: dict[str, Any] = {
+        "dry_run": args.dry_run,
+        "files": [source.path for source in chosen],
+        "saved": [{**target.handle(keeper.store, entry), "source": entry.memory.source} for entry in saved],
+        "skipped": [twin._asdict() for twin in harvest.twins],
+        "refused": [refusal._asdict() for refusal in refused],
+    }
+    return Answer(data, lambda screen: _text(screen, data), status=1 if refused else 0)
+
+
+def _text(screen: Screen, data: dict[str, Any]) -> str:
+    verb = "would save" if data["dry_run"] else "saved"
+    lines = [
+        f"{screen.paint(verb, 'green')} {clean(each['path'])}  ({clean(each['source'])})" for each in data["saved"]
+    ]
+    for name, style in (("skipped", "dim"), ("refused", "red")):
+        lines += [
+            f"{screen.paint(name, style)} {clean(each['source'])}: {clean(each['reason'])}" for each in data[name]
+        ]
+    counts = ", ".join(f"{len(data[name]):,} {name}" for name in ("skipped", "refused"))
+    return "\n".join([*lines, f"{verb} {len(data['saved']):,} of what {len(data['files']):,} files say; {counts}"])

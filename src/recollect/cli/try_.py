@@ -1,0 +1,227 @@
+"""`recollect try`: what would have been told for the last prompts of this project. Nothing is written."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from recollect import moment, recall, sessions, trial
+from recollect.cli.answer import Answer
+from recollect.cli.terminal import Screen, clean, fit, wrap
+from recollect.errors import BadInput, NoStore
+from recollect.imports import sources
+from recollect.imports.sources import Harvest
+from recollect.project import Project
+from recollect.recall import Found
+from recollect.sessions import Session
+from recollect.store import Store
+from recollect.trial import Turn
+
+_MOST_FILES_SHOWN = 6
+_LONGEST_PROMPT = 300
+_NEAR = 0.3
+_SAID = {
+    trial.KNOWN: "silence: the session was told it before",
+    trial.HINT: "no memory, but a word about /memory:search",
+    trial.SILENT: "silence",
+    trial.SKIPPED: "silence, as was asked",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--last", type=int, default=20, metavar="N", help="the last N prompts (default: 20)")
+    parser.add_argument(
+        "--transcripts",
+        metavar="DIR",
+        help="where the sessions lie (default: Claude Code's own folder for the project)",
+    )
+    parser.add_argument(
+        "--import",
+        dest="given",
+        nargs="*",
+        metavar="PATH",
+        help="set the store aside and try what `recollect import` would save, from here or from these files",
+    )
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if args.last < 1:
+        raise BadInput(f"--last {args.last} asks for nothing", fix="give a number from 1 on")
+    project = Project(args.project)
+    held = _sessions(args, project)
+    if args.given is None and (args.user or _records(project.store)):
+        turns = _play(args, project, held, "" if args.user else project.store.root)
+        count = _records(project.user) + (0 if args.user else _records(project.store))
+        return _answer(args, project, turns, count, None)
+    harvest = _harvest(args, project)
+    with trial.laid_out(harvest.records) as root:
+        turns = _play(args, project, held, root)
+    return _answer(args, project, turns, len(harvest.records) + _records(project.user), harvest)
+
+
+def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
+    """The sessions with the last prompts; BadInput if there are none."""
+    if args.transcripts and not os.path.exists(args.transcripts):
+        raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
+    places = [args.transcripts] if args.transcripts else sessions.folders(project.root)
+    found = sessions.recent(places, args.last, "" if args.transcripts else project.root)
+    if not found:
+        where = args.transcripts or f"Claude Code's folder for {project.root}"
+        raise BadInput(f"there are no prompts in {where}", fix="name another folder with --transcripts DIR")
+    return found
+
+
+def _harvest(args: argparse.Namespace, project: Project) -> Harvest:
+    chosen = sources.named(project.root, args.given) if args.given else sources.discover(project.root)
+    harvest = sources.gather(project.root, chosen, moment.now())
+    if not harvest.records and not _records(project.user):
+        raise NoStore(
+            f"there is no memory in {project.root}, and no CLAUDE.md, AGENTS.md or decision record that gives one",
+            fix="save a few records, or name files with --import PATH; recollect demo shows a sample project",
+        )
+    return harvest
+
+
+def _play(args: argparse.Namespace, project: Project, held: Sequence[Session], root: str) -> list[Turn]:
+    user = project.user.root if project.user.exists and project.user.root != root else ""
+    return trial.play(held, args.last, project.settings, store=root, user_store=user)
+
+
+def _records(store: Store) -> int:
+    return sum(entry.memory.is_current for entry in store.entries()) if store.exists else 0
+
+
+def _answer(
+    args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: Harvest | None
+) -> Answer:
+    origins = {record.path: record.source for record in harvest.records} if harvest else {}
+    served = [turn for turn in turns if turn.outcome == trial.TOLD]
+    tokens = sum(turn.tokens for turn in turns)
+    summary = {
+        "prompts": len(turns),
+        "sessions": len({turn.session for turn in turns}),
+        "served": len(served),
+        "silent": len(turns) - len(served),
+        "tokens": tokens,
+        "tokens_per_prompt": round(tokens / max(len(turns), 1), 1),
+    }
+    data: dict[str, Any] = {
+        "project": project.root,
+        "from": "import" if harvest else "store",
+        "records": count,
+        "files": _files(harvest) if harvest else {},
+        "prompts": [_brief(turn, origins) for turn in turns],
+        "summary": summary,
+        "refused": [refusal._asdict() for refusal in harvest.refused] if harvest else [],
+    }
+    return Answer(data, lambda screen: _text(screen, data), warning=_warning(project, harvest))
+
+
+def _warning(project: Project, harvest: Harvest | None) -> str:
+    said = []
+    off = recall.turned_off(project.settings)
+    said += (
+        [f"{off}, so agents are told nothing at present; prompts are played as far as the settings allow"]
+        if off
+        else []
+    )
+    if project.settings.flag("retrieval.judge.enabled"):
+        said.append("the judge was not asked, so that your prompts stay here; it might have kept less")
+    said += [f"left out {each.source}: {each.reason}" for each in harvest.refused] if harvest else []
+    return "; ".join(said)
+
+
+def _files(harvest: Harvest) -> dict[str, int]:
+    """How many records each file gave."""
+    found: dict[str, int] = {}
+    for record in harvest.records:
+        path = record.source.rpartition(":")[0]
+        found[path] = found.get(path, 0) + 1
+    return found
+
+
+def _brief(turn: Turn, origins: dict[str, str]) -> dict[str, Any]:
+    return {
+        "at": turn.prompt.at,
+        "session": turn.session,
+        "prompt": turn.prompt.text,
+        "first": turn.is_first,
+        "borrowed": turn.borrowed,
+        "outcome": turn.outcome,
+        "tokens": turn.tokens,
+        "context": turn.context,
+        "memories": [_memory(one, origins) for one in turn.found],
+        "nearest": _memory(turn.nearest, origins) if turn.nearest else None,
+    }
+
+
+def _memory(one: Found, origins: dict[str, str]) -> dict[str, Any]:
+    return {
+        "id": one.match.id,
+        "category": one.match.category,
+        "title": one.match.title,
+        "probability": round(one.match.probability, 4),
+        "essence": one.match.essence,
+        "note": one.item.note,
+        "source": (one.source == recall.PROJECT_SOURCE and origins.get(one.match.path)) or one.source + one.match.path,
+    }
+
+
+def _text(screen: Screen, data: dict[str, Any]) -> str:
+    lines = [_heading(data)]
+    session = ""
+    for turn in data["prompts"]:
+        if turn["session"] != session:
+            session = turn["session"]
+            lines += ["", screen.paint(f"session {clean(session)}", "dim")]
+        lines += _turn(screen, turn)
+    return "\n".join([*lines, "", *_summary(screen, data)])
+
+
+def _heading(data: dict[str, Any]) -> str:
+    records = _many(data["records"], "record")
+    if data["from"] == "store":
+        return f"With the {records} there are now:"
+    files = [f"{clean(path)} ({count})" for path, count in data["files"].items()]
+    more = [f"{len(files) - _MOST_FILES_SHOWN} more files"] if len(files) > _MOST_FILES_SHOWN else []
+    return f"With {records} read for this trial from {', '.join(files[:_MOST_FILES_SHOWN] + more)}:"
+
+
+def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
+    when = turn["at"][:16].replace("T", " ") or "(no date)"
+    prompt = fit(clean(turn["prompt"][:_LONGEST_PROMPT]), screen.width - len(when) - 2)
+    marks = [name for name, is_so in (("first", turn["first"]), ("with earlier words", turn["borrowed"])) if is_so]
+    lines = [f"{screen.paint(when, 'dim')}  {screen.paint(prompt, 'bold')}"]
+    if not turn["memories"]:
+        return [*lines, screen.paint(fit(f"  {_SAID[turn['outcome']]}{_near(turn['nearest'])}", screen.width), "dim")]
+    told = f"told {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
+    lines.append(f"  {screen.paint(told, 'green')}")
+    for each in turn["memories"]:
+        note = f" ({each['note']})" if each["note"] else ""
+        said = clean(f"{each['probability']:.2f} {each['category']}: {each['essence']}{note}")
+        lines.append(wrap(said, screen.width, "    "))
+        lines.append(screen.paint(f"      {clean(each['source'])}", "dim"))
+    return lines
+
+
+def _near(nearest: dict[str, Any] | None) -> str:
+    """What was nearly told, unless it was far from it."""
+    if nearest is None or nearest["probability"] < _NEAR:
+        return ""
+    return f"; nearest was {nearest['probability']:.2f} {clean(nearest['title'])}"
+
+
+def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
+    said = data["summary"]
+    held = f"{_many(said['prompts'], 'prompt')} in {_many(said['sessions'], 'session')}"
+    cost = f"{said['tokens']:,} tokens added in all, {said['tokens_per_prompt']} per prompt"
+    line = f"{held}: {said['served']} served, {said['silent']} silent; {cost}."
+    after = "Nothing was written, and nothing left this machine."
+    advice = " recollect import saves these records." if data["from"] == "import" else ""
+    return [screen.paint(line, "bold"), after + advice]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,279 @@
+"""`recollect try` and `recollect import` as a person runs them, on a project of files and its transcripts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from recollect.sessions import mangled
+
+from .conftest import in_own_process
+
+GUIDANCE = """\
+# Ferry
+
+## Harbour API
+
+- The harbour API allows at most 60 calls a minute
+- Always send the port code in upper case
+
+## Releases
+
+- Never release on a Friday afternoon
+"""
+OLD = """\
+# 1. Jobs go through RabbitMQ
+
+## Status
+
+Superseded by [2](0002-nats.md)
+
+## Decision
+
+RabbitMQ 3.9 carries background jobs.
+"""
+NEW = """\
+# 2. Jobs go through NATS
+
+## Status
+
+Accepted
+
+## Decision
+
+NATS JetStream carries background jobs, because it needs one binary.
+"""
+PROMPTS = (
+    "how many calls a minute does the harbour API allow?",
+    "compose a short haiku about the autumn moon over Kyoto",
+    "do background jobs go through RabbitMQ?",
+    "how many calls a minute does the harbour API allow again?",
+)
+
+
+@pytest.fixture
+def ferry(project: Path, home: Path) -> Path:
+    for path, text in {
+        "CLAUDE.md": GUIDANCE,
+        "docs/adr/0001-rabbitmq.md": OLD,
+        "docs/adr/0002-nats.md": NEW,
+    }.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(text, encoding="utf-8")
+    folder = home / ".claude" / "projects" / mangled(os.path.realpath(project))
+    folder.mkdir(parents=True)
+    lines = [
+        {
+            "type": "user",
+            "uuid": str(number),
+            "timestamp": f"2026-03-01T10:0{number}:00.000Z",
+            "cwd": str(project),
+            "message": {"role": "user", "content": text},
+        }
+        for number, text in enumerate(PROMPTS)
+    ]
+    (folder / "f00d.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return project
+
+
+def tree(*folders: Path) -> dict[str, tuple[int, str]]:
+    """Everything below some folders: when it was changed, and what it holds."""
+    found = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            held = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            found[str(path)] = (path.lstat().st_mtime_ns, held)
+    return found
+
+
+def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recollect):
+    outcome = recollect("try")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[0] == (
+        "With 5 records read for this trial from "
+        "docs/adr/0001-rabbitmq.md (1), docs/adr/0002-nats.md (1), CLAUDE.md (3):"
+    )
+    assert "2026-03-01 10:00  how many calls a minute does the harbour API allow?\n  told 1, " in outcome.out
+    assert "constraint: The harbour API allows at most 60 calls a minute." in outcome.out
+    assert "      CLAUDE.md:5\n" in outcome.out
+    assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  silence\n" in outcome.out
+    assert "harbour API allow again?\n  silence: the session was told it before\n" in outcome.out
+    assert outcome.out.endswith(
+        "Nothing was written, and nothing left this machine. recollect import saves these records.\n"
+    )
+
+
+def test_try_as_json_has_everything_and_adds_up(ferry, recollect):
+    data = json.loads(recollect("try", "--json").out)
+
+    assert [turn["outcome"] for turn in data["prompts"]] == ["told", "silent", "told", "known"]
+    assert [turn["prompt"] for turn in data["prompts"]] == list(PROMPTS)
+    assert data["prompts"][2]["memories"][0]["source"] == "docs/adr/0002-nats.md:1"
+    assert data["prompts"][2]["memories"][0]["note"].startswith("replaces “Jobs go through RabbitMQ”")
+    summary = data["summary"]
+    assert (summary["prompts"], summary["sessions"], summary["served"], summary["silent"]) == (4, 1, 2, 2)
+    assert summary["tokens"] == sum(turn["tokens"] for turn in data["prompts"]) > 0
+    assert summary["tokens_per_prompt"] == round(summary["tokens"] / 4, 1)
+    assert (data["from"], data["records"], data["refused"]) == ("import", 5, [])
+
+
+@pytest.mark.parametrize("words", [("try",), ("try", "--import"), ("try", "--json"), ("try", "--last", "1")])
+@pytest.mark.parametrize("with_store", [True, False])
+def test_try_writes_nothing_anywhere(ferry, home, tmp_path, recollect, monkeypatch, words, with_store):
+    subprocess.run(("git", "init", "-q", str(ferry)), check=True)
+    if with_store:
+        _save_one_about_a_file_that_changes(ferry, recollect)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    before = tree(ferry, home, scratch)
+
+    outcome = in_own_process(*words, cwd=ferry, options=("-B",))
+
+    assert outcome.code == 0, outcome.err
+    assert ("changed since" in outcome.out) == (with_store and words in (("try",), ("try", "--json")))
+    assert tree(ferry, home, scratch) == before
+
+
+def _save_one_about_a_file_that_changes(ferry, recollect):
+    """Judging such a record asks git and keeps notes in the cache, where it is not a trial."""
+    (ferry / "harbour.py").write_text("LIMIT = 60\n", encoding="utf-8")
+    rule = ("--set=rule=How many calls a minute the harbour API allows: 60", "--set=impact=429")
+    related = ("--related", "harbour.py")
+    assert recollect("save", "constraint", "How many calls a minute the harbour API allows", *rule, *related).code == 0
+    (ferry / "harbour.py").write_text("LIMIT = 70\n", encoding="utf-8")
+    os.utime(ferry / "harbour.py", (1_700_000_000, 1_700_000_000))
+
+
+def test_try_uses_the_store_where_there_is_one(ferry, recollect):
+    rule = ("--set=rule=At most 7 calls a minute to the harbour API", "--set=impact=429")
+    assert recollect("save", "constraint", "The harbour API allows 7 calls a minute", *rule).code == 0
+
+    data = json.loads(recollect("try", "--json").out)
+
+    assert (data["from"], data["records"], data["files"]) == ("store", 1, {})
+    assert data["prompts"][0]["memories"][0]["source"] == (
+        ".claude/memory/constraints/the-harbour-api-allows-7-calls-a-minute.json"
+    )
+    assert json.loads(recollect("try", "--import", "--json").out)["from"] == "import"
+
+
+def test_try_takes_named_files_and_transcripts_from_elsewhere(ferry, recollect, tmp_path):
+    (tmp_path / "s.jsonl").write_text(
+        json.dumps({"type": "user", "message": {"content": "when may we release, on a Friday afternoon?"}}), "utf-8"
+    )
+
+    data = json.loads(recollect("try", "--transcripts", str(tmp_path), "--import", "CLAUDE.md", "--json").out)
+
+    assert data["files"] == {"CLAUDE.md": 3}
+    assert [(turn["at"], turn["session"], turn["outcome"]) for turn in data["prompts"]] == [("", "s", "told")]
+
+
+def test_try_counts_the_users_own_store_too(ferry, recollect):
+    rule = ("--set=topic=haiku", "--set=value=Compose a haiku about the autumn moon in 5-7-5", "--set=reason=Form")
+    assert recollect("save", "preference", "Short haiku about the autumn moon", *rule, "--user").code == 0
+
+    data = json.loads(recollect("try", "--json").out)
+
+    assert data["records"] == 6
+    assert (
+        data["prompts"][1]["memories"][0]["source"]
+        == "~/.claude/memory/preferences/short-haiku-about-the-autumn-moon.json"
+    )
+    assert [turn["outcome"] for turn in json.loads(recollect("try", "--json", "--user").out)["prompts"]] == [
+        "silent", "told", "silent", "silent",
+    ]  # fmt: skip
+
+
+def test_try_says_what_is_missing(project, recollect, tmp_path, home):
+    nothing = recollect("try")
+    (tmp_path / "s.jsonl").write_text('{"type":"user","message":{"content":"hello there"}}', "utf-8")
+    no_records = recollect("try", "--transcripts", str(tmp_path / "s.jsonl"))
+
+    assert (nothing.code, nothing.err.split(":")[0]) == (1, "BAD_INPUT")
+    assert "--transcripts DIR" in nothing.err
+    assert (no_records.code, no_records.err.split(":")[0]) == (1, "NO_STORE")
+    assert recollect("try", "--last", "0").code == 1
+    assert recollect("try", "--transcripts", "nowhere").code == 1
+
+
+def test_try_names_what_it_left_out_and_why(ferry, recollect):
+    (ferry / "CLAUDE.md").write_text(GUIDANCE + "- Always log in with ghp_" + "a1" * 18 + "\n", encoding="utf-8")
+
+    outcome = recollect("try")
+
+    assert outcome.code == 0
+    assert "warning: left out CLAUDE.md:11: " in outcome.err
+    assert "a1a1a1" not in outcome.out + outcome.err
+
+
+def test_try_says_that_recall_is_turned_off(ferry, recollect):
+    assert recollect("config", "set", "retrieval.enabled", "false", "--user").code == 0
+
+    outcome = recollect("try")
+
+    assert "warning: retrieval.enabled is false, so agents are told nothing at present" in outcome.err
+    assert " served, " in outcome.out
+
+
+def test_a_prompt_cannot_paint_the_terminal(ferry, recollect, tmp_path):
+    (tmp_path / "s.jsonl").write_text(
+        json.dumps({"type": "user", "message": {"content": "red \x1b[31m alert\n\x07 \u202e end"}}), "utf-8"
+    )
+
+    out = recollect("try", "--transcripts", str(tmp_path)).out
+
+    assert "red  [31m alert" in out
+    assert not {"\x1b", "\x07", "\u202e"} & set(out)
+
+
+def test_import_saves_links_and_skips_what_is_there(ferry, recollect):
+    first = recollect("import")
+    second = json.loads(recollect("import", "--json").out)
+
+    assert first.code == 0
+    assert first.out == (
+        "saved decisions/jobs-go-through-rabbitmq.json  (docs/adr/0001-rabbitmq.md:1)\n"
+        "saved decisions/jobs-go-through-nats.json  (docs/adr/0002-nats.md:1)\n"
+        "saved constraints/the-harbour-api-allows-at-most-60-calls-a-minute.json  (CLAUDE.md:5)\n"
+        "saved preferences/always-send-the-port-code-in-upper-case.json  (CLAUDE.md:6)\n"
+        "saved constraints/never-release-on-a-friday-afternoon.json  (CLAUDE.md:10)\n"
+        "saved 5 of what 3 files say; 0 skipped, 0 refused\n"
+    )
+    assert (second["saved"], len(second["skipped"]), second["refused"]) == ([], 5, [])
+    shown = json.loads(recollect("show", "jobs-go-through-rabbitmq", "--json").out)
+    assert shown["record"]["superseded_by"] == "jobs-go-through-nats"
+    assert recollect("doctor").code == 0
+
+
+def test_import_refuses_a_credential_by_name_and_saves_the_rest(ferry, recollect):
+    (ferry / "CLAUDE.md").write_text(GUIDANCE + "- Always log in with ghp_" + "a1" * 18 + "\n", encoding="utf-8")
+
+    outcome = recollect("import", "CLAUDE.md")
+
+    assert outcome.code == 1
+    assert "refused CLAUDE.md:11: " in outcome.out
+    assert "carries a GitHub token (ghp_…)" in outcome.out
+    assert outcome.out.endswith("saved 3 of what 1 files say; 0 skipped, 1 refused\n")
+
+
+def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, recollect):
+    before = tree(ferry, home)
+
+    dry = recollect("import", "--dry-run")
+
+    assert tree(ferry, home) == before
+    assert dry.out.replace("would save", "saved") == recollect("import").out
+
+
+def test_import_says_when_there_is_nothing(project, recollect):
+    assert recollect("import").code == 1
+    assert recollect("import", "nowhere.md").code == 1
