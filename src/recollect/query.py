@@ -10,6 +10,7 @@ HEAD, TAIL = 2_400, 1_200
 MOST_TERMS = 64
 _HEAD_TERMS = 40
 _MOST_WORDS = 320
+_FEW = 3
 
 _INTENTS = (
     ("runbook", frozenset("error errors crash crashes crashed crashing fail fails failed failing failure".split())),
@@ -17,7 +18,17 @@ _INTENTS = (
     ("session_summary", frozenset("next left continue resume yesterday stopped".split())),
 )
 
-_REFERRING = frozenset("it that this these those them same above again there they".split())
+_REFERRING = frozenset(
+    "it its that this these those them they same above again there other one ones like so das dies diese dasselbe eso esto"
+    " ça cela isso".split()
+)
+_GENERIC = frozenset(
+    "add also appli chang check clean close commit continu do done els explain fine finish fix go good great implement keep"
+    " know let look make merg move need next nice now ok okai open pleas proce push put readi remov renam retri revert"
+    " review right run save see sens start step stop sure test thank thing tri undo updat use wait want work write ye yep"
+    " mach weiter bitt sigu vale oui non".split()
+)
+"""Stems that say what to do without saying to what."""
 
 
 class Query:
@@ -52,11 +63,12 @@ def parse(text: str, borrowed: str = "") -> Query:
 
 
 def is_referring(text: str) -> bool:
-    """Whether a prompt is too short, or points back too much, to say by itself what it is about."""
+    """Whether a prompt points back, or names nothing, so that by itself it does not say what it is about."""
     if len(text) > 400:
         return False
-    found = _parse(text).terms
-    return len(found) <= 3 or (len(found) <= 5 and not _REFERRING.isdisjoint(text.lower().split()[:4]))
+    telling = [term for term in _parse(text).terms if term not in _GENERIC]
+    points_back = not _REFERRING.isdisjoint(word.lower() for word in terms.words(text))
+    return not telling or (points_back and len(telling) <= _FEW)
 
 
 def _parse(text: str) -> Query:
