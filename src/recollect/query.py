@@ -19,14 +19,14 @@ _INTENTS = (
 )
 
 _REFERRING = frozenset(
-    "it its that this these those them they same above again there other one ones like so das dies diese dasselbe eso esto"
-    " ça cela isso".split()
+    "it its that this these those them they same above again there other one ones like so das dies diese dasselbe"
+    " eso esto ça cela isso".split()
 )
 _GENERIC = frozenset(
-    "add also appli chang check clean close commit continu do done els explain fine finish fix go good great implement keep"
-    " know let look make merg move need next nice now ok okai open pleas proce push put readi remov renam retri revert"
-    " review right run save see sens start step stop sure test thank thing tri undo updat use wait want work write ye yep"
-    " mach weiter bitt sigu vale oui non".split()
+    "add also appli chang check clean close commit continu do done els explain fine finish fix go good great implement"
+    " keep know let look make merg move need next nice now ok okai open pleas proce push put readi remov renam retri"
+    " revert review right run save see sens start step stop sure test thank thing tri undo updat use wait want work"
+    " write ye yep mach weiter bitt sigu vale oui non".split()
 )
 """Stems that say what to do without saying to what."""
 
