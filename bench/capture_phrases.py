@@ -37,15 +37,9 @@ def sessions() -> list[dict[str, Any]]:
     return [_session(number, *row) for number, row in enumerate(rows, 1)]
 
 
-def told_session(text: str) -> dict[str, Any]:
-    """A prompt in the course of the work that nobody would want remembered."""
-    return {**_session(0, "", "fixed", text), "id": "prompt"}
-
-
 def first_session(text: str) -> dict[str, Any]:
-    """The same as the first prompt of a session."""
-    session = told_session(text)
-    return {**session, "messages": [_user(text), _READ, _EDIT, _agent("Done.")]}
+    """A session that begins with a prompt which nobody would want remembered."""
+    return {**_session(0, "", "told", text), "id": "prompt", "messages": [_user(text), _READ, _EDIT, _agent("Done.")]}
 
 
 def _session(number: int, expected: str, setting: str, text: str, answer: str = "") -> dict[str, Any]:

@@ -26,9 +26,12 @@ from recollect.scene import Scene
 SETS = Path(__file__).parent / "sets"
 OUTCOMES = ("nothing", *triage.SENTENCES)
 CASES = ("no runbook", "runbook")
-RIGOUR = 6.0
+RIGOUR = 8.0
 FOR_WHAT_IS_THERE = 2.0
 """How much more an example of something counts than one of nothing."""
+
+OF_WHOLE_SESSIONS = 3
+"""How much more a sentence of a whole session counts than a single phrase: it stands where sentences really stand."""
 
 FOLDS = 5
 Session = dict[str, Any]
@@ -50,11 +53,11 @@ def sessions() -> list[Session]:
 
 
 def _prompts() -> list[Session]:
+    """Every third prompt: enough to know a request by, not so many that a first prompt can settle nothing."""
     found = []
     for file in sorted(SETS.glob("*/prompts.jsonl")):
-        for line in file.read_text("utf-8").splitlines():
-            text = json.loads(line)["text"]
-            found += [capture_phrases.told_session(text), capture_phrases.first_session(text)]
+        for line in file.read_text("utf-8").splitlines()[::3]:
+            found.append(capture_phrases.first_session(json.loads(line)["text"]))
     return found
 
 
@@ -124,8 +127,9 @@ def fitted(learnt: list[Session], lexicons: Lexicons) -> dict[str, dict[str, flo
     cases: list[Example] = []
     for session in learnt:
         more, further = examples(session, lexicons)
-        said += more
-        cases += further
+        times = OF_WHOLE_SESSIONS if session["id"].startswith(("cap-", "more-")) else 1
+        said += more * times
+        cases += further * times
     return {**fit(said, OUTCOMES), **fit(cases, CASES)}
 
 

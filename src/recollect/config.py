@@ -138,7 +138,7 @@ RULES: dict[str, Rule] = {
     ),
     **{
         f"triage.thresholds.{category}": Rule(
-            0.5, f"How sure triage must be before it offers a {category}.", least=0.1, most=1, clamped=True
+            0.7, f"How sure triage must be before it offers a {category}.", least=0.1, most=1, clamped=True
         )
         for category in CATEGORY_NAMES
     },

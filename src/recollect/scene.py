@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recollect.prose import Sentence
     from recollect.transcript import Message
 
+_NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
 _PASTED = 40
 """Sentences above which a prompt is a pasted document rather than speech."""
 
@@ -20,18 +21,21 @@ _PASTED = 40
 class Line:
     """One sentence of a speech, and the tags its words carry."""
 
-    __slots__ = ("sentence", "tags")
+    __slots__ = ("is_question", "sentence", "tags")
 
     def __init__(self, sentence: Sentence, tags: dict[str, int]) -> None:
         self.sentence = sentence
         self.tags = tags
-
-    @property
-    def is_question(self) -> bool:
-        return self.sentence.is_question or "question" in self.tags
+        self.is_question = sentence.is_question or "question" in tags
 
     def has(self, *tags: str) -> bool:
-        return any(tag in self.tags for tag in tags)
+        # Not `any`: this is asked thousands of times, and a generator costs more than the search.
+        return not self.tags.keys().isdisjoint(tags)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it asks for one thing or another."""
+        return self.is_question and any(word in ("or", "oder", "o") for word in self.sentence.words)
 
     @property
     def has_number(self) -> bool:
@@ -73,6 +77,16 @@ class Speech:
         return any(line.has(tag) for line in self.lines[:2])
 
     @property
+    def asks(self) -> bool:
+        return any(line.is_question for line in self.lines)
+
+    @property
+    def is_bare_answer(self) -> bool:
+        """Whether it begins with a word or two that name something, and goes on: "Postgres. One thing less to run."."""
+        first = self.lines[0]
+        return len(self.lines) > 1 and len(first.sentence.words) < 4 and not first.has(*_NO_ANSWER)
+
+    @property
     def offers_choice(self) -> bool:
         items = sum(line.sentence.is_item for line in self.lines)
         return items >= 2 or any(line.has("options") for line in self.lines)
@@ -81,7 +95,7 @@ class Speech:
 class Scene:
     """The speeches of a session's last messages, in order."""
 
-    __slots__ = ("language", "messages", "speeches")
+    __slots__ = ("failures", "language", "messages", "speeches")
 
     def __init__(self, messages: list[Message], lexicons: Lexicons) -> None:
         self.messages = messages
@@ -95,6 +109,7 @@ class Scene:
             for at, role, sentences in said
             if sentences and not (role == "user" and len(sentences) > _PASTED)
         ]
+        self.failures = [at for at, m in enumerate(messages) if m.kind == "tool_result" and activity.is_failure(m)]
         self._set_doings()
         self.speeches = [speech for speech in self.speeches if not self._is_about_memory(speech)]
         for place, speech in enumerate(self.speeches):
@@ -136,7 +151,17 @@ class Scene:
 
     def is_first(self, speech: Speech) -> bool:
         """Whether the user has said nothing before."""
-        return not any(one.by_user and one.at < speech.at for one in self.speeches)
+        return not any(one.by_user for one in self.speeches[: speech.place])
+
+    def answers_question(self, speech: Speech) -> bool:
+        """Whether the assistant's last sentence before a speech was a question."""
+        before = self.before(speech)
+        return before is not None and not before.by_user and before.lines[-1].sentence.is_question
+
+    def asked_or(self, speech: Speech) -> bool:
+        """Whether the user's words before these weighed one thing against another."""
+        earlier = [one for one in self.speeches[: speech.place] if one.by_user]
+        return bool(earlier) and any(line.weighs for line in earlier[-1].lines)
 
     def is_accepted(self, speech: Speech) -> bool:
         """Whether the user's very next words agree to what an assistant said."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import exp
 
-from recollect.activity import Activity, is_failure
+from recollect.activity import Activity
 from recollect.scene import Scene
 from recollect.weights import Weights
 
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 SENTENCES = ("decision", "constraint", "preference", "tech_debt")
 """Categories that a sentence can carry; the others take a course of events."""
 
-DEFAULT_THRESHOLD = 0.5
+DEFAULT_THRESHOLD = 0.7
 _SPEECH_WIDE = frozenset("hedge one_off task question accept process joke failure correction".split())
 _ECHO = 0.75
+_STATEMENT = 7
+"""Words from which what a user says in the course of a session is more than an acknowledgement."""
 
 
 class Finding:
@@ -81,10 +83,10 @@ def _may_count(scene: Scene, speech: Speech, line: Line) -> bool:
     """Whether a sentence can settle anything: not in jest or in an "if", nor as an option or a lecture."""
     if line.has("joke", "hypothetical", "reported") or speech.has("joke"):
         return False
-    if not line.has(*_ANY_CUE) and not scene.answers_choice(speech):
-        return False
     if speech.by_user:
-        return True
+        return line.has(*_ANY_CUE) or _answers(scene, speech)
+    if not line.has(*_ASSISTANTS_CUES) and not scene.is_accepted(speech):
+        return False
     is_option = line.sentence.is_item and speech.offers_choice
     return (speech.grounded or scene.is_accepted(speech)) and not is_option and not line.has("doc", "general")
 
@@ -105,7 +107,7 @@ def _sentence(scene: Scene, speech: Speech, number: int, weights: Weights) -> It
     corrects = speech.by_user and speech.acted_before and speech.opens_with("correction")
     yield Finding(
         category,
-        exp(points[best + 1] - most) / whole,
+        1 - exp(points[0] - most) / whole,
         line.sentence.raw,
         evidence,
         is_correction=corrects and category == "preference",
@@ -119,12 +121,18 @@ _CUES = {
     "tech_debt": ("debt.defer", "debt.defer.weak", "debt.flaw", "debt.return", "w.hold", "w.back"),
 }
 _ANY_CUE = tuple({cue: None for cues in _CUES.values() for cue in cues})
+_ASSISTANTS_CUES = ("decision.strong", "limit", "limit.weak", "w.limit", *_CUES["tech_debt"])
 _FEWEST_WORDS = 5
+
+
+def _answers(scene: Scene, speech: Speech) -> bool:
+    """Whether a choice or a question was put to the user just before."""
+    return scene.answers_choice(speech) or scene.answers_question(speech) or scene.asked_or(speech)
 
 
 def _has_cue(category: str, scene: Scene, speech: Speech, line: Line) -> bool:
     """Whether a sentence says something of its category's kind; an answer to a choice needs no word for it."""
-    if category == "decision" and speech.by_user and scene.answers_choice(speech):
+    if category == "decision" and speech.by_user and _answers(scene, speech):
         return True
     return line.has(*_CUES[category]) and len(line.sentence.words) >= _FEWEST_WORDS
 
@@ -150,6 +158,10 @@ def features(scene: Scene, speech: Speech, number: int) -> list[str]:
         "answers a choice": speech.by_user and scene.answers_choice(speech),
         "after an act": speech.by_user and speech.acted_before,
         "first prompt": speech.by_user and scene.is_first(speech),
+        "later statement": speech.by_user and not scene.is_first(speech) and size >= _STATEMENT and not speech.asks,
+        "answers a question": speech.by_user and scene.answers_question(speech),
+        "weighed before": speech.by_user and scene.asked_or(speech),
+        "bare answer": speech.by_user and speech.is_bare_answer,
         "accepted": scene.is_accepted(speech),
         "code": line.sentence.has_code,
         "command": line.sentence.has_command,
@@ -160,7 +172,33 @@ def features(scene: Scene, speech: Speech, number: int) -> list[str]:
         "long": size > 20,
         "alone": len(speech.lines) == 1,
     }
-    return found + [name for name, is_so in facts.items() if is_so]
+    return found + [name for name, is_so in facts.items() if is_so] + list(_together(speech, number))
+
+
+_BOOSTED = {
+    "decision": (("decision.strong", "decision.weak", "w.plan", "select"), ("reason", "contrast", "decision.news")),
+    "constraint": (("limit", "limit.weak"), ("external", "discovery", "w.system", "w.people")),
+    "preference": (
+        ("preference.strong", "habit", "directive", "placement", "w.like"),
+        ("scope", "universal", "topic", "contrast", "w.general"),
+    ),
+    "tech_debt": (("debt.defer", "debt.defer.weak"), ("debt.flaw", "debt.return", "w.hold", "w.back")),
+}
+
+
+def _together(speech: Speech, number: int) -> Iterator[str]:
+    """Cues with their boosters in the same sentence or beside it: more than the two of them apart."""
+    line = speech.lines[number]
+    around = (line, *speech.near(number))
+    for category, (cues, boosters) in _BOOSTED.items():
+        own = sum(line.has(cue) for cue in cues)
+        help_own = sum(line.has(booster) for booster in boosters)
+        if own and help_own:
+            yield f"{category} boosted"
+        if own and help_own > 1:
+            yield f"{category} boosted twice"
+        if any(one.has(*cues) for one in around) and any(one.has(*boosters) for one in around):
+            yield f"{category} boosted nearby"
 
 
 def _runbook(scene: Scene, speech: Speech, weights: Weights) -> Iterator[Finding]:
@@ -213,7 +251,7 @@ def _trouble(scene: Scene, speech: Speech) -> tuple[bool, bool]:
         if one.by_user and one.at < speech.at
         for line in one.lines
     )
-    return told, any(m.kind == "tool_result" and is_failure(m) for m in scene.messages[: speech.at])
+    return told, any(at < speech.at for at in scene.failures)
 
 
 def _summary(scene: Scene) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ DECIDED = (
     "ok let's go with argon2id instead of bcrypt for the password hashes, because bcrypt silently cuts"
     " everything after 72 bytes."
 )
+ASKED = "how do we hash the passwords at the moment?"
 RECORD = {
     "title": "Password hashes use argon2id",
     "tags": ["auth", "passwords"],
@@ -84,8 +85,9 @@ def count_offers(requests: tuple[Request, ...]) -> int:
 
 def test_a_decision_is_offered_once_and_its_draft_lands_in_the_inbox(client: Client, project: Path) -> None:
     agent = Agent()
-
-    turn = client.prompt(DECIDED, replies=agent, allowed_tools=["Bash"])
+    with client.session(allowed_tools=["Bash"]) as session:
+        session.prompt(ASKED, replies=["With bcrypt."])
+        turn = session.prompt(DECIDED, replies=agent)
 
     assert agent.offers == 1
     assert count_offers(turn.requests) == 1
@@ -93,7 +95,9 @@ def test_a_decision_is_offered_once_and_its_draft_lands_in_the_inbox(client: Cli
     assert (draft.name, draft.session) == ("password-hashes-use-argon2id", turn.session_id)
     assert DECIDED in " ".join(draft.evidence)
 
-    later = client.prompt(DECIDED, replies=["Yes."])
+    with client.session() as session:
+        session.prompt(ASKED, replies=["With bcrypt."])
+        later = session.prompt(DECIDED, replies=["Yes."])
 
     assert count_offers(later.requests) == 0
     assert later.answer == "Yes."
@@ -103,7 +107,9 @@ def test_turned_off_nothing_happens(client: Client, project: Path) -> None:
     config = project / ".claude" / "memory" / "memory-config.json"
     config.write_text(json.dumps({"capture": {"mode": "off"}}))
 
-    turn = client.prompt(DECIDED, replies=["Done."])
+    with client.session() as session:
+        session.prompt(ASKED, replies=["With bcrypt."])
+        turn = session.prompt(DECIDED, replies=["Done."])
 
     assert (turn.answer, len(turn.main_requests), count_offers(turn.requests)) == ("Done.", 1, 0)
     assert Inbox(str(config.parent)).names() == []
