@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import capture_phrases
 
-from recollect import triage
-from recollect.lexicon import Lexicons
-from recollect.transcript import Message
-from recollect.triage import Finding
+from recollect.capturing import triage
+from recollect.capturing.lexicon import Lexicons
+from recollect.capturing.triage import Finding
+from recollect.session.transcript import Message
 
 SESSIONS = Path(__file__).parent / "sets" / "capture" / "transcripts.jsonl"
 MORE = SESSIONS.with_name("more.jsonl")

@@ -14,8 +14,9 @@ import numpy as np
 
 from bench import data, metrics
 from bench.stage import Stage
-from recollect import config, failure, remedy
-from recollect.recall import Stores
+from recollect import config
+from recollect.agent import failure, remedy
+from recollect.agent.recall import Stores
 
 FAILURES = Path(__file__).parent / "sets" / "failures.jsonl"
 STORES = ("runbooks", "quarry", "harbor", "lumen")

@@ -16,7 +16,7 @@ import numpy as np
 from bench import data, learn, metrics, results
 from bench.examples import Examples, Pool, gather
 from bench.learn import Judged, Model
-from recollect import coefficients, features, gate
+from recollect.search import coefficients, features, gate
 
 MODEL = Path(coefficients.__file__)
 _OWN = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)

@@ -1,6 +1,6 @@
 """Fits triage's weights on the "tune" half of the sessions, the phrases, and the prompts of our search sets.
 
-    PYTHONPATH=src python3 bench/fit_capture.py          fit on all of it and write src/recollect/cues/weights.json
+    PYTHONPATH=src python3 bench/fit_capture.py          fit on all of it and write capturing/cues/weights.json
     PYTHONPATH=src python3 bench/fit_capture.py --check  five-fold cross-validation, nothing written
 
 The prompts are requests and questions: examples of what is not worth keeping. The "test" half is never read.
@@ -19,9 +19,9 @@ import capture
 import capture_phrases
 import numpy as np
 
-from recollect import triage, weights
-from recollect.lexicon import Lexicons
-from recollect.scene import Scene
+from recollect.capturing import triage, weights
+from recollect.capturing.lexicon import Lexicons
+from recollect.capturing.scene import Scene
 
 SETS = Path(__file__).parent / "sets"
 OUTCOMES = ("nothing", *triage.SENTENCES)

@@ -20,15 +20,17 @@ from bench import data
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
-from recollect import config, gate, judge, paths, provider, search
+from recollect import config, paths
 from recollect.config import Settings
-from recollect.conversation import Model
 from recollect.errors import RecollectError
-from recollect.hearing import Ruling
-from recollect.search import Match
+from recollect.judging import judge, provider
+from recollect.judging.conversation import Model
+from recollect.judging.hearing import Ruling
+from recollect.search import gate, matching
+from recollect.search.matching import Match
 
 if TYPE_CHECKING:
-    from recollect.hearing import Ask, Candidate
+    from recollect.judging.hearing import Ask, Candidate
 
 
 class Asked(NamedTuple):
@@ -137,7 +139,9 @@ def _asked(stage: Stage, chosen: Set, settings: Settings) -> Iterator[Asked]:
 
 def _found(stage: Stage, prompt: Prompt, settings: Settings) -> list[Match]:
     limit = settings.count("retrieval.judge.max_candidates")
-    return search.find(stage.index, prompt.text, limit=limit, mode="auto", borrowed=borrowed(prompt), settings=settings)
+    return matching.find(
+        stage.index, prompt.text, limit=limit, mode="auto", borrowed=borrowed(prompt), settings=settings
+    )
 
 
 def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:

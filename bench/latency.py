@@ -20,7 +20,7 @@ from recollect.memory import Memory
 
 ROOT = Path(__file__).parents[1]
 SIZES = (50, 500, 5_000, 50_000)
-_PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from recollect import index; index.open(sys.argv[2])"
+_PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from recollect.search import index; index.open(sys.argv[2])"
 
 
 class Cost(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.examples import Examples, Pool
-from recollect import gate
+from recollect.search import gate
 
 TOP = 3
 """Hits of a search that could be injected, and so have to be judged."""

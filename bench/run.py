@@ -18,7 +18,7 @@ from bench.data import Prompt, Set
 from bench.learn import Judged
 from bench.stage import Stage
 from bench.systems import TOLD, Hit, System, Systems
-from recollect import coefficients
+from recollect.search import coefficients
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

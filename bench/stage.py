@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from bench.data import Prompt
-from recollect import index, indexing, memory, query
+from recollect import memory
 from recollect.memory import Memory
+from recollect.search import index, indexing, query
 
 
 class Stage:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from bench.data import Prompt
 from bench.stage import Stage, borrowed
-from recollect import document, gate, legacy, query, search
-from recollect.admission import Admission
 from recollect.memory import Memory
+from recollect.search import document, gate, legacy, matching, query
+from recollect.search.admission import Admission
 
 TOLD = 3
 """Memories a prompt may bring up."""
@@ -76,7 +76,7 @@ class Systems:
         }
 
     def ours(self, prompt: Prompt) -> list[Hit]:
-        found = search.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
+        found = matching.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
         current = [one for one in found if one.status == "active"]
         hits = [Hit(one.id, one.probability, one.probability >= gate.THRESHOLD) for one in current]
         return [one._replace(told=one.told and place < TOLD) for place, one in enumerate(hits)]

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recollect import lean
 from recollect.errors import BadInput, ModelFailed
-from recollect.hearing import Ruling
+from recollect.judging.hearing import Ruling
 
 if TYPE_CHECKING:
-    from recollect.hearing import Ask, Candidate
+    from recollect.judging.hearing import Ask, Candidate
 
 
 class Meter:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recollect import injection
+from recollect.agent import injection
 
 SOURCE = ".claude/memory/"
 

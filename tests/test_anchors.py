@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import anchors, config, content, symbols
+from recollect import config
+from recollect.drift import anchors, content, symbols
 from recollect.errors import UnsafePath
+from recollect.git.repository import around
 from recollect.keeper import Keeper
 from recollect.memory import Anchor, Memory
 from recollect.project import Project
-from recollect.repository import around
 from recollect.store import Store
 from tests.git_project import GitProject
 

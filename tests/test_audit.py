@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from recollect import audit, compose, contradiction, foreign, item, likeness
-from recollect.audit import Evidence, Measure
+from recollect import compose
+from recollect.auditing import audit, contradiction, foreign, item, likeness
+from recollect.auditing.audit import Evidence, Measure
+from recollect.auditing.item import Item
 from recollect.cli import main
 from recollect.errors import BadInput
-from recollect.item import Item
 from recollect.memory import Memory
 from tests.git_project import GitProject
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect import offers
-from recollect.inbox import Inbox
+from recollect.capturing import offers
+from recollect.capturing.inbox import Inbox
 from recollect.project import Project
 from tests.hooks.conftest import ROOT, Answer, Hook, hook, project, run_hook
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import child
+from recollect.git import child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="programs are written as shell scripts")
 

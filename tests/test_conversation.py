@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect import conversation, post, provider
 from recollect.config import Settings
 from recollect.errors import ModelFailed, NoModel
+from recollect.judging import conversation, post, provider
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, message, says, whole
 

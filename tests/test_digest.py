@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect import config, digest, lean, moment
-from recollect.digest import Digest
+from recollect import config, lean, moment
+from recollect.briefing import digest
+from recollect.briefing.digest import Digest
 from recollect.store import Store
 from tests import records, without_fts5
 from tests.git_project import GitProject

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import doctor, journal, lean, trace
+from recollect import journal, lean, trace
 from recollect import project as projects
 from recollect.config import Settings, load
+from recollect.health import doctor
 from recollect.keeper import Keeper
 from recollect.store import Store
 

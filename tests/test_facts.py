@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from recollect import facts, memory
+from recollect import memory
+from recollect.search import facts
 from tests.records import sample, valid_records
 
 

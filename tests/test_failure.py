@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import failure
+from recollect.agent import failure
 
 
 @pytest.mark.parametrize(

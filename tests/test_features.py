@@ -1,7 +1,7 @@
 import pytest
 
-from recollect import features, query
-from recollect.features import Corpus, Look
+from recollect.search import features, query
+from recollect.search.features import Corpus, Look
 
 
 def seen(prompt, title="", tags="", triggers="", body="", count=50, frequency=None, alike=None):

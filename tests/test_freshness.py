@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import anchors, child, notebook, paths
+from recollect import paths
 from recollect.cli import main
-from recollect.freshness import Freshness
+from recollect.drift import anchors, notebook
+from recollect.drift.freshness import Freshness
+from recollect.drift.verdict import Pin, Verdict
+from recollect.git import child
 from recollect.memory import Anchor, Memory
-from recollect.verdict import Pin, Verdict
 from tests.git_project import GitProject
 
 NOW = "2026-03-01T00:00:00Z"
@@ -410,7 +412,7 @@ def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
     told(project.root, record)
     program = (
         "import sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1])\n"
-        "from recollect.freshness import Freshness\n"
+        "from recollect.drift.freshness import Freshness\n"
         "print(Freshness(sys.argv[2]).note(sys.argv[3]))\n"
         "print(sorted(set(sys.modules) - before))"
     )

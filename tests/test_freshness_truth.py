@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect import anchors
-from recollect.freshness import Freshness
+from recollect.drift import anchors
+from recollect.drift.freshness import Freshness
 from recollect.memory import Anchor, Memory
 from tests.git_project import GitProject
 

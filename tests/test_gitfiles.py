@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from recollect import gitfiles
 from recollect.errors import UnsafePath, Unwritable
+from recollect.git import gitfiles
 
 IGNORED = ".lock\n.journal\n.tmp-*\ninbox/\n"
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from recollect import guard
+from recollect.agent import guard
 
 STORE = "/p/.claude/memory"
 

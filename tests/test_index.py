@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import index, lean, memory, paths, search, sweep
+from recollect import lean, memory, paths
+from recollect.search import index, matching, sweep
 from recollect.store import Store
 from tests import without_fts5
 from tests.records import sample
@@ -35,7 +36,7 @@ def root(tmp_path):
 def found(root, text, hook=False, **options):
     opened = index.open(root, hook=hook)
     try:
-        return [match.id for match in search.find(opened, text, **options)]
+        return [match.id for match in matching.find(opened, text, **options)]
     finally:
         opened.close()
 
@@ -91,7 +92,7 @@ def test_an_edited_record_is_not_shown_stale_even_if_no_sweep_came_by(root, monk
 
     opened = index.open(root, hook=True)
 
-    assert [match.title for match in search.find(opened, "zebra")] == ["About okapi and zebra"]
+    assert [match.title for match in matching.find(opened, "zebra")] == ["About okapi and zebra"]
 
 
 def test_a_broken_record_harms_nobody_and_comes_back_when_mended(root):
@@ -152,7 +153,7 @@ def test_a_cache_that_cannot_be_written_means_an_index_in_memory(root, monkeypat
     opened = index.open(root, hook=True)
 
     assert opened.in_memory
-    assert [match.id for match in search.find(opened, "zebra")] == ["one"]
+    assert [match.id for match in matching.find(opened, "zebra")] == ["one"]
 
 
 def test_a_locked_cache_is_read_as_it_is_and_new_records_wait(root):
@@ -184,8 +185,8 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
         put(root, topic(f"more-{number:02}", f"animal{number}"))
     ticks = iter(range(10_000))
     monkeypatch.setattr(sweep, "HOOK_SECONDS", 10)
-    monkeypatch.setattr("recollect.indexing.time.monotonic", lambda: next(ticks))
-    monkeypatch.setattr("recollect.sweep.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("recollect.search.indexing.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("recollect.search.sweep.time.monotonic", lambda: next(ticks))
 
     sizes = []
     for _ in range(5):
@@ -199,8 +200,8 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
 def test_several_processes_may_build_it_at_once(root):
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from recollect import index, search\n"
-        "print([m.id for m in search.find(index.open(sys.argv[2], hook=True), 'zebra')])"
+        "from recollect.search import index, matching\n"
+        "print([m.id for m in matching.find(index.open(sys.argv[2], hook=True), 'zebra')])"
     )
     source = str(Path(index.__file__).parents[1])
     command = [sys.executable, "-c", script, source, root]
@@ -220,8 +221,8 @@ def test_without_fts5_the_keyword_scorer_answers(root, monkeypatch):
     opened = index.open(root)
 
     assert not opened.has_words
-    assert [match.id for match in search.find(opened, "zebra")] == ["one"]
-    assert [match.id for match in search.find(opened, "giraffe", mode="auto")] == ["two"]
+    assert [match.id for match in matching.find(opened, "zebra")] == ["one"]
+    assert [match.id for match in matching.find(opened, "giraffe", mode="auto")] == ["two"]
 
 
 def test_the_index_follows_the_stores_own_commands(root):

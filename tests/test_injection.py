@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import injection
-from recollect.injection import Item
+from recollect.agent import injection
+from recollect.agent.injection import Item
 from recollect.wording import cut, tokens
 
 

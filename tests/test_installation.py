@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect import host, installation, interpreter, moment, sessions
+from recollect import moment
+from recollect.health import host, installation, interpreter
+from recollect.session import sessions
 from tests.powerless import powerless
 
 ROOT = Path(__file__).parent.parent

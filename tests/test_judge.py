@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from recollect import allowance, config, judge, paths, precedent, trace
+from recollect import config, paths, trace
 from recollect.cli import main
 from recollect.config import Settings
 from recollect.errors import ModelFailed, NoModel
-from recollect.hearing import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
+from recollect.judging import allowance, judge, precedent
+from recollect.judging.hearing import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, keeps, message, notes, says, whole
 
 if TYPE_CHECKING:
-    from recollect.hearing import Candidate
+    from recollect.judging.hearing import Candidate
 
 SRC = str(Path(__file__).parents[1] / "src")
 KEY = "sk-ant-test-0123456789abcdef0123"
@@ -364,7 +365,7 @@ class TestAllowance:
         assert server.requests == []
 
     def test_racing_prompts_never_overdraw_it(self) -> None:
-        script = "from recollect import allowance; print(sum(allowance.claim(1, 60) for _ in range(40)))"
+        script = "from recollect.judging import allowance; print(sum(allowance.claim(1, 60) for _ in range(40)))"
         environment = {**os.environ, "PYTHONPATH": SRC}
 
         def run(_: int) -> int:
@@ -476,7 +477,8 @@ def write_user_config(**given: object) -> None:
 def test_a_process_ends_although_the_model_still_hangs(behave: Behaviour) -> None:
     script = """
 from types import SimpleNamespace as N
-from recollect import config, judge
+from recollect import config
+from recollect.judging import judge
 note = {"title": "t", "category": "decision", "tags": (), "essence": "e"}
 found = [N(id=f"n{n}", probability=0.9 - n / 25, **note) for n in range(12)]
 print([one.id for one in judge.keep("p", found, [], config.load(""), "s", bar=.5)], flush=True)
@@ -499,7 +501,7 @@ OURS = {"judge", "hearing", "question", "conversation", "provider", "post", "all
 
 def test_asking_whether_it_is_on_imports_nothing_heavy() -> None:
     done = run_python(
-        "from recollect import config, judge\n"
+        "from recollect import config; from recollect.judging import judge\n"
         "print(judge.is_on(config.load('')), *sorted({name.split('.')[0] for name in sys.modules}))"
     )
 
@@ -527,7 +529,7 @@ print(*sorted(sys.modules), file=sys.stderr)
     done = run_python(script)
 
     loaded = set(done.stderr.split())
-    assert {"recollect.hooks.user_prompt_submit", "recollect.recall", "recollect.search"} <= loaded
+    assert {"recollect.hooks.user_prompt_submit", "recollect.agent.recall", "recollect.search"} <= loaded
     assert loaded & {f"recollect.{name}" for name in OURS} == set()
     assert {name.split(".")[0] for name in loaded} & {"urllib", "http", "ssl", "socket"} == set()
 

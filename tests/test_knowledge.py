@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import knowledge, sources, trace
-from recollect.knowledge import Lesson
+from recollect import trace
+from recollect.briefing import knowledge, sources
+from recollect.briefing.knowledge import Lesson
 
 BANK = """# Anti-patterns
 

@@ -54,7 +54,7 @@ def _imported(node: ast.AST, lazy: bool) -> Iterator[str]:
 def _levels() -> dict[str, int]:
     """The layer of each module of the foundation, as docs/design.md lists them."""
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    table = re.findall(r"^\| (\d+) \| `(\w+)` \|", page, re.MULTILINE)
+    table = re.findall(r"^\| (\d+) \| `([\w.]+)` \|", page, re.MULTILINE)
     return {f"recollect.{name}": int(level) for level, name in table}
 
 
@@ -67,7 +67,29 @@ def test_modules_of_the_foundation_import_only_from_layers_below():
         f"{module} imports {name}"
         for module in level
         for name in imports(module, lazy=False)
-        if level.get(name, 99) >= level[module]
+        if MODULES[name].name != "__init__.py" and level.get(name, 99) >= level[module]
+    ]
+
+    assert upward == []
+
+
+def _packages() -> list[str]:
+    """The packages on top of the foundation, lowest first, as docs/design.md lists them."""
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)
+
+
+def test_packages_import_only_from_those_listed_before_them():
+    order = _packages()
+    folders = {file.parent.name for file in (SRC / "recollect").glob("*/__init__.py")}
+    assert set(order) == folders
+
+    upward = [
+        f"{module} imports {name}"
+        for module in MODULES
+        for name in imports(module, lazy=True)
+        if (here := module.split(".")[1:2]) and (there := name.split(".")[1:2]) and here != there
+        if here[0] in order and there[0] in order and order.index(there[0]) > order.index(here[0])
     ]
 
     assert upward == []

@@ -5,8 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 
-from recollect import ledger, paths, trace
-from recollect.ledger import Ledger
+from recollect import paths, trace
+from recollect.session import ledger
+from recollect.session.ledger import Ledger
 
 
 def test_what_was_told_is_known_to_the_next_process():

@@ -1,7 +1,7 @@
 import pytest
 
-from recollect import index, legacy, query, search
-from recollect.admission import Admission
+from recollect.search import index, legacy, matching, query
+from recollect.search.admission import Admission
 from tests.records import sample
 from tests.test_index import put
 from tests.test_search import decision
@@ -41,4 +41,4 @@ def test_recent_records_come_first_among_equals(tmp_path):
     found = legacy.find(index.in_memory(root), query.parse("redis"), Admission(now="2026-03-02T00:00:00Z"))
 
     assert [(match.id, match.score) for match in found] == [("fresh", 3), ("old", 2)]
-    assert all(isinstance(match, search.Match) for match in found)
+    assert all(isinstance(match, matching.Match) for match in found)

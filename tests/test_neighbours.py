@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import recollect
-from recollect import compose, neighbours
+from recollect import compose
+from recollect.capturing import neighbours
 from recollect.errors import NearDuplicate, Reverses
 from recollect.memory import Memory
 from recollect.project import Project

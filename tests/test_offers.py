@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from recollect import offers, paths, trace
+from recollect import paths, trace
+from recollect.capturing import offers
 
 SAID = ("We go with Postgres.", "Redis lost sessions.")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect import residue
+from recollect.health import residue
 from tests.hooks.test_modules import PYTHONS
 
 ROOT = Path(__file__).parent.parent
@@ -71,7 +71,7 @@ def _in_git() -> list[str]:
 def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(package: Package):
     names = set(package.in_wheel())
     source = ROOT / "src" / "recollect"
-    cues = {f"recollect/cues/{path.name}" for path in (source / "cues").glob("*.json")}
+    cues = {f"recollect/capturing/cues/{path.name}" for path in (source / "capturing" / "cues").glob("*.json")}
 
     assert {"recollect/py.typed", f"recollect-{recollect.__version__}.dist-info/licenses/LICENSE", *cues} <= names
     strangers = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]

@@ -7,7 +7,9 @@ import os
 import pytest
 
 import recollect
-from recollect import beside, config, index, places, recall
+from recollect import config
+from recollect.agent import beside, recall
+from recollect.search import index, places
 
 
 def constraint(title: str, severity: str = "high", **more: object) -> dict[str, object]:

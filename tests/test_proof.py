@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import essence, literal, objection, proof, transcript
+from recollect import essence
 from recollect.memory import Memory
-from recollect.proof import Told
-from recollect.transcript import Message
-from recollect.usage import observation
+from recollect.session import transcript
+from recollect.session.transcript import Message
+from recollect.usage import literal, objection, observation, proof
+from recollect.usage.proof import Told
 from tests.conversation import does, prompt, result, says, told, write
 from tests.proof_cases import ALL, KEPT_APART, PATH, SESSIONS
 

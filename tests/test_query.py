@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import query
+from recollect.search import query
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import question
 from recollect.errors import ModelFailed
+from recollect.judging import question
 
 
 class Note(NamedTuple):
@@ -180,7 +180,7 @@ def test_the_shuffle_follows_the_candidates_not_their_rank() -> None:
 
 def test_the_shuffle_is_the_same_in_every_process() -> None:
     script = (
-        "from types import SimpleNamespace as N; from recollect import question;"
+        "from types import SimpleNamespace as N; from recollect.judging import question;"
         "print(question.shuffled('größe \\ud800', [N(id=f'note-{n}') for n in range(8)]))"
     )
     orders = set()

@@ -8,8 +8,10 @@ import os
 import pytest
 
 import recollect
-from recollect import config, ledger, paths, recall
-from recollect.recall import Stores
+from recollect import config, paths
+from recollect.agent import recall
+from recollect.agent.recall import Stores
+from recollect.session import ledger
 from tests.hooks.conftest import SIX
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import lean, relevance
-from recollect.selection import Candidate
+from recollect import lean
+from recollect.briefing import relevance
+from recollect.briefing.selection import Candidate
 from tests import without_fts5
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import recollect
-from recollect import config, recall, remedy
+from recollect import config
+from recollect.agent import recall, remedy
 
 RUNBOOK = {
     "title": "Migration lock is stuck",

@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from recollect import config, gate, index, search
+from recollect import config
+from recollect.search import gate, index, matching
 from tests.records import sample
 from tests.test_index import put
 
@@ -18,7 +19,7 @@ def root(tmp_path):
 
 
 def search_in(root, text, **options):
-    return search.find(index.in_memory(root), text, **options)
+    return matching.find(index.in_memory(root), text, **options)
 
 
 def ids(root, text, **options):
@@ -149,8 +150,8 @@ def test_current_follows_a_path_to_what_holds_now(root):
     put(root, decision("new", "Sessions live in Redis", "Redis it is"))
     opened = index.in_memory(root)
 
-    assert search.current(opened, "decisions/old.json").id == "new"
-    assert search.current(opened, "decisions/none.json") is None
+    assert matching.current(opened, "decisions/old.json").id == "new"
+    assert matching.current(opened, "decisions/none.json") is None
 
 
 def test_a_record_deleted_after_indexing_is_not_shown(root):
@@ -159,13 +160,13 @@ def test_a_record_deleted_after_indexing_is_not_shown(root):
     opened = index.in_memory(root)
     os.unlink(os.path.join(root, "decisions", "one.json"))
 
-    assert [match.id for match in search.find(opened, "gateway")] == ["two"]
+    assert [match.id for match in matching.find(opened, "gateway")] == ["two"]
 
 
 def test_explain_names_terms_and_candidates(root):
     put(root, decision("login", "Authentication by token", "Tokens are opaque."))
 
-    why = search.explain(index.in_memory(root), "auth for zebras")
+    why = matching.explain(index.in_memory(root), "auth for zebras")
 
     assert list(why.weights) == ["auth", "zebra"]
     assert why.alike == {"auth": ["authent"]}

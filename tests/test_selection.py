@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import relevance, selection
-from recollect.selection import Candidate, Pick
+from recollect.briefing import relevance, selection
+from recollect.briefing.selection import Candidate, Pick
 
 CATEGORIES = selection.PRIORITY
 

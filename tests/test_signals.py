@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import repository, signals, trace
-from recollect.signals import Signals
+from recollect import trace
+from recollect.briefing import signals
+from recollect.briefing.signals import Signals
+from recollect.git import repository
 from tests.git_project import GitProject
 
 

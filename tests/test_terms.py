@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import stem, terms
+from recollect.search import stem, terms
 
 
 @pytest.mark.parametrize(

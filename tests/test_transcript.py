@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import transcript
+from recollect.session import transcript
 
 
 def write(path, *entries):

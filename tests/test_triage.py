@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from recollect import lexicon, prose, triage
-from recollect.lexicon import Lexicon, Lexicons
-from recollect.transcript import Message
+from recollect.capturing import lexicon, prose, triage
+from recollect.capturing.lexicon import Lexicon, Lexicons
+from recollect.session.transcript import Message
 
 LEXICONS = Lexicons()
 EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "/p/a.py"})

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import config, paths, recall, sessions, trial
+from recollect import config, paths
+from recollect.agent import recall, trial
 from recollect.config import Settings
-from recollect.ledger import Ledger
-from recollect.sessions import Prompt, Session
+from recollect.session import sessions
+from recollect.session.ledger import Ledger
+from recollect.session.sessions import Prompt, Session
 from recollect.usage import log
 
 from .records import sample
@@ -261,6 +263,6 @@ def test_a_trial_leaves_cache_and_state_alone_but_knows_what_use_has_taught(home
 def test_no_model_is_asked_even_if_one_is_configured(monkeypatch):
     settings = Settings()
     settings.take("user", True, {"retrieval.judge.enabled": True})
-    monkeypatch.setattr("recollect.judge.keep", lambda *a, **k: pytest.fail("a prompt left the machine"))
+    monkeypatch.setattr("recollect.judging.judge.keep", lambda *a, **k: pytest.fail("a prompt left the machine"))
 
     assert outcomes(session(ASKED), settings=settings)[0].outcome == "told"

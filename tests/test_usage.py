@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollect
-from recollect import ledger, moment, trace, usage
-from recollect.ledger import Ledger
+from recollect import moment, trace, usage
+from recollect.session import ledger
+from recollect.session.ledger import Ledger
 from recollect.usage import log, odds, tally
 from recollect.usage.tally import Counts
 from tests.conversation import does, prompt, result, says, told, write
@@ -110,7 +111,7 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
     path = write(tmp_path / "t.jsonl", *ASKED, says("ok"))
     for _ in range(4):
         usage.observe("s1", path, [store])
-    monkeypatch.setattr(recollect.transcript, "messages", lambda *a, **k: pytest.fail("read again"))
+    monkeypatch.setattr(recollect.session.transcript, "messages", lambda *a, **k: pytest.fail("read again"))
 
     usage.observe("s1", path, [store])
 

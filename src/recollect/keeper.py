@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from recollect import anchors, compose, lifecycle, moment, slug
+from recollect import compose, lifecycle, moment, slug
 from recollect.config import Settings
+from recollect.drift import anchors
 from recollect.errors import NotFound, WrongState
 from recollect.memory import Change, Memory
 from recollect.store import Batch, Entry, Store

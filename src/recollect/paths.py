@@ -58,6 +58,11 @@ def knowledge_banks(project: str) -> tuple[str, str, str]:
     return os.path.join(project, "docs", "knowledge-bank"), os.path.join(user, "knowledge-bank"), theirs
 
 
+def clone() -> str:
+    """The folder that holds `src/recollect`: the clone, or the plugin, that this program runs from."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+
 def cache_dir() -> str:
     """Where derived files go: everything in it can be deleted at any time."""
     return _base("RECOLLECT_CACHE_DIR", "XDG_CACHE_HOME", ".cache", ("Library", "Caches"), "cache")

@@ -6,12 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect import compose, config, files, gitfiles, index, paths, recall, search
+from recollect import compose, config, files, paths
+from recollect.agent import recall
+from recollect.agent.recall import Found, Stores
 from recollect.config import Settings
 from recollect.errors import BadInput, NoStore
+from recollect.git import gitfiles
 from recollect.keeper import Keeper
 from recollect.memory import Memory
-from recollect.recall import Found, Stores
+from recollect.search import index, matching
 from recollect.store import Entry, Store
 
 
@@ -109,7 +112,7 @@ class Project:
         found = [
             Found(match, root, source)
             for root, source in self.stores.places
-            for match in search.find(
+            for match in matching.find(
                 index.open(root),
                 text,
                 limit=limit,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recollect import offers
+from recollect.capturing import offers
 
 from .conftest import DECISION, NOW, in_own_process
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import offers
+from recollect.capturing import offers
 
 from .conftest import BIN, NOW, in_own_process
 

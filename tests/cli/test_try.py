@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.sessions import mangled
+from recollect.session.sessions import mangled
 
 from .conftest import in_own_process
 

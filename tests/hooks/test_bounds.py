@@ -21,8 +21,8 @@ import pytest
 import recollect
 from recollect import trace
 from recollect.hooks import EVENTS
-from recollect.ledger import Ledger
 from recollect.project import Project
+from recollect.session.ledger import Ledger
 from tests.hooks.conftest import ROOT, SIX, Answer
 
 resource = pytest.importorskip("resource")

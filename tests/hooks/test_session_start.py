@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import ledger, paths, shown, trace
+from recollect import paths, trace
+from recollect.briefing import shown
 from recollect.project import Project
+from recollect.session import ledger
 from tests.hooks.conftest import ROOT, run_hook
 
 QUESTION = "where do we keep user sessions, postgres or redis?"

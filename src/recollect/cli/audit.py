@@ -7,14 +7,16 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import anchors, audit, foreign, item, usage, verdict
-from recollect.audit import Evidence, Measure
+from recollect import usage
+from recollect.auditing import audit, foreign, item
+from recollect.auditing.audit import Evidence, Measure
+from recollect.auditing.item import Item
 from recollect.cli import freshness, target
 from recollect.cli.answer import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean, table
+from recollect.drift import anchors, verdict
 from recollect.errors import BadInput
-from recollect.item import Item
 from recollect.store import Broken, Entry, Store
 
 CHECKS = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from recollect import residue
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.residue import Item
+from recollect.health import residue
+from recollect.health.residue import Item
 
 _KEPT = "Your records are where they were; what was removed is made again when it is needed."
 

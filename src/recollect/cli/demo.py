@@ -16,7 +16,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import NamedTuple
 
 from recollect import paths, trace
-from recollect.cli import COMMANDS, main, sample
+from recollect.cli import main, sample
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean, clean_lines, fit
 
@@ -58,14 +58,20 @@ def _steps(project: str) -> Iterator[Step]:
         yield _command(project, caption, *words)
     yield _command(project, "What there is.", "list")
     yield _command(project, "One of them.", "show", sample.OLD_ID)
-    if "search" in COMMANDS:
-        for number, text in enumerate(sample.SEARCHES):
-            yield _command(project, "" if number else "Finding one.", "search", text)
+    for number, text in enumerate(sample.SEARCHES):
+        yield _command(project, "" if number else "Finding one.", "search", text)
     yield _command(project, "The decision changes. The old one stays on file, but no longer holds.", *sample.SUCCESSOR)
     yield _command(project, "", "supersede", sample.OLD_ID, sample.NEW_ID)
-    if _answers_prompts():
-        for caption, prompt in sample.PROMPTS:
-            yield Step(caption, f"> {prompt}", _injected(project, prompt) or "(nothing is added to the prompt)")
+    for caption, prompt in sample.PROMPTS:
+        told = _told(project, "user_prompt_submit", prompt=prompt)
+        yield Step(caption, f"> {prompt}", told or "(nothing is added to the prompt)")
+    file = os.path.join(project, *sample.FILE.split("/"))
+    told = _told(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": file})
+    yield Step(
+        "The agent is about to edit a file: the constraint that belongs to it arrives.", f"Edit {sample.FILE}", told
+    )
+    told = _told(project, "session_start", session_id="demo-2", source="startup")
+    yield Step("A new session starts: where things stand.", "$ claude", told)
     with open(os.path.join(project, paths.STORE, paths.CATALOG), encoding="utf-8") as file:
         yield Step("For people and grep, a list.", f"$ cat {paths.STORE}/{paths.CATALOG}", file.read())
     yield _command(project, "Is everything as it should be?", "doctor")
@@ -103,21 +109,13 @@ def _quoted(word: str) -> str:
     return f"{flag} {shlex.quote(value)}" if equals and flag.startswith("--") else shlex.quote(word)
 
 
-def _answers_prompts() -> bool:
-    from importlib.util import find_spec
-
-    return all(find_spec(f"recollect.{name}") for name in ("hooks.user_prompt_submit", "recall", "search"))
-
-
-def _injected(project: str, prompt: str) -> str:
-    """What the hook adds to a prompt: it runs as the agent would run it, in a process of its own."""
-    event = {"hook_event_name": "UserPromptSubmit", "session_id": "demo", "cwd": project, "prompt": prompt}
+def _told(project: str, event: str, **fields: object) -> str:
+    """What a hook tells the agent: it runs as the agent would run it, in a process of its own."""
+    given = {"session_id": f"demo-{event}", "cwd": project, "transcript_path": "", **fields}
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    program = (
-        f"import sys; sys.path.insert(0, {source!r}); from recollect.hooks import main; main(['user_prompt_submit'])"
-    )
+    program = f"import sys; sys.path.insert(0, {source!r}); from recollect.hooks import main; main([{event!r}])"
     done = subprocess.run(
-        (sys.executable, "-S", "-E", "-c", program), input=json.dumps(event).encode(), capture_output=True, check=True
+        (sys.executable, "-S", "-E", "-c", program), input=json.dumps(given).encode(), capture_output=True, check=True
     )
     # A hook never fails aloud: what went wrong would look like silence here.
     for when, what, error in trace.recent():

@@ -6,7 +6,8 @@ import argparse
 import os
 import sys
 
-from recollect import digest, paths, shown
+from recollect import paths
+from recollect.briefing import digest, shown
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.project import Project

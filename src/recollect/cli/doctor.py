@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 
-from recollect import config, doctor, gitclone, installation, paths
+from recollect import config, paths
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean
-from recollect.doctor import Finding, Found
 from recollect.errors import UnsafePath, Unwritable
+from recollect.git import gitclone
+from recollect.health import doctor, installation
+from recollect.health.doctor import Finding, Found
 from recollect.project import Project
 from recollect.store import Store
 

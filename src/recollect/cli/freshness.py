@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from recollect import anchors, verdict
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean, table
+from recollect.drift import anchors, verdict
+from recollect.drift.freshness import Freshness
+from recollect.drift.verdict import Verdict
 from recollect.errors import BadInput
-from recollect.freshness import Freshness
 from recollect.memory import Memory
 from recollect.store import Entry, Store
-from recollect.verdict import Verdict
 
 PATIENCE = 600.0
 UNANCHORED = "unanchored"

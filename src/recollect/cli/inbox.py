@@ -6,10 +6,10 @@ import argparse
 from typing import Any, Union
 
 from recollect import memory
+from recollect.capturing.inbox import BrokenDraft, Draft, Inbox
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, table
-from recollect.inbox import BrokenDraft, Draft, Inbox
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

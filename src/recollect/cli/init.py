@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 
-from recollect import gitfiles, paths
+from recollect import paths
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput
+from recollect.git import gitfiles
 from recollect.project import Project
 
 
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _git_notes(root: str, register: bool) -> list[str]:
-    from recollect import gitclone
+    from recollect.git import gitclone
 
     notes = []
     if register:

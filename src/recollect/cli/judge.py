@@ -7,14 +7,15 @@ import json
 import time
 from typing import Any, NamedTuple
 
-from recollect import allowance, config, judge, provider
+from recollect import config
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.config import Settings
-from recollect.conversation import Model
 from recollect.errors import ModelFailed
-from recollect.hearing import Ruling
+from recollect.judging import allowance, judge, provider
+from recollect.judging.conversation import Model
+from recollect.judging.hearing import Ruling
 from recollect.secret import redacted
 
 PATIENCE = 30.0

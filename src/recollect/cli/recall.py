@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from recollect import recall, wording
+from recollect import wording
+from recollect.agent import recall
+from recollect.agent.recall import Found
 from recollect.cli.answer import Answer
 from recollect.project import Hit, Project
-from recollect.recall import Found
 
 _SILENCE = "nothing is relevant enough: the agent would be told nothing"
 

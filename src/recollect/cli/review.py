@@ -10,14 +10,15 @@ import sys
 import tempfile
 from typing import Any
 
-from recollect import compose, memory, neighbours, review
+from recollect import compose, memory
+from recollect.capturing import neighbours, review
+from recollect.capturing.inbox import BrokenDraft, Draft, Inbox
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.edit import let_edit, read_edited
 from recollect.cli.show import page
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, RecollectError
-from recollect.inbox import BrokenDraft, Draft, Inbox
 from recollect.keeper import Keeper
 from recollect.memory import Memory
 from recollect.project import Project

@@ -99,3 +99,5 @@ PROMPTS: tuple[tuple[str, str], ...] = (
     ("A prompt in the words of the old decision: its successor arrives.", "add a row to the jobs table in Postgres"),
     ("A prompt that nothing on file bears on: silence.", "write a haiku about the moon"),
 )
+
+FILE = "ferry/harbour.py"

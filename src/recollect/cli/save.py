@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import compose, inbox, memory, neighbours, offers, project, review, schema
+from recollect import compose, memory, project, schema
+from recollect.capturing import inbox, neighbours, offers, review
+from recollect.capturing.inbox import Draft, Inbox
+from recollect.capturing.neighbours import Neighbour
+from recollect.capturing.offers import Offer
 from recollect.cli import given, target
 from recollect.cli.answer import Answer, to_json
 from recollect.cli.terminal import Screen, clean
 from recollect.cli.update import told
 from recollect.errors import BadInput
-from recollect.inbox import Draft, Inbox
 from recollect.keeper import Keeper
 from recollect.memory import Memory
-from recollect.neighbours import Neighbour
-from recollect.offers import Offer
 from recollect.project import Project
 
 

@@ -7,17 +7,19 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import moment, recall, sessions, trial
+from recollect import moment
+from recollect.agent import recall, trial
+from recollect.agent.recall import Found
+from recollect.agent.trial import Turn
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean, fit, wrap
 from recollect.errors import BadInput, NoStore
 from recollect.imports import sources
 from recollect.imports.sources import Harvest
 from recollect.project import Project
-from recollect.recall import Found
-from recollect.sessions import Session
+from recollect.session import sessions
+from recollect.session.sessions import Session
 from recollect.store import Store
-from recollect.trial import Turn
 
 _MOST_FILES_SHOWN = 6
 _LONGEST_PROMPT = 300

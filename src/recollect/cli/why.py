@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import judge, recall, transcript
+from recollect.agent import recall
+from recollect.agent.recall import Found
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean, table
-from recollect.hearing import Opinion
+from recollect.judging import judge
+from recollect.judging.hearing import Opinion
 from recollect.project import Project
-from recollect.recall import Found
+from recollect.session import transcript
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ def handle(event: Event) -> str:
     settings = config.load(event.store)
     if not settings.flag("retrieval.enabled") or not settings.flag("retrieval.failures"):
         return ""
-    from recollect import recall, remedy
+    from recollect.agent import recall, remedy
 
     command = event.fields("tool_input").get("command")
     stores = recall.Stores(event.store, event.user_store)

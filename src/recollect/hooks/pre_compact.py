@@ -14,7 +14,7 @@ def handle(event: Event) -> str:
     settings = config.load(event.store)
     if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
         return ""
-    from recollect import summary
+    from recollect.capturing import summary
 
     summary.draft(
         project=event.project,

@@ -16,7 +16,7 @@ _PATHS = {
 def handle(event: Event) -> str:
     tool = event.text("tool_name")
     if tool != "Read" and could_concern_us(event) and _is_forbidden(event, tool):
-        from recollect import guard
+        from recollect.agent import guard
 
         return denial(guard.INSTEAD)
     file = event.fields("tool_input").get(_PATHS.get(tool, ""))
@@ -32,7 +32,7 @@ def could_concern_us(event: Event) -> bool:
 
 
 def _is_forbidden(event: Event, tool: str) -> bool:
-    from recollect import guard
+    from recollect.agent import guard
 
     stores = [store for store in (event.store, event.user_store) if store]
     return guard.forbids(tool, event.fields("tool_input"), stores, event.text("cwd"))
@@ -44,7 +44,7 @@ def _beside(event: Event, file: str) -> str:
     settings = config.load(event.store)
     if not settings.flag("retrieval.enabled") or not settings.flag("retrieval.files"):
         return ""
-    from recollect import beside, recall
+    from recollect.agent import beside, recall
 
     stores = recall.Stores(event.store, event.user_store)
     text = beside.told(stores, event.project, file, settings, event.session)

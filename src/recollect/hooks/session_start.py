@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from recollect import config, ledger
+from recollect import config
 from recollect.hooks.event import Event, context
+from recollect.session import ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.digest import Digest
-    from recollect.digest_page import Page
+    from recollect.briefing.digest import Digest
+    from recollect.briefing.digest_page import Page
 
 BUDGET = 3.0
 """Seconds for all of it; git and a first indexing have smaller budgets within it."""
@@ -44,7 +45,7 @@ def _give_up(number: int, frame: object) -> None:
 
 
 def _after_compaction(event: Event) -> str:
-    from recollect import recall
+    from recollect.agent import recall
 
     return recall.after_compaction(recall.Stores(event.store, event.user_store), event.session)
 
@@ -56,7 +57,7 @@ def _digest(event: Event, source: str) -> str:
             told.reset()
     if not settings.flag("session_start.enabled"):
         return ""
-    from recollect import digest, shown
+    from recollect.briefing import digest, shown
 
     made = digest.make(event.project, event.store, event.user_store, settings)
     _warn(made)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from recollect import config, transcript, usage
+from recollect import config, usage
 from recollect.hooks.event import Event, context
+from recollect.session import transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.transcript import Message
+    from recollect.session.transcript import Message
 
 
 def handle(event: Event) -> str:
@@ -28,14 +29,14 @@ def _offer(event: Event) -> str:
     messages = last_messages(event, settings.count("triage.max_messages")) if categories else []
     if not messages:
         return ""
-    from recollect import triage
-    from recollect.lexicon import Lexicons
+    from recollect.capturing import triage
+    from recollect.capturing.lexicon import Lexicons
 
     found = triage.findings(messages, Lexicons(), lambda name: settings.number(f"triage.thresholds.{name}"))
     found = [one for one in found if one.category in categories]
     if not found:
         return ""
-    from recollect import capture
+    from recollect.capturing import capture
 
     text = capture.offer(found, project=event.project, store=event.store, session=event.session, settings=settings)
     return context("Stop", text) if text else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from recollect import config, transcript
+from recollect import config
 from recollect.hooks.event import Event, context
+from recollect.session import transcript
 
 
 def handle(event: Event) -> str:
@@ -15,7 +16,7 @@ def handle(event: Event) -> str:
     settings = config.load(event.store)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
-    from recollect import recall
+    from recollect.agent import recall
 
     text = recall.for_prompt(
         recall.Stores(event.store, event.user_store),

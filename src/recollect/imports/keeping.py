@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recollect import gitfiles
 from recollect.errors import RecollectError
+from recollect.git import gitfiles
 from recollect.imports.sources import Refusal
 from recollect.keeper import Keeper
 from recollect.memory import Memory

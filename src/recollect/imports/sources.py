@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from recollect import compose, item, lean, likeness, paths, terms
+from recollect import compose, lean, paths
+from recollect.auditing import item, likeness
 from recollect.errors import BadInput, SecretFound
 from recollect.imports import adr, guidance, notes, outline
 from recollect.imports.adr import Adr
 from recollect.memory import Memory, to_json
+from recollect.search import terms
 
 LARGEST_FILE = 1_000_000
 MOST_FOLDERS = 5_000

@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import lean, ledger, trace
+from recollect import lean, trace
+from recollect.session import ledger
 from recollect.usage import log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from recollect.proof import Told
-    from recollect.transcript import Message
+    from recollect.session.transcript import Message
+    from recollect.usage.proof import Told
 
 TURNS = 4
 """How many turns a memory is watched for."""
@@ -96,7 +97,7 @@ class Notes:
 
 
 def _judge(records: Mapping[str, str], messages: Sequence[Message], stores: Sequence[str], notes: Notes) -> None:
-    from recollect import proof
+    from recollect.usage import proof
 
     roots = {record: root for record in records for root in stores if log.within(root, record)}
     shown = (_told(root, log.within(root, record), messages) for record, root in roots.items())
@@ -121,7 +122,7 @@ def _count(root: str, verdicts: Mapping[str, str], records: Mapping[str, str], n
 
 def _conversation(transcript_path: str, last_message: str) -> list[Message]:
     """The session's messages; the last answer may not have reached the file yet."""
-    from recollect import transcript
+    from recollect.session import transcript
 
     messages = transcript.messages(transcript_path, contexts=True)
     if last_message and messages and all(message.text != last_message.strip() for message in messages[-6:]):
@@ -131,7 +132,7 @@ def _conversation(transcript_path: str, last_message: str) -> list[Message]:
 
 def _told(root: str, path: str, messages: Sequence[Message]) -> Told | None:
     """A memory as it stands in the conversation; if that part is out of sight, as its file says it now."""
-    from recollect import proof
+    from recollect.usage import proof
 
     for at in range(len(messages) - 1, -1, -1):
         if messages[at].kind == "context":

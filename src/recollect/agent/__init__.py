@@ -1,0 +1,1 @@
+"""What an agent is told, when, and what it is kept from."""

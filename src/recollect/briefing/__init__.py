@@ -1,0 +1,1 @@
+"""What a session is told when it starts."""

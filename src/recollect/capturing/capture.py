@@ -1,0 +1,74 @@
+"""Capture: what a session may have settled, offered once to the agent that was there.
+
+Nothing is written to the store from here: a note asks the agent, which has the context, to save it or drop it.
+"""
+
+from __future__ import annotations
+
+from recollect.capturing import offers
+from recollect.wording import cut, escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.capturing.triage import Finding
+    from recollect.config import Settings
+
+_FIELDS = {
+    "decision": "context, decision, rationale[]",
+    "constraint": "rule, impact[], severity, kind",
+    "preference": "topic, value, reason, strength",
+    "runbook": "trigger, steps[], verification, symptoms[] with the literal error text",
+    "tech_debt": "description, reason_deferred, priority",
+    "session_summary": "goal, outcome, completed[], next_actions[]",
+}
+_QUOTED = 320
+
+
+def offer(found: Sequence[Finding], *, project: str, store: str, session: str, settings: Settings) -> str:
+    """The note that asks for the best new finding to be saved; empty if there is none, or enough was asked."""
+    made = offers.read(project)
+    if offers.count(made, session) >= settings.count("capture.max_offers"):
+        return ""
+    for finding in found:
+        if offers.were_made(made, finding.evidence) or _has_secret(finding):
+            continue
+        from recollect.capturing import neighbours
+
+        text = " ".join(finding.evidence)
+        if neighbours.said_already(store, finding.core):
+            continue
+        nearest = neighbours.closest(store, text)
+        noted = offers.note(project, "offered", finding.category, session, finding.evidence)
+        told = (nearest.memory.id, nearest.memory.title) if nearest else None
+        return note(finding, noted.key, draft=settings.text("capture.mode") != "auto", nearest=told)
+    return ""
+
+
+def note(finding: Finding, key: str, *, draft: bool, nearest: tuple[str, str] | None = None) -> str:
+    """A few lines for the agent: the evidence, the nearest record, and the one command to run."""
+    category = finding.category
+    kind = f"{category}, a correction by the user" if finding.is_correction else category
+    quoted = escape(cut(" … ".join(finding.evidence), _QUOTED))
+    lines = [f'Memory: this session may have settled something worth keeping ({kind}): "{quoted}"']
+    if nearest:
+        record, title = nearest
+        lines.append(
+            f'Nearest record: {escape(record)} "{escape(cut(title, 100))}". If this changes it add `--update {record}`,'
+            f" if it reverses it `--supersedes {record}`."
+        )
+    command = f"recollect save {category} {'--draft ' if draft else ''}--json --offer {key}"
+    lines.append(
+        f"If it should outlive the session, run `{command}` once, with the record as JSON on stdin: title, tags[],"
+        f" triggers[] (3 to 6, how someone will ask for this in other words), content {{{_FIELDS[category]}}}."
+        + (" It waits in the inbox for the user's review." if draft else "")
+    )
+    lines.append("If not, end the turn without mentioning this note.")
+    return "\n".join(lines)
+
+
+def _has_secret(finding: Finding) -> bool:
+    from recollect import secret
+
+    return any(True for _ in secret.leaks(list(finding.evidence)))

@@ -1,0 +1,1 @@
+"""Whether the files a memory is about still are what they were."""

@@ -1,0 +1,1 @@
+"""Whether an installation works, and what it leaves behind."""

@@ -1,0 +1,1 @@
+"""Finding memories: the words, the index over them, the ranking and the gate."""

@@ -1,0 +1,167 @@
+"""Sessions: the prompts a person typed in a project, from the transcripts that Claude Code keeps. Only read.
+
+The format is internal to the host and changes, and a transcript holds whatever a session met: a line that is not
+understood is passed over, and nothing in it costs more than its length.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from recollect import lean, moment, paths
+from recollect.session import transcript
+
+LARGEST = 32_000_000
+"""Bytes of one transcript that are read, from its end."""
+
+MOST_FILES = 200
+_LONGEST_NAME = 200
+_LONGEST_LINE = 8_000_000
+_LONGEST_PROMPT = 100_000
+_EDITOR = "<ide_"
+
+
+class Prompt(NamedTuple):
+    """Something a person typed: when, where, in which words."""
+
+    at: str
+    text: str
+    uuid: str = ""
+    cwd: str = ""
+
+
+class Session(NamedTuple):
+    """One conversation: its name, its prompts in order, and whether its beginning was read too."""
+
+    name: str
+    prompts: tuple[Prompt, ...]
+    is_whole: bool
+
+
+def folders(project: str) -> list[str]:
+    """The folders of the host that may hold sessions of a project: its own, then those of the folders below it."""
+    base = os.path.join(os.path.dirname(paths.user_store()), "projects")
+    name = mangled(project)
+    try:
+        there = sorted(os.listdir(base))
+    except OSError:
+        return []
+    if len(name) > _LONGEST_NAME:
+        # The host cuts such a name and puts a hash behind it.
+        return [os.path.join(base, each) for each in there if each.startswith(name[:_LONGEST_NAME] + "-")]
+    below = [each for each in there if each.startswith(name.rstrip("-") + "-")]
+    return [os.path.join(base, each) for each in ([name] if name in there else []) + below]
+
+
+def mangled(path: str) -> str:
+    """A path as the host names a folder after it: every UTF-16 unit that is not a letter or digit is a hyphen."""
+    parts = (char if char.isascii() and char.isalnum() else "-" * (1 + (char > "\uffff")) for char in path)
+    return "".join(parts)
+
+
+def recent(places: Sequence[str], last: int, project: str = "") -> list[Session]:
+    """The sessions that hold the last prompts, of one project if it is named; a place is a folder or a transcript."""
+    found: list[Session] = []
+    times: list[str] = []
+    for path, changed in _newest_first(places):
+        if len(times) >= last and times[-last] >= changed:
+            break
+        session = read(path)
+        if session.prompts and (not project or _is_of(session, path, project)):
+            found.append(session)
+            times = sorted([*times, *(prompt.at for prompt in session.prompts)])
+    return found
+
+
+def read(path: str) -> Session:
+    """The prompts in a transcript; none if it cannot be read."""
+    name = os.path.basename(path).rpartition(".")[0] or path
+    try:
+        data, is_whole = _tail(path)
+    except (OSError, ValueError):
+        return Session(name, (), True)
+    prompts = (prompt for line in data.split(b"\n") for prompt in _prompts(line))
+    return Session(name, tuple(prompts), is_whole)
+
+
+def _newest_first(places: Sequence[str]) -> list[tuple[str, str]]:
+    """Transcripts with the moment each was last written."""
+    found: dict[str, str] = {}
+    for place in places:
+        for path in _files(place):
+            try:
+                found[path] = moment.at(os.stat(path).st_mtime)
+            except (OSError, ValueError, OverflowError):
+                continue
+    return sorted(found.items(), key=lambda each: (each[1], each[0]), reverse=True)[:MOST_FILES]
+
+
+def _files(place: str) -> list[str]:
+    if not os.path.isdir(place):
+        return [place]
+    try:
+        return [os.path.join(place, name) for name in os.listdir(place) if name.endswith(".jsonl")]
+    except OSError:
+        return []
+
+
+def _is_of(session: Session, path: str, project: str) -> bool:
+    """Whether a session was held in a project: its transcript lies in the project's folder, or says so itself."""
+    if os.path.basename(os.path.dirname(path)) == mangled(project):
+        return True
+    where = next((prompt.cwd for prompt in session.prompts if prompt.cwd), "")
+    return bool(where) and paths.is_within(project, where)
+
+
+def _tail(path: str) -> tuple[bytes, bool]:
+    # Opening a FIFO for reading would wait for a writer.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("not a regular file")
+        start = max(status.st_size - LARGEST, 0)
+        file.seek(start)
+        data = file.read(LARGEST)
+    return (data[data.find(b"\n") + 1 :] if start else data), not start
+
+
+def _prompts(line: bytes) -> Iterator[Prompt]:
+    if not line.startswith(b"{") or b'"user"' not in line or b'"tool_use_id"' in line or len(line) > _LONGEST_LINE:
+        return
+    try:
+        entry = lean.loads(line.decode("utf-8", "replace"))
+    except ValueError:
+        return
+    said = entry.get("message")
+    if entry.get("type") != "user" or entry.get("isMeta") or entry.get("isSidechain") or not isinstance(said, dict):
+        return
+    text = _text(said.get("content"))
+    if text and not transcript.is_machine_turn(text):
+        yield Prompt(_moment(entry.get("timestamp")), text, _string(entry.get("uuid")), _place(entry.get("cwd")))
+
+
+def _text(content: Any) -> str:
+    """What was typed, without what the editor and hooks put beside it."""
+    if isinstance(content, str):
+        parts = [content]
+    else:
+        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        texts = (block.get("text") for block in blocks if block.get("type") == "text")
+        parts = [text for text in texts if isinstance(text, str) and not text.startswith(_EDITOR)]
+    return transcript.without_blocks("\n".join(parts)[:_LONGEST_PROMPT])
+
+
+def _moment(value: Any) -> str:
+    return value if isinstance(value, str) and moment.is_instant(value) else ""
+
+
+def _place(value: Any) -> str:
+    return value if isinstance(value, str) and os.path.isabs(value) and "\0" not in value else ""
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
