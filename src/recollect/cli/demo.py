@@ -65,8 +65,8 @@ def _steps(project: str) -> Iterator[Step]:
     for caption, prompt in sample.PROMPTS:
         told = _told(project, "user_prompt_submit", prompt=prompt)
         yield Step(caption, f"> {prompt}", told or "(nothing is added to the prompt)")
-    file = os.path.join(project, *sample.FILE.split("/"))
-    told = _told(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": file})
+    path = os.path.join(project, *sample.FILE.split("/"))
+    told = _told(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": path})
     yield Step(
         "The agent is about to edit a file: the constraint that belongs to it arrives.", f"Edit {sample.FILE}", told
     )
