@@ -29,8 +29,9 @@ _INJECTION = """
 
 Each prompt is asked with its answer in the store, with the answer taken away (*near miss*), and prompts of other sets
 are asked of this store (*off topic*); `none` are prompts of our projects that nothing answers. Precision counts
-everything injected with the answer there and with it taken away; *as asked*, for our projects, counts the prompts as they
-are, answerable or not, with nothing taken away. *Served* is the share of answerable prompts that got a right memory. The bar is P ≥ {threshold}. AUC is over the three best hits of both runs, relevant against not.
+everything injected with the answer there and with it taken away; *as asked*, for our projects, counts the prompts as
+they are, answerable or not, with nothing taken away. *Served* is the share of answerable prompts that got a right
+memory. The bar is P ≥ {threshold}. AUC is over the three best hits of both runs, relevant against not.
 The baselines always inject their best three.
 """
 _CURVE = """

@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given
 
-from recollect import config
+from recollect import config, rules
 from tests.records import any_json
 
 
@@ -112,18 +112,18 @@ def test_the_users_own_store_is_trusted_when_it_is_the_store(tmp_path):
     assert (settings.problems, settings.flag("retrieval.judge.enabled")) == ([], True)
 
 
-@pytest.mark.parametrize("key", [key for key in config.RULES if "judge" in key or "hub" in key or "endpoint" in key])
+@pytest.mark.parametrize("key", [key for key in rules.RULES if "judge" in key or "hub" in key or "endpoint" in key])
 def test_what_could_reach_the_network_is_for_the_user_alone(key):
-    assert config.RULES[key].user_only
+    assert rules.RULES[key].user_only
 
 
-@pytest.mark.parametrize("key", config.RULES)
+@pytest.mark.parametrize("key", rules.RULES)
 def test_every_default_is_a_value_its_own_rule_accepts(key):
     settings = config.Settings()
-    settings.take("test", True, {key.replace("*", "decision"): config.RULES[key].default})
+    settings.take("test", True, {key.replace("*", "decision"): rules.RULES[key].default})
 
     assert settings.problems == []
-    assert config.RULES[key].doc.endswith(".")
+    assert rules.RULES[key].doc.endswith(".")
 
 
 @given(any_json)

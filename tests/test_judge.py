@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from recollect import config, paths, trace
+from recollect import config, paths, rules, trace
 from recollect.cli import main
 from recollect.config import Settings
 from recollect.errors import ModelFailed, NoModel
@@ -442,11 +442,11 @@ class TestVerdicts:
 class TestTrust:
     """A project cannot make the machine talk to anybody."""
 
-    KEYS = [key for key in config.RULES if key.startswith("retrieval.judge.")]
+    KEYS = [key for key in rules.RULES if key.startswith("retrieval.judge.")]
 
     def test_every_setting_of_the_judge_is_the_users_alone(self) -> None:
         assert len(self.KEYS) >= 10
-        assert all(config.RULES[key].user_only for key in self.KEYS)
+        assert all(rules.RULES[key].user_only for key in self.KEYS)
 
     def test_a_project_that_names_an_endpoint_is_ignored_with_a_warning(self, tmp_path: Path) -> None:
         judged = {"enabled": True, "endpoint": "http://evil.example", "api_key_env": "AWS_SECRET_ACCESS_KEY"}

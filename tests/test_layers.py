@@ -17,7 +17,7 @@ HEAVY = (
     "argparse asyncio collections contextlib dataclasses datetime functools hashlib importlib.metadata inspect json"
     " logging pathlib re sqlite3 ssl subprocess tempfile typing urllib"
 ).split()
-LEAN = ["lean", "paths", "config", "moment"]
+LEAN = ["lean", "paths", "rules", "config", "moment"]
 
 
 def _modules() -> dict[str, Path]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from recollect import memory, wording
+from recollect import elsewhere, memory, wording
 from recollect.agent import recall
 from recollect.agent.recall import Found, Stores
 from recollect.config import Settings
@@ -101,18 +101,11 @@ def laid_out(records: Iterable[Memory]) -> Iterator[str]:
 def apart(stores: Iterable[str]) -> Iterator[None]:
     """The user's cache and state stay out of it; only what use has taught about the records is known."""
     lessons = [log.file_of(store, "prior") for store in stores if store]
-    before = {name: os.environ.get(name) for name in _OWN}
     with tempfile.TemporaryDirectory(prefix="recollect-try-") as folder:
-        os.environ.update({name: os.path.join(folder, below) for name, below in _OWN.items()})
-        try:
+        variables = {name: os.path.join(folder, below) for name, below in _OWN.items()}
+        with elsewhere.moved(variables):
             _take_along(lessons)
             yield
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
 
 
 def _take_along(lessons: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ import os
 from recollect import moment, paths
 from recollect.briefing import relevance
 from recollect.briefing.selection import Candidate
-from recollect.config import CATEGORY_NAMES
+from recollect.rules import CATEGORY_NAMES
 from recollect.search import facts, index, sweep
 
 TYPE_CHECKING = False

@@ -7,12 +7,13 @@ import json
 import os
 from typing import Any
 
-from recollect import config, files, lean, paths
+from recollect import config, files, lean, paths, rules
 from recollect.cli import target
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean, table
-from recollect.config import RULES, Rule, Settings
+from recollect.config import Settings
 from recollect.errors import BadInput
+from recollect.rules import RULES, Rule
 from recollect.store import Store
 
 _LARGEST = 1_000_000
@@ -45,11 +46,11 @@ def value_of(settings: Settings, key: str) -> object:
 
 
 def _rule(key: str) -> Rule:
-    if config.general(key) not in RULES:
+    if rules.general(key) not in RULES:
         settings = Settings()
         settings.take("", True, {key: None})
         raise BadInput(f"{key} {settings.problems[0].message}", fix="recollect config lists the settings")
-    return RULES[config.general(key)]
+    return RULES[rules.general(key)]
 
 
 def _show(settings: Settings, key: str | None) -> Answer:

@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from typing import NamedTuple
 
-from recollect import paths, trace
+from recollect import elsewhere, paths, trace
 from recollect.cli import main, sample
 from recollect.cli.answer import Answer
 from recollect.cli.terminal import Screen, clean, clean_lines, fit
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> Answer:
     folder = tempfile.mkdtemp(prefix="recollect-demo-")
     project = os.path.join(folder, "ferry")
     try:
-        with _own_world(folder):
+        with elsewhere.moved({name: os.path.join(folder, below) for name, below in _LOCAL.items()}):
             steps = list(_steps(project))
     finally:
         if not args.keep:
@@ -123,21 +123,6 @@ def _told(project: str, event: str, **fields: object) -> str:
     if not done.stdout:
         return ""
     return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
-
-
-@contextmanager
-def _own_world(folder: str) -> Iterator[None]:
-    """The user's own store, cache and state stay out of it."""
-    before = {name: os.environ.get(name) for name in _LOCAL}
-    os.environ.update({name: os.path.join(folder, below) for name, below in _LOCAL.items()})
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def _text(screen: Screen, steps: list[Step], kept: str) -> str:

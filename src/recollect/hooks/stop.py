@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect import config, usage
+from recollect import config, rules, usage
 from recollect.hooks.event import Event, context
 from recollect.session import transcript
 
@@ -25,7 +25,7 @@ def _offer(event: Event) -> str:
     settings = config.load(event.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""
-    categories = [name for name in config.CATEGORY_NAMES if captures(name, settings)]
+    categories = [name for name in rules.CATEGORY_NAMES if captures(name, settings)]
     messages = last_messages(event, settings.count("triage.max_messages")) if categories else []
     if not messages:
         return ""
