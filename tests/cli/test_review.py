@@ -142,7 +142,7 @@ def test_quitting_leaves_the_rest(recollect, drafted):
 def test_decisions_by_flag_are_for_programs(project, recollect, drafted):
     answer = json.loads(recollect("review", "--accept", NAME, "--json").out)
 
-    assert (answer["outcome"], answer["path"]) == ("accepted", f"decisions/{NAME}.json")
+    assert (answer["outcome"], answer["path"]) == ("accepted", f".claude/memory/decisions/{NAME}.json")
     assert json.loads(recollect("review", "--reject", NAME, "--json").out)["error"]["code"] == "NOT_FOUND"
 
 

@@ -241,11 +241,11 @@ def test_import_saves_links_and_skips_what_is_there(ferry, recollect):
 
     assert first.code == 0
     assert first.out == (
-        "saved decisions/jobs-go-through-rabbitmq.json  (docs/adr/0001-rabbitmq.md:1)\n"
-        "saved decisions/jobs-go-through-nats.json  (docs/adr/0002-nats.md:1)\n"
-        "saved constraints/the-harbour-api-allows-at-most-60-calls-a-minute.json  (CLAUDE.md:5)\n"
-        "saved preferences/always-send-the-port-code-in-upper-case.json  (CLAUDE.md:6)\n"
-        "saved constraints/never-release-on-a-friday-afternoon.json  (CLAUDE.md:10)\n"
+        "saved .claude/memory/decisions/jobs-go-through-rabbitmq.json  (docs/adr/0001-rabbitmq.md:1)\n"
+        "saved .claude/memory/decisions/jobs-go-through-nats.json  (docs/adr/0002-nats.md:1)\n"
+        "saved .claude/memory/constraints/the-harbour-api-allows-at-most-60-calls-a-minute.json  (CLAUDE.md:5)\n"
+        "saved .claude/memory/preferences/always-send-the-port-code-in-upper-case.json  (CLAUDE.md:6)\n"
+        "saved .claude/memory/constraints/never-release-on-a-friday-afternoon.json  (CLAUDE.md:10)\n"
         "saved 5 of what 3 files say; 0 skipped, 0 refused\n"
     )
     assert (second["saved"], len(second["skipped"]), second["refused"]) == ([], 5, [])

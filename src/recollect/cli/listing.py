@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> Answer:
     chosen.sort(key=lambda entry: entry.memory.id)
     chosen.sort(key=lambda entry: entry.memory.updated_at, reverse=True)
     shown = chosen if args.limit is None else chosen[: max(0, args.limit)]
-    data = {"records": [_brief(entry) for entry in shown], "total": len(chosen), "unreadable": broken}
+    data = {"records": [_brief(store, entry) for entry in shown], "total": len(chosen), "unreadable": broken}
     files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
     warning = f"{files} cannot be read; recollect doctor says why" if broken else ""
     return Answer(data, lambda screen: _text(screen, shown, len(chosen)), warning=warning)
@@ -84,7 +84,7 @@ def _moment(text: str) -> str:
     return text
 
 
-def _brief(entry: Entry) -> dict[str, Any]:
+def _brief(store: Store, entry: Entry) -> dict[str, Any]:
     record = entry.memory
     return {
         "id": record.id,
@@ -93,7 +93,7 @@ def _brief(entry: Entry) -> dict[str, Any]:
         "status": status_of(record),
         "updated_at": record.updated_at,
         "tags": list(record.tags),
-        "path": entry.path,
+        "path": target.shown(store, entry.path),
     }
 
 

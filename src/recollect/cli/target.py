@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from recollect import config, paths
+from recollect.agent.recall import PROJECT_SOURCE, USER_SOURCE
 from recollect.keeper import Keeper
 from recollect.project import Project, found
 from recollect.rehearsal import Rehearsal
@@ -36,12 +37,17 @@ def existing_keeper(args: argparse.Namespace) -> Keeper:
     return keeper
 
 
+def shown(store: Store, path: str) -> str:
+    """A record's path as an agent can open it: relative to the project, or from the home folder."""
+    return (USER_SOURCE if store.root == paths.user_store() else PROJECT_SOURCE) + path
+
+
 def handle(store: Store, entry: Entry) -> dict[str, Any]:
     """What a program needs to refer to a record again."""
     record = entry.memory
     return {
         "id": record.id,
-        "path": entry.path,
+        "path": shown(store, entry.path),
         "hash": entry.hash,
         "category": record.category,
         "title": record.title,
