@@ -159,7 +159,6 @@ def write(fitted: Model, threshold: float, figures: dict[str, dict[str, float]])
         "from __future__ import annotations",
         "",
         f"THRESHOLD = {threshold}",
-        f"FIRST_PROMPT_THRESHOLD = {round(threshold - 0.15, 2)}",
         "",
         *_table("RANK", fitted.rank, features.NAMES),
         f"RANK_MEAN = {fitted.rank_mean:.5f}",

@@ -8,7 +8,7 @@ from tests.test_search import decision
 def test_the_coefficients_fit_the_features():
     assert len(coefficients.RANK) == len(features.NAMES)
     assert len(coefficients.GATE) == len(features.NAMES) + len(gate.STANDING)
-    assert 0 < gate.FIRST_PROMPT_THRESHOLD <= gate.THRESHOLD < 1
+    assert 0 < gate.THRESHOLD < 1
 
 
 def test_a_lone_hit_has_no_rivals_and_a_crowd_shares():

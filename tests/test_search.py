@@ -163,17 +163,6 @@ def test_a_record_deleted_after_indexing_is_not_shown(root):
     assert [match.id for match in matching.find(opened, "gateway")] == ["two"]
 
 
-def test_explain_names_terms_and_candidates(root):
-    put(root, decision("login", "Authentication by token", "Tokens are opaque."))
-
-    why = matching.explain(index.in_memory(root), "auth for zebras")
-
-    assert list(why.weights) == ["auth", "zebra"]
-    assert why.alike == {"auth": ["authent"]}
-    assert why.unknown == ["zebra"]
-    assert [match.id for match in why.matches] == ["login"]
-
-
 def test_a_search_in_a_large_store_is_bounded(root):
     for number in range(200):
         put(root, decision(f"r{number:03}", f"Note {number}", "shared words in every record"))

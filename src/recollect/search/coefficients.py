@@ -14,7 +14,6 @@ Each left out in turn, at the threshold, mean over the sets of other people:
 from __future__ import annotations
 
 THRESHOLD = 0.8
-FIRST_PROMPT_THRESHOLD = 0.65
 
 RANK = (
     -2.32766,  # coverage

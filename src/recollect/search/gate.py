@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 THRESHOLD = coefficients.THRESHOLD
 """Below this probability a prompt brings nothing up."""
 
-FIRST_PROMPT_THRESHOLD = coefficients.FIRST_PROMPT_THRESHOLD
-"""The same for the first prompt of a session, which states its goal."""
-
 HIGH, MEDIUM = 0.85, 0.5
 
 _RIVALS = 12

@@ -99,33 +99,6 @@ def find(
         return _find_fresh(index, asked, admission, limit)
 
 
-class Explanation:
-    """Why a prompt brings up what it does: what was looked for, and every candidate with its features."""
-
-    __slots__ = ("alike", "matches", "unknown", "weights")
-
-    def __init__(self, weights: dict[str, float], alike: dict[str, list[str]], matches: list[Match]) -> None:
-        self.weights = weights
-        self.alike = alike
-        self.matches = matches
-        self.unknown = [term for term in weights if term not in alike]
-
-
-def explain(
-    index: Index, text: str, *, borrowed: str = "", now: str | None = None, settings: Settings | None = None
-) -> Explanation:
-    """What `find` in `auto` mode saw: each term with its weight and the index's words for it, and all candidates."""
-    asked = query.parse(text, borrowed)
-    look = pool.look(index, asked) if asked else None
-    weights = dict(zip(asked.terms, look.weights)) if look else {}
-    alike: dict[str, list[str]] = {}
-    for term, concept in look.concept.items() if look else ():
-        if look and look.corpus.frequency.get(term):
-            alike.setdefault(asked.terms[concept], []).append(term)
-    matches = find(index, text, limit=pool.AUTO, mode="auto", borrowed=borrowed, now=now, settings=settings)
-    return Explanation(weights, alike, matches)
-
-
 def current(index: Index, path: str) -> Match | None:
     """The record at a path as it is now, or what has replaced it."""
     rows = index.rows("WHERE path = ?", (path,))
