@@ -11,6 +11,10 @@ import sys
 from recollect.lean import digest
 
 STORE = os.path.join(".claude", "memory")
+PROJECT_SOURCE = ".claude/memory/"
+USER_SOURCE = "~/.claude/memory/"
+"""How a store is called where a path of one of its records is shown."""
+
 CONFIG = "memory-config.json"
 CATALOG = "index.md"
 INBOX = "inbox"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from recollect.agent import injection
-from recollect.agent.recall import PROJECT_SOURCE, Found, Stores, note_use
+from recollect.agent.recall import Found, Stores, note_use
+from recollect.paths import PROJECT_SOURCE
 from recollect.search import index, lineage, places
 from recollect.search.admission import Admission
 from recollect.search.matching import Match

@@ -7,6 +7,7 @@ import os
 from recollect import usage
 from recollect.agent import injection
 from recollect.drift.freshness import Freshness
+from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.search import gate, index, matching, query
 from recollect.session import ledger, transcript
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from recollect.search.matching import Match
     from recollect.session.ledger import Ledger
 
-PROJECT_SOURCE = ".claude/memory/"
-USER_SOURCE = "~/.claude/memory/"
 _POOL = 12
 _AFTER_COMPACTION = 900
 _MISSING = -1.0

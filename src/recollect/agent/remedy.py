@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import log
 
 from recollect.agent import failure, injection
-from recollect.agent.recall import PROJECT_SOURCE, Found, Stores, note_use
+from recollect.agent.recall import Found, Stores, note_use
 from recollect.errors import RecollectError
+from recollect.paths import PROJECT_SOURCE
 from recollect.search import index, matching, stopwords, terms
 from recollect.session import ledger
 from recollect.store import Store

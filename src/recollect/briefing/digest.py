@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from recollect import moment
+from recollect import moment, paths
 from recollect.briefing import digest_page, relevance, selection, signals, sources
 from recollect.briefing.selection import Pick
 
@@ -79,7 +79,7 @@ def make(project: str, store: str, user_store: str, settings: Settings) -> Diges
 
 def _stores(store: str, user_store: str, settings: Settings, branch: str) -> list[Records]:
     now = moment.now()
-    places = ((store, sources.PROJECT, True), (user_store, sources.USER, False))
+    places = ((store, paths.PROJECT_SOURCE, True), (user_store, paths.USER_SOURCE, False))
     return [
         sources.records(root, source, settings, is_local=is_local, branch=branch, now=now)
         for root, source, is_local in places

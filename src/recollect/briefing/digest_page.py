@@ -5,8 +5,7 @@ The same state gives the same bytes: the host leaves out a text that a resumed c
 
 from __future__ import annotations
 
-from recollect import wording
-from recollect.briefing import sources
+from recollect import paths, wording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def render(digest: Digest) -> Page:
 
 
 def _text(digest: Digest, shown: list[Pick], longest: int, more: int) -> str:
-    lines = [f'<memory-context source="{sources.PROJECT}" kind="digest">', _opening(digest.signals)]
+    lines = [f'<memory-context source="{paths.PROJECT_SOURCE}" kind="digest">', _opening(digest.signals)]
     left_off = [pick for pick in shown if pick in digest.left_off]
     urgent = [pick for pick in shown if pick in digest.urgent]
     for pick in left_off:
@@ -94,7 +93,7 @@ def _opening(seen: Signals) -> str:
 
 def _entry(pick: Pick, longest: int) -> str:
     one = pick.candidate
-    where = one.path[len(sources.PROJECT) :] if one.path.startswith(sources.PROJECT) else one.path
+    where = one.path[len(paths.PROJECT_SOURCE) :] if one.path.startswith(paths.PROJECT_SOURCE) else one.path
     # What a bank observed last may be the number of a feature: only a date says when.
     when = f", {one.updated[:10]}" if one.updated[:4].isdigit() and one.updated[:4] != "0000" else ""
     return f"{_safe(wording.cut(one.text, longest))} ({_safe(where)}{when})"

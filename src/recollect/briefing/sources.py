@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from recollect.briefing.knowledge import Lesson
     from recollect.config import Settings
 
-PROJECT = ".claude/memory/"
-USER = "~/.claude/memory/"
 SOON_DAYS = 30
 """A constraint that expires within this time is worth a word while its files are in play."""
 
@@ -75,7 +73,7 @@ def bank_folders(project: str) -> list[tuple[str, str, str]]:
     local, shared, older = paths.knowledge_banks(project)
     return [
         *([(local, "docs/knowledge-bank/", project)] if project else []),
-        (shared, f"{USER}knowledge-bank/", ""),
+        (shared, f"{paths.USER_SOURCE}knowledge-bank/", ""),
         (older, "~/.claude/iflow/memory/", ""),
     ]
 

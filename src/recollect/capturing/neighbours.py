@@ -14,14 +14,14 @@ from recollect.auditing import contradiction, item, likeness
 from recollect.errors import NearDuplicate, RecollectError, Reverses
 from recollect.fields import shorten
 from recollect.memory import Memory
-from recollect.search import index, matching, stopwords, terms
+from recollect.search import gate, index, matching, stopwords, terms
 from recollect.store import Entry, Store
 
 SAME = 0.6
 """Share of wording from which two records say the same."""
 
 RELATED = 0.3
-PROBABLE = 0.5
+PROBABLE = gate.HIGH
 _LOOKED_AT = 8
 _LONGEST_QUERY = 1_200
 _WORKING = frozenset({"runbook", "tech_debt", "session_summary"})

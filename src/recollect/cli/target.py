@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from recollect import config, paths
-from recollect.agent.recall import PROJECT_SOURCE, USER_SOURCE
 from recollect.keeper import Keeper
+from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Project, found
 from recollect.rehearsal import Rehearsal
 from recollect.store import Entry, Store

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import moment
+from recollect import moment, paths
 from recollect.agent import recall, trial
 from recollect.agent.recall import Found
 from recollect.agent.trial import Turn
@@ -167,7 +167,7 @@ def _memory(one: Found, origins: dict[str, str]) -> dict[str, Any]:
         "probability": round(one.match.probability, 4),
         "essence": one.match.essence,
         "note": one.item.note,
-        "source": (one.source == recall.PROJECT_SOURCE and origins.get(one.match.path)) or one.source + one.match.path,
+        "source": (one.source == paths.PROJECT_SOURCE and origins.get(one.match.path)) or one.source + one.match.path,
     }
 
 
