@@ -1,4 +1,4 @@
-"""`python -m bench run|fit|latency|judge|report`."""
+"""`python -m bench run|fit|latency|judge|failures|capture|triage|report`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _COMMANDS = {
     "latency": "what a cold hook costs, against a bare interpreter",
     "judge": "whether the LLM judge is worth its second, against the gate alone",
     "failures": "whether a failing command brings up the right runbook",
+    "capture": "how well triage finds what should outlive a session",
+    "triage": "fit triage's weights, or check them on authors left out",
     "report": "write docs/benchmarks.md from the stored results",
 }
 

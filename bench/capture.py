@@ -1,185 +1,159 @@
-"""How well triage tells what is worth keeping: precision and recall on labelled sessions.
+"""`python -m bench capture`: how well triage finds what should outlive a session, replayed turn by turn.
 
-    PYTHONPATH=src python3 bench/capture.py [--split phrases|tune|test|all] [--details]
-
-Each session is replayed: triage runs at every point where the Stop hook would, what was offered is not offered again,
-and a session gets at most two offers. An offer is right if its category is one that a careful colleague would want.
-Words and weights were chosen on "tune" and "phrases" alone. Intervals are 95 % bootstrap intervals over sessions.
+An offer is right if the session has a label of its category; a labelled session is found if it gets such an offer.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-import capture_phrases
-
-from recollect.capturing import triage
+from bench import sessions
+from bench.sessions import Session
+from recollect import moment
+from recollect.capturing import capture, offers, triage
 from recollect.capturing.lexicon import Lexicons
+from recollect.capturing.offers import Offer
 from recollect.capturing.triage import Finding
-from recollect.session.transcript import Message
-
-SESSIONS = Path(__file__).parent / "sets" / "capture" / "transcripts.jsonl"
-MORE = SESSIONS.with_name("more.jsonl")
-"""Sessions written by the author of triage, for tuning only."""
+from recollect.session.transcript import Ending
 
 MOST_OFFERS = 2
 RESAMPLES = 2_000
+Finder = Callable[[Ending, tuple[str, ...]], list[Finding]]
 
 
 class Outcome(NamedTuple):
     """What one session was offered, against what it should have been."""
 
-    id: str
-    kind: str
-    language: str
-    expected: frozenset[str]
+    session: Session
     offered: tuple[Finding, ...]
-    quotes: tuple[str, ...]
 
     @property
     def right(self) -> int:
-        return sum(finding.category in self.expected for finding in self.offered)
+        return sum(finding.category in self.session.expected for finding in self.offered)
 
     @property
     def found(self) -> int:
-        return len(self.expected & {finding.category for finding in self.offered})
+        return len(self.session.expected & {finding.category for finding in self.offered})
 
     @property
     def quoted(self) -> int:
         """Offers that quote the labelled words, under whatever category."""
-        return sum(
-            any(said in quote or quote in said for said in finding.evidence for quote in self.quotes)
-            for finding in self.offered
-        )
+        if not self.session.expected:
+            return 0
+        return sum(any(map(self.session.quotes, finding.evidence)) for finding in self.offered)
 
 
-def replay(session: dict[str, Any], lexicons: Lexicons) -> Outcome:
-    """Triage at every point of a session where the turn ends."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--set", choices=("held", "test", "tune"), action="append", help="which (default: all)")
+    parser.add_argument("--details", action="store_true", help="every session that is not as it should be")
+
+
+def run(options: argparse.Namespace) -> int:
+    sets = {"held": sessions.held, "test": lambda: sessions.transcripts("test"), "tune": _tune}
+    lexicons = Lexicons()
+    for name in options.set or sets:
+        outcomes = [replay(one, lambda end, known: triage.findings(end, lexicons, known=known)) for one in sets[name]()]
+        print(report(name, outcomes), end="\n\n")
+        if options.details:
+            print(details(outcomes), end="\n\n")
+    return 0
+
+
+def _tune() -> list[Session]:
+    return [one for one in sessions.taught() if not one.is_phrase]
+
+
+def replay(session: Session, find: Finder) -> Outcome:
+    """Triage at every point of a session where a turn ends, with the rules of the Stop hook for what is new."""
     offered: list[Finding] = []
-    known: list[str] = []
-    messages: list[Message] = []
-    said = session["messages"]
-    for number, one in enumerate(said):
-        if one["role"] == "injected":
-            known.append(one["text"])
-            continue
-        messages.append(message(one))
-        upcoming = next((later["role"] for later in said[number + 1 :] if later["role"] != "injected"), "user")
-        if upcoming == "user" and (one["role"] != "user" or number == len(said) - 1) and len(offered) < MOST_OFFERS:
-            new = [
-                finding
-                for finding in triage.findings(messages[-50:], lexicons, known=tuple(known))
-                if not any(set(finding.evidence) & set(old.evidence) for old in offered)
-            ]
-            offered += new[:1]
-    return Outcome(
-        session["id"],
-        session["kind"],
-        session["language"],
-        frozenset(session["expected"]),
-        tuple(offered),
-        tuple(session["evidence"]),
+    made: list[Offer] = []
+    for end, known in session.stops():
+        new = [finding for finding in find(end, known) if capture.is_new(finding, made, session.id)]
+        if new and len(offered) < MOST_OFFERS:
+            offered.append(new[0])
+            evidence = new[0].evidence
+            made.append(
+                Offer("offered", new[0].category, session.id, evidence, keys=offers.keys(evidence), at=moment.now())
+            )
+    return Outcome(session, tuple(offered))
+
+
+def precision(outcomes: Sequence[Outcome]) -> float:
+    return _share(sum(outcome.right for outcome in outcomes), sum(len(outcome.offered) for outcome in outcomes))
+
+
+def recall(outcomes: Sequence[Outcome]) -> float:
+    return _share(
+        sum(outcome.found for outcome in outcomes), sum(len(outcome.session.expected) for outcome in outcomes)
     )
 
 
-def message(one: dict[str, Any]) -> Message:
-    """A line of the set as triage reads it."""
-    if one["role"] == "tool_use":
-        return Message("assistant", "tool_use", "", one["name"], one["input"])
-    if one["role"] == "tool_result":
-        return Message("user", "tool_result", one["text"], "error" if one.get("is_error") else "")
-    return Message(one["role"], "text", one["text"])
-
-
-def precision(outcomes: list[Outcome]) -> float:
-    offers = sum(len(outcome.offered) for outcome in outcomes)
-    return sum(outcome.right for outcome in outcomes) / offers if offers else 1.0
-
-
-def recall(outcomes: list[Outcome]) -> float:
-    wanted = sum(len(outcome.expected) for outcome in outcomes)
-    return sum(outcome.found for outcome in outcomes) / wanted if wanted else 1.0
-
-
-def about(outcomes: list[Outcome]) -> float:
+def about(outcomes: Sequence[Outcome]) -> float:
     """The share of offers that quote the labelled words: about the right thing, though perhaps under a wrong name."""
-    offers = sum(len(outcome.offered) for outcome in outcomes)
-    return sum(outcome.quoted for outcome in outcomes) / offers if offers else 1.0
+    return _share(sum(outcome.quoted for outcome in outcomes), sum(len(outcome.offered) for outcome in outcomes))
 
 
-def noticed(outcomes: list[Outcome]) -> float:
+def noticed(outcomes: Sequence[Outcome]) -> float:
     """The share of sessions with something worth keeping in which an offer quotes the labelled words."""
-    wanted = [outcome for outcome in outcomes if outcome.expected]
-    return sum(bool(outcome.quoted) for outcome in wanted) / len(wanted) if wanted else 1.0
+    wanted = [outcome for outcome in outcomes if outcome.session.expected]
+    return _share(sum(bool(outcome.quoted) for outcome in wanted), len(wanted))
 
 
-def interval(outcomes: list[Outcome], measure: Any) -> tuple[float, float]:
+def silent(outcomes: Sequence[Outcome]) -> float:
+    """The share of sessions with nothing worth keeping in which nothing was offered."""
+    nothing = [outcome for outcome in outcomes if not outcome.session.expected]
+    return _share(sum(not outcome.offered for outcome in nothing), len(nothing))
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+MEASURES = (
+    ("precision", precision),
+    ("recall", recall),
+    ("silent where nothing is worth keeping", silent),
+    ("about the labelled words, whatever the category: precision", about),
+    ("the same: recall", noticed),
+)
+
+
+def interval(outcomes: Sequence[Outcome], measure: Callable[[Sequence[Outcome]], float]) -> tuple[float, float]:
     """The middle 95 % of a measure over resampled sessions."""
     dice = random.Random(7)
     values = sorted(measure(dice.choices(outcomes, k=len(outcomes))) for _ in range(RESAMPLES))
     return values[RESAMPLES * 25 // 1000], values[RESAMPLES * 975 // 1000]
 
 
-def report(split: str, outcomes: list[Outcome]) -> str:
-    """The numbers of one split, in a few lines of Markdown."""
-    nothing = [outcome for outcome in outcomes if not outcome.expected]
-    silent = sum(not outcome.offered for outcome in nothing)
-    right = sum(outcome.right for outcome in outcomes)
-    lines = [f"### {split}: {len(outcomes)} sessions", ""]
-    measures = (
-        ("precision", precision),
-        ("recall", recall),
-        ("about the labelled words, whatever the category: precision", about),
-        ("the same: recall", noticed),
-    )
-    for name, measure in measures:
+def report(name: str, outcomes: Sequence[Outcome]) -> str:
+    """The numbers of one set, in a few lines of Markdown."""
+    lines = [f"### {name}: {len(outcomes)} sessions", ""]
+    for title, measure in MEASURES:
         low, high = interval(outcomes, measure)
-        lines.append(f"- {name} {measure(outcomes):.2f} [{low:.2f}, {high:.2f}]")
+        lines.append(f"- {title} {measure(outcomes):.2f} [{low:.2f}, {high:.2f}]")
+    right = sum(outcome.right for outcome in outcomes)
     lines += [
         f"- offers {sum(len(outcome.offered) for outcome in outcomes)}, right {right}",
-        f"- sessions with nothing worth keeping: {silent} of {len(nothing)} silent",
         "",
         "| kind | sessions | found | wrong offers |",
         "| --- | --- | --- | --- |",
     ]
-    for kind in sorted({outcome.kind for outcome in outcomes}):
-        those = [outcome for outcome in outcomes if outcome.kind == kind]
+    for kind in sorted({outcome.session.kind for outcome in outcomes}):
+        those = [outcome for outcome in outcomes if outcome.session.kind == kind]
         wrong = sum(len(outcome.offered) - outcome.right for outcome in those)
         lines.append(f"| {kind} | {len(those)} | {sum(outcome.found for outcome in those)} | {wrong} |")
     return "\n".join(lines)
 
 
-def details(outcomes: list[Outcome]) -> str:
+def details(outcomes: Sequence[Outcome]) -> str:
     lines = []
     for outcome in outcomes:
-        ok = {finding.category for finding in outcome.offered} == outcome.expected
-        lines.append(f"{'  ' if ok else '! '}{outcome.id} {outcome.kind} expected={sorted(outcome.expected)}")
-        if not ok and not outcome.offered:
-            lines.append(f"      missed: {outcome.quotes}"[:200])
-        for finding in outcome.offered:
-            lines.append(f"      {finding.category} {finding.score:.2f} {' | '.join(finding.evidence)[:200]}")
+        session = outcome.session
+        if {finding.category for finding in outcome.offered} != session.expected:
+            lines.append(f"{session.id} {session.kind}: {' | '.join(session.evidence)}"[:300])
+            for finding in outcome.offered:
+                lines.append(f"      {finding.category} {finding.score:.2f} {' | '.join(finding.evidence)}"[:300])
     return "\n".join(lines)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--split", choices=("phrases", "tune", "test", "all"), default="all")
-    parser.add_argument("--details", action="store_true", help="every session and what it was offered")
-    args = parser.parse_args()
-    lexicons = Lexicons()
-    sessions = [json.loads(line) for line in SESSIONS.read_text("utf-8").splitlines()]
-    sets = {split: [session for session in sessions if session["split"] == split] for split in ("tune", "test")}
-    sets["phrases"] = capture_phrases.sessions()
-    for split in ("phrases", "tune", "test") if args.split == "all" else (args.split,):
-        outcomes = [replay(session, lexicons) for session in sets[split]]
-        print(report(split, outcomes), end="\n\n")
-        if args.details:
-            print(details(outcomes), end="\n\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -16,6 +16,7 @@ import pytest
 from recollect.capturing import offers
 from recollect.capturing.inbox import Inbox
 from recollect.project import Project
+from recollect.session.ledger import Ledger
 from tests.hooks.conftest import ROOT, Answer, Hook, hook, project, run_hook
 
 __all__ = ["hook", "project"]
@@ -174,6 +175,67 @@ def test_what_was_said_last_counts_though_the_transcript_lags(hook, project, tmp
 
     assert stop(hook, path, last_assistant_message="Nothing yet.").stdout == b""
     assert "recollect save runbook" in stop(hook, path, last_assistant_message=told).context
+
+
+CORRECTED = "no, don't use print here, from now on we always use the logger in this repo"
+
+
+def long_turn(prompt: str, calls: int = 80) -> list[str]:
+    return [
+        *SESSION[:3],
+        tool("Edit", file_path="/p/auth.py"),
+        line("assistant", [{"type": "text", "text": "It prints the attempts now."}]),
+        line("user", prompt),
+        *(one for n in range(calls) for one in (tool("Read", file_path=f"/p/{n}.py"), result("print(1)"))),
+        line("assistant", [{"type": "text", "text": "Changed."}]),
+    ]
+
+
+def test_a_prompt_counts_however_long_its_turn_gets(hook, project, tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(long_turn(CORRECTED)), encoding="utf-8")
+
+    assert "a correction by the user" in stop(hook, path, last_assistant_message="Changed.").context
+
+
+def test_a_correction_is_noticed_when_it_is_typed(hook, project, tmp_path):
+    """Here it is in no part of the transcript that the end of the turn gets to read."""
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join([*long_turn("x" * 500_000, calls=1)[:-1], *SESSION[4:]]), encoding="utf-8")
+    assert stop(hook, path).stdout == b""
+
+    hook("user_prompt_submit", prompt=CORRECTED, transcript_path=str(path))
+
+    assert CORRECTED in stop(hook, path).context
+
+
+@pytest.mark.parametrize(
+    ("prompt", "settings"),
+    [
+        ("please add a test for the login", {}),
+        (CORRECTED, {"capture": {"mode": "off"}}),
+        (CORRECTED + " #nomem", {}),
+        (CORRECTED + " and the key is aB3dE6gH9jK2mN5pQ8sT1vW4xY7z", {}),
+        (CORRECTED + ". " + "and so on. " * 500, {}),
+    ],
+)
+def test_prompts_that_are_not_noted(hook, project, prompt, settings):
+    configure(project, **settings)
+    hook("user_prompt_submit", prompt=prompt, session_id="s1")
+
+    with Ledger("s1") as session:
+        assert session.heard == []
+
+
+def test_what_is_said_beside_an_offer_is_not_offered_too(hook, project, tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(SESSION), encoding="utf-8")
+    assert stop(hook, path).context
+
+    again = "As decided I went with argon2id instead of bcrypt, because bcrypt cuts passwords after 72 bytes."
+    path.write_text("\n".join([*SESSION[:5], line("assistant", [{"type": "text", "text": again}])]), encoding="utf-8")
+
+    assert stop(hook, path, last_assistant_message=again).stdout == b""
 
 
 def work(files: int) -> list[str]:

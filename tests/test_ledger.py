@@ -23,6 +23,16 @@ def test_what_was_told_is_known_to_the_next_process():
         assert not second.knows("/p/decisions/b.json", "v1")
 
 
+def test_the_newest_corrections_are_kept_even_after_a_reset():
+    with Ledger("s1") as first:
+        for number in range(12):
+            first.hear(f"no, not\tlike that:\n{number}")
+        first.reset()
+
+    with Ledger("s1") as second:
+        assert second.heard == [f"no, not\tlike that:\n{number}" for number in range(4, 12)]
+
+
 def test_sessions_do_not_know_of_each_other():
     with Ledger("s1") as one:
         one.note("a", "v")

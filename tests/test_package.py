@@ -71,7 +71,7 @@ def _in_git() -> list[str]:
 def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(package: Package):
     names = set(package.in_wheel())
     source = ROOT / "src" / "recollect"
-    cues = {f"recollect/capturing/cues/{path.name}" for path in (source / "capturing" / "cues").glob("*.json")}
+    cues = {f"recollect/capturing/cues/{path.name}" for path in (source / "capturing" / "cues").iterdir()}
 
     assert {"recollect/py.typed", f"recollect-{recollect.__version__}.dist-info/licenses/LICENSE", *cues} <= names
     strangers = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]

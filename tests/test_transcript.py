@@ -129,3 +129,44 @@ def test_any_json_is_a_transcript_line(value):
     line = json.dumps({"type": "user", "message": value}).encode()
 
     assert isinstance(list(transcript._parse(line)), list)
+
+
+def tool_call(name):
+    return assistant({"type": "tool_use", "id": "t", "name": name, "input": {}})
+
+
+def texts(end):
+    return [message.text or message.name for message in end.messages]
+
+
+def test_the_ending_of_a_session_has_the_prompt_that_began_the_turn(tmp_path):
+    path = write(tmp_path / "t.jsonl", user("first"), user("second"), *(tool_call(str(n)) for n in range(20)))
+
+    assert texts(transcript.ending(path, 3)) == ["second", "17", "18", "19"]
+    assert not transcript.ending(path, 3).is_whole
+    assert texts(transcript.ending(path, 21)) == ["second", *map(str, range(20))]
+    assert transcript.ending(path, 22).is_whole
+
+
+def test_an_ending_without_a_prompt(tmp_path):
+    path = write(tmp_path / "t.jsonl", *(tool_call(str(n)) for n in range(3)))
+
+    assert texts(transcript.ending(path, 2)) == ["1", "2"]
+    assert texts(transcript.ending(str(tmp_path / "none.jsonl"), 2)) == []
+
+
+def test_what_the_transcript_does_not_have_yet_is_put_in(tmp_path):
+    path = write(tmp_path / "t.jsonl", user("the login should be hardened"), tool_call("Read"))
+    end = transcript.ending(path, 10)
+    end.add_missing("user", ["no", "the login should be hardened", ""])
+    end.add_missing("assistant", ["Done."])
+
+    assert texts(end) == ["the login should be hardened", "Read", "no", "Done."]
+
+
+def test_what_lies_before_a_part_of_a_session_is_put_before_it(tmp_path):
+    path = write(tmp_path / "t.jsonl", user("old"), *(tool_call(str(n)) for n in range(5)), user("new"))
+    end = transcript.ending(path, 2)
+    end.add_missing("user", ["no, not like that", "new"])
+
+    assert texts(end) == ["no, not like that", "4", "new"]

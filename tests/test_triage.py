@@ -6,15 +6,21 @@ import json
 import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.capturing import lexicon, prose, triage
 from recollect.capturing.lexicon import Lexicon, Lexicons
-from recollect.session.transcript import Message
+from recollect.session.transcript import Ending, Message
 
 LEXICONS = Lexicons()
 EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "/p/a.py"})
 READ = Message("assistant", "tool_use", "", "Read", {"file_path": "/p/a.py"})
 SHELL = Message("assistant", "tool_use", "", "Bash", {"command": "make check"})
+PIECES = [
+    "we decided ", "because ", "from now on ", "never use ", ". ", "? ", "\n", "- ", "`x = 1`", '"', "for now ", "§",
+    "**A** ", "```\n", "1. ", "e.g. ", "… ", "no, ", "ok ", "it turns out ", "the cause was ", "left: ", "'",
+]  # fmt: skip
 DECIDED = (
     "ok let's go with Postgres instead of Redis, because losing sessions at every failover costs us support calls."
 )
@@ -29,7 +35,10 @@ def agent(text: str) -> Message:
 
 
 def found(*messages: Message, known: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    return [(one.category, one.core) for one in triage.findings(list(messages), LEXICONS, known=known)]
+    return [
+        (one.category, one.core)
+        for one in triage.findings(Ending(list(messages), is_whole=True), LEXICONS, known=known)
+    ]
 
 
 def after_work(text: str) -> list[Message]:
@@ -60,7 +69,7 @@ def test_what_a_user_says_after_something_was_done(text, category):
 def test_a_correction_of_what_was_just_done_is_told_as_one():
     messages = after_work("no, don't use print in this repo, we always use the logger everywhere")
 
-    (finding,) = triage.findings(messages, LEXICONS)
+    (finding,) = triage.findings(Ending(messages, is_whole=True), LEXICONS)
 
     assert (finding.category, finding.is_correction) == ("preference", True)
 
@@ -159,11 +168,36 @@ def test_german_is_understood_too():
     ]
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["user", "assistant"]),
+            st.lists(st.sampled_from(PIECES) | st.text(max_size=30), max_size=8).map("".join),
+        ),
+        max_size=6,
+    )
+)
+def test_evidence_is_always_word_for_word(said):
+    messages = [Message(role, "text", text) for role, text in said]
+
+    for one in triage.findings(Ending(messages, is_whole=True), LEXICONS, lambda _: 0.0):
+        assert all(any(sentence in message.text for message in messages) for sentence in one.evidence)
+        assert one.core in one.evidence
+
+
+def test_a_message_that_fell_out_of_the_part_is_no_first_prompt():
+    """Only the first prompt of a session is a request and nothing else; a part of a session begins anywhere."""
+    text = "no, don't use print here, in this repo we always use the logger"
+    part = triage.findings(Ending([user(text), EDIT, agent("Done.")], is_whole=False), LEXICONS)
+
+    assert [(one.category, one.is_correction) for one in part] == [("preference", True)]
+
+
 def test_thresholds_decide():
     messages = after_work(DECIDED)
 
-    assert triage.findings(messages, LEXICONS, lambda _: 1.01) == []
-    assert len(triage.findings(messages, LEXICONS, lambda _: 0.01)) >= 1
+    assert triage.findings(Ending(messages, is_whole=True), LEXICONS, lambda _: 1.01) == []
+    assert len(triage.findings(Ending(messages, is_whole=True), LEXICONS, lambda _: 0.01)) >= 1
 
 
 def test_no_single_cue_is_enough():
@@ -186,6 +220,8 @@ def test_no_single_cue_is_enough():
         ("text\n```py\ncode. more\n```\nmore text", ["text", "more text"]),
         ("~~~\nx\n~~~\nafter", ["after"]),
         ("| a | b |\nafter", ["after"]),
+        ('they wrote: "We decided to go. Never again do we stay, says Ana." what now?', ["they wrote:", "what now?"]),
+        ('call it "job" and see. done', ['call it "job" and see.', "done"]),
         ("", []),
     ],
 )
@@ -226,14 +262,16 @@ def test_a_misspelling_is_read_as_what_it_stands_for():
     assert lexicon.tags(["dont", "use"]) == {"tag": 1}
 
 
-@pytest.mark.parametrize("name", sorted(os.listdir(lexicon._FOLDER)))
+def test_languages_are_told_by_their_common_words():
+    with open(os.path.join(lexicon._FOLDER, "languages.json"), encoding="utf-8") as file:
+        assert all(json.load(file).values())
+
+
+@pytest.mark.parametrize("name", ["corrections", "de", "en", "es"])
 def test_a_word_list_is_well_formed(name):
-    with open(os.path.join(lexicon._FOLDER, name), encoding="utf-8") as file:
+    with open(os.path.join(lexicon._FOLDER, f"{name}.json"), encoding="utf-8") as file:
         data = json.load(file)
 
-    if name in ("languages.json", "weights.json"):
-        assert all(data.values())
-        return
     for tag, phrases in data["phrases"].items():
         assert len(phrases) == len(set(phrases)), tag
         for phrase in phrases:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from recollect.capturing.offers import Offer
     from recollect.capturing.triage import Finding
     from recollect.config import Settings
 
@@ -24,6 +25,8 @@ _FIELDS = {
     "session_summary": "goal, outcome, completed[], next_actions[]",
 }
 _QUOTED = 320
+_TELLING = 4
+"""Words from which a sentence is told from another; "go ahead" stands beside everything."""
 
 
 def offer(found: Sequence[Finding], *, project: str, store: str, session: str, settings: Settings) -> str:
@@ -32,7 +35,7 @@ def offer(found: Sequence[Finding], *, project: str, store: str, session: str, s
     if offers.count(made, session) >= settings.count("capture.max_offers"):
         return ""
     for finding in found:
-        if offers.were_made(made, finding.evidence) or _has_secret(finding):
+        if not is_new(finding, made, session) or _has_secret(finding):
             continue
         from recollect.capturing import neighbours
 
@@ -44,6 +47,13 @@ def offer(found: Sequence[Finding], *, project: str, store: str, session: str, s
         told = (nearest.memory.id, nearest.memory.title) if nearest else None
         return note(finding, noted.key, draft=settings.text("capture.mode") != "auto", nearest=told)
     return ""
+
+
+def is_new(finding: Finding, made: list[Offer], session: str) -> bool:
+    """Whether nothing of the kind was offered: these words in any session, or what is said beside them in this one."""
+    own = [one for one in made if one.session == session]
+    around = [sentence for sentence in finding.around if len(sentence.split()) >= _TELLING]
+    return not offers.were_made(made, [finding.core]) and not offers.were_made(own, around)
 
 
 def note(finding: Finding, key: str, *, draft: bool, nearest: tuple[str, str] | None = None) -> str:

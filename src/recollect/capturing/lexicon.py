@@ -13,9 +13,13 @@ from recollect import lean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cues")
+CORRECTIONS = os.path.join(_FOLDER, "corrections.json")
+"""The few phrases, of all languages, that every prompt is searched for."""
+
 _WIDEST_GAP = 5
 _STEM = 3
 
@@ -34,9 +38,13 @@ class Lexicon:
         self._by_start: dict[str, list[tuple[list[str], str]]] = {}
         met = None if vocabulary is None else {"^", *vocabulary, *(self.spelling.get(word, "") for word in vocabulary)}
         for tag, phrases in data["phrases"].items():
-            for phrase in phrases:
-                if met is None or phrase.partition(" ")[0] in met or "*" in phrase or "#" in phrase:
-                    self._add(phrase, tag)
+            for phrase in phrases if met is None else _that_begin(phrases, met):
+                self._add(phrase, tag)
+
+    @classmethod
+    def read(cls, path: str) -> Lexicon:
+        """All the phrases in a file."""
+        return cls(_read(path))
 
     def _add(self, phrase: str, tag: str) -> None:
         """File a phrase under as much of its beginning as is plain words: a sentence is looked up word by word."""
@@ -83,7 +91,8 @@ class Lexicons:
     def __init__(self, folder: str = _FOLDER) -> None:
         self._folder = folder
         self._loaded: dict[str, dict[str, Any]] = {}
-        self._common = {name: frozenset(words.split()) for name, words in self._read("languages").items()}
+        common = _read(os.path.join(folder, "languages.json"))
+        self._common = {name: frozenset(words.split()) for name, words in common.items()}
 
     def language(self, words: list[str], otherwise: str = "en") -> str:
         """The language whose commonest words a text uses most; the other one where that is no clear thing."""
@@ -94,13 +103,23 @@ class Lexicons:
     def of(self, language: str, vocabulary: set[str] | None = None) -> Lexicon:
         """The phrases of a language, or those of them that texts of some vocabulary can contain."""
         if language not in self._loaded:
-            self._loaded[language] = self._read(language)
+            self._loaded[language] = _read(os.path.join(self._folder, f"{language}.json"))
         return Lexicon(self._loaded[language], vocabulary)
 
-    def _read(self, name: str) -> dict[str, Any]:
-        with open(os.path.join(self._folder, f"{name}.json"), encoding="utf-8") as file:
-            data: dict[str, Any] = lean.loads(file.read())
-        return data
+
+def _read(path: str) -> dict[str, Any]:
+    with open(path, encoding="utf-8") as file:
+        data: dict[str, Any] = lean.loads(file.read())
+    return data
+
+
+def _that_begin(phrases: list[str], met: set[str]) -> Iterator[str]:
+    """The phrases that begin with a word that is met, or that may."""
+    yield from met.intersection(phrases)
+    for phrase in phrases:
+        # Words by themselves are found above; asking each for its first word costs more than all the rest.
+        if (" " in phrase and phrase[: phrase.index(" ")] in met) or "*" in phrase or "#" in phrase:
+            yield phrase
 
 
 def _fits(phrase: list[str], words: list[str], at: int) -> bool:

@@ -69,9 +69,9 @@ def find(project: str, key: str) -> Offer | None:
     return next((offer for offer in reversed(read(project)) if key and key in offer.keys), None)
 
 
-def were_made(offers: list[Offer], evidence: tuple[str, ...]) -> bool:
-    """Whether any of these words were offered before, in whatever session, and whatever became of it."""
-    wanted = set(keys(evidence))
+def were_made(offers: list[Offer], sentences: Iterable[str]) -> bool:
+    """Whether any of these sentences was offered before, whatever became of it."""
+    wanted = set(keys(sentences)) if offers else set()
     return any(wanted.intersection(offer.keys) for offer in offers)
 
 

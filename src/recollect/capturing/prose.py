@@ -8,6 +8,7 @@ from __future__ import annotations
 LONGEST = 8_000
 """Characters of one message that are read; what is longer is pasted, not said."""
 
+_CODE_MARKS = ("/", "_", "(", "::", "=", ".")
 CODE = "§"
 """Stands where a piece of code or a quotation was."""
 
@@ -15,7 +16,11 @@ _FENCES = ("```", "~~~")
 _SHORTENED = ("e.g.", "i.e.", "z.B.", "z. B.", "d.h.", "bzw.", "ca.", "vs.", "etc.", "approx.", "p.ej.", "Nr.")
 _LEVELS = ("ERROR", "WARN", "INFO", "DEBUG", "FATAL", "TRACE", "Traceback", "Caused by:", "Exception in")
 _SEPARATORS = dict.fromkeys(map(ord, '()[]{}<>|*_~=+/\\,;!?."“”„«»…¿¡#@—–-'), " ")
-_QUOTES = (("`", "`"), ('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
+_PASSAGES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
+_PASSAGE = 40
+"""Characters from which a quotation is somebody's speech, not a name."""
+
+_QUOTES = (("`", "`"), *_PASSAGES)
 
 
 class Sentence:
@@ -27,24 +32,48 @@ class Sentence:
         self.raw = raw
         self.is_item = is_item
         self.is_question = raw.rstrip(" )\"'”*_").endswith("?")
-        spoken = " ".join(CODE if _is_name(word) else word for word in _without_quotes(raw).split())
+        spoken = _without_quotes(raw)
+        inner = spoken.rstrip(".")
+        if any(mark in inner for mark in _CODE_MARKS):
+            spoken = " ".join(CODE if _is_name(word) else word for word in spoken.split())
         self.has_code = CODE in spoken
-        self.has_command = any(" " in code.strip() or "=" in code for code in raw.split("`")[1::2])
+        self.has_command = "`" in raw and any(" " in code.strip() or "=" in code for code in raw.split("`")[1::2])
         plain = spoken.lower().replace("’", "'").replace(":", " : ").translate(_SEPARATORS)
-        self.words = [word.strip("'") if word != "'" else "" for word in plain.split()]
+        self.words = plain.split() if "'" not in plain else [word for word in _unquoted(plain) if word]
+
+
+def _unquoted(plain: str) -> list[str]:
+    return [word.strip("'") for word in plain.split()]
 
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a message that are its author's own words."""
     found: list[Sentence] = []
     fence = ""
-    for line in text[:LONGEST].split("\n"):
+    for line in _without_passages(text[:LONGEST]).split("\n"):
         start = line.strip()[:3]
         if start in _FENCES:
             fence = "" if start == fence else fence or start
         elif not fence and _is_said(line):
             found += _in_line(line.strip())
     return [sentence for sentence in found if sentence.words]
+
+
+def _without_passages(text: str) -> str:
+    """A text without what somebody else says in it: quotations of more than one sentence."""
+    for opening, closing in _PASSAGES:
+        start = text.find(opening)
+        while start >= 0:
+            end = text.find(closing, start + 1)
+            inside = text[start + 1 : end]
+            is_passage = len(inside) > _PASSAGE and (". " in inside or "\n" in inside) and "```" not in inside
+            if end < 0:
+                break
+            if is_passage and text[start - 1 : start] in ("", " ", "\n", "(", ":"):
+                text = f"{text[:start]}\n{text[end + 1 :]}"
+                end = start
+            start = text.find(opening, end + 1)
+    return text
 
 
 def _is_said(line: str) -> bool:
@@ -83,7 +112,7 @@ def _in_line(line: str) -> list[Sentence]:
 
 def _unmarked(line: str) -> tuple[bool, str]:
     """Whether a line is a list item, and the line without its bullet, number or heading marks."""
-    if line[:2] in ("- ", "* ", "• "):
+    if line[:2] in ("- ", "* ", "• ") or (line[:2] == "**" and "**" in line[2:5]):
         return True, line[2:].lstrip()
     number, dot, rest = line.partition(" ")
     if dot and number[-1:] in (".", ")") and (number[:-1].isdigit() or (len(number) == 2 and number[0].isalpha())):

@@ -5,17 +5,19 @@ The Stop hook sets it after every turn: no regular expressions here.
 
 from __future__ import annotations
 
-from recollect.capturing import activity, prose
+from recollect.capturing import activity, corrections, prose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.capturing.lexicon import Lexicons
     from recollect.capturing.prose import Sentence
-    from recollect.session.transcript import Message
+    from recollect.session.transcript import Ending
 
 _NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
 _PASTED = 40
 """Sentences above which a prompt is a pasted document rather than speech."""
+
+_NEVER = 1_000_000
 
 
 class Line:
@@ -50,16 +52,16 @@ class Line:
 class Speech:
     """One text message: who spoke, what was said, and what the tools did around it."""
 
-    __slots__ = ("acted_after", "acted_before", "at", "grounded", "lines", "place", "role")
+    __slots__ = ("acted_before", "at", "corrects", "grounded", "lines", "place", "role")
 
     def __init__(self, role: str, lines: list[Line], at: int) -> None:
         self.role = role
         self.lines = lines
         self.at = at
+        self.corrects = role == "user" and any(corrections.corrects(line.sentence) for line in lines)
         self.place = 0
         self.grounded = False
         self.acted_before = False
-        self.acted_after = False
 
     @property
     def by_user(self) -> bool:
@@ -95,11 +97,12 @@ class Speech:
 class Scene:
     """The speeches of a session's last messages, in order."""
 
-    __slots__ = ("failures", "language", "messages", "speeches")
+    __slots__ = ("edited_at", "failed_at", "files", "is_busy", "is_whole", "language", "messages", "ran_at", "speeches")
 
-    def __init__(self, messages: list[Message], lexicons: Lexicons) -> None:
-        self.messages = messages
-        said = [(at, m.role, prose.sentences(m.text)) for at, m in enumerate(messages) if m.kind == "text"]
+    def __init__(self, end: Ending, lexicons: Lexicons) -> None:
+        self.messages = end.messages
+        self.is_whole = end.is_whole
+        said = [(at, m.role, prose.sentences(m.text)) for at, m in enumerate(end.messages) if m.kind == "text"]
         # The user's words decide: assistants answer in the user's language, but with much English in between.
         own = [word for _, role, lines in said if role == "user" for line in lines for word in line.words]
         self.language = lexicons.language(own)
@@ -109,22 +112,29 @@ class Scene:
             for at, role, sentences in said
             if sentences and not (role == "user" and len(sentences) > _PASTED)
         ]
-        self.failures = [at for at, m in enumerate(messages) if m.kind == "tool_result" and activity.is_failure(m)]
         self._set_doings()
         self.speeches = [speech for speech in self.speeches if not self._is_about_memory(speech)]
         for place, speech in enumerate(self.speeches):
             speech.place = place
 
     def _set_doings(self) -> None:
-        users = [at for at, m in enumerate(self.messages) if m.role == "user" and m.kind == "text"]
-        tools = [at for at, m in enumerate(self.messages) if m.kind == "tool_use"]
-        acts = [at for at in tools if self.messages[at].name in (*activity.EDITORS, *activity.SHELLS)]
+        messages = self.messages
+        users = [at for at, m in enumerate(messages) if m.role == "user" and m.kind == "text"]
+        tools = [at for at, m in enumerate(messages) if m.kind == "tool_use"]
+        runs = [at for at in tools if messages[at].name in activity.SHELLS]
+        edits = [at for at in tools if messages[at].name in activity.EDITORS]
+        failures = (at for at, m in enumerate(messages) if m.kind == "tool_result" and activity.is_failure(m))
+        done = activity.Activity(messages)
+        self.is_busy = done.is_substantial
+        self.files = len(done.files)
+        self.failed_at = next(failures, _NEVER)
+        self.ran_at = min(runs, default=_NEVER)
+        self.edited_at = min(edits, default=_NEVER)
         for speech in self.speeches:
             before = max((at for at in users if at < speech.at), default=-1)
-            after = min((at for at in users if at > speech.at), default=len(self.messages))
-            speech.grounded = any(at < speech.at for at in tools)
-            speech.acted_before = any(before < at < speech.at for at in acts)
-            speech.acted_after = any(speech.at < at < after for at in acts)
+            opens_part = not self.is_whole and before < 0
+            speech.grounded = opens_part or (bool(tools) and tools[0] < speech.at)
+            speech.acted_before = opens_part or any(before < at < speech.at for at in (*runs, *edits))
 
     def _is_about_memory(self, speech: Speech) -> bool:
         """Whether an assistant speaks after having saved something: that is told already."""
@@ -150,8 +160,8 @@ class Scene:
         return before is not None and not before.by_user and before.offers_choice
 
     def is_first(self, speech: Speech) -> bool:
-        """Whether the user has said nothing before."""
-        return not any(one.by_user for one in self.speeches[: speech.place])
+        """Whether the user has said nothing before in this session."""
+        return self.is_whole and not any(one.by_user for one in self.speeches[: speech.place])
 
     def answers_question(self, speech: Speech) -> bool:
         """Whether the assistant's last sentence before a speech was a question."""
@@ -168,10 +178,20 @@ class Scene:
         reply = self.after(speech)
         return not speech.by_user and reply is not None and reply.by_user and reply.opens_with("accept")
 
-    def has_run(self, speech: Speech) -> bool:
-        """Whether a command was run before a speech."""
-        return any(m.kind == "tool_use" and m.name in activity.SHELLS for m in self.messages[: speech.at])
+    def has_trouble(self, speech: Speech) -> tuple[bool, bool]:
+        """Whether the user told of trouble before a speech, and whether a tool's result showed it."""
+        told = any(
+            one.by_user and any(line.has("failure", "w.fault") for line in one.lines)
+            for one in self.speeches[: speech.place]
+        )
+        return told, self.failed_at < speech.at
 
-    def has_edited(self, speech: Speech) -> bool:
-        """Whether a file was changed before a speech."""
-        return any(m.kind == "tool_use" and m.name in activity.EDITORS for m in self.messages[: speech.at])
+    def is_left(self, speech: Speech) -> bool:
+        """Whether the user takes leave in a speech or beside it."""
+        around = self.speeches[max(speech.place - 1, 0) : speech.place + 2]
+        return any(one.by_user and one.has("wrap_up") for one in around)
+
+    def beside(self, speech: Speech) -> tuple[str, ...]:
+        """What is said in a speech and in those before and after it."""
+        around = self.speeches[max(speech.place - 1, 0) : speech.place + 2]
+        return tuple(line.sentence.raw for one in around for line in one.lines)

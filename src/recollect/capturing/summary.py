@@ -15,6 +15,7 @@ from recollect.capturing.lexicon import Lexicons
 from recollect.config import Settings
 from recollect.errors import RecollectError
 from recollect.session import transcript
+from recollect.session.transcript import Ending
 from recollect.wording import cut
 
 _FILES = 12
@@ -32,7 +33,7 @@ def draft(
     if not session or not done.is_substantial or _has_better(box, session):
         return None
     goal = activity.goal(transcript_path) or "Unknown: the first prompt is no longer in the transcript"
-    given = describe(done, goal, triage.leftovers(messages, Lexicons()), project)
+    given = describe(done, goal, triage.leftovers(Ending(messages, is_whole=False), Lexicons()), project)
     given["source"] = f"session {session}, summed up by recollect from its transcript"
     try:
         record = compose.compose("session_summary", given, now=now or moment.now())

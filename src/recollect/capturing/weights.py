@@ -1,40 +1,54 @@
-"""Weights of triage's linear model, read from `cues/weights.json`; `bench/fit_capture.py` writes them."""
+"""Weights of triage's linear model, read from `cues/weights.tsv`; `bench/fit_capture.py` writes them.
+
+The first line names the outcomes. Every other line is a sign and, in hundredths, what it adds to each outcome.
+"""
 
 from __future__ import annotations
 
 import os
+from math import exp
 
 from recollect import lean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
 
-FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cues", "weights.json")
-_loaded: dict[str, Weights] = {}
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cues", "weights.tsv")
+ALWAYS = "always"
+"""The sign that every sentence has."""
+
+_LARGEST = 4_000_000
 
 
 class Weights:
-    """For each outcome what every feature adds to it."""
+    """For each sign what it adds to every outcome."""
 
-    __slots__ = ("_by_outcome",)
+    __slots__ = ("_lines", "_parsed", "outcomes")
 
-    def __init__(self, by_outcome: dict[str, dict[str, float]]) -> None:
-        self._by_outcome = by_outcome
+    def __init__(self, text: str) -> None:
+        parts = text.replace("\n", "\t").split("\t")
+        self.outcomes = parts[1].split()
+        # Thousands of lines, of which a session needs a few hundred: each is parsed when it is first met.
+        self._lines = dict(zip(parts[2::2], parts[3::2]))
+        self._parsed: dict[str, tuple[int, ...]] = {}
 
     @classmethod
     def load(cls, path: str = FILE) -> Weights:
-        """The weights in a file, read once per process."""
-        if path not in _loaded:
-            with open(path, encoding="utf-8") as file:
-                data: Any = lean.loads(file.read())
-            _loaded[path] = cls(data["weights"])
-        return _loaded[path]
+        return cls(lean.read(path, _LARGEST).decode("utf-8"))
 
-    def points(self, features: list[str], outcomes: tuple[str, ...]) -> list[float]:
-        """What the features add up to for each outcome."""
-        return [_sum(self._by_outcome[outcome], features) for outcome in outcomes]
+    def probabilities(self, signs: Iterable[str]) -> list[float]:
+        """How probable each outcome is, given what is seen."""
+        lines = self._lines
+        rows = [self._row(sign) for sign in signs if sign in lines]
+        points = [sum(column) / 100 for column in zip(self._row(ALWAYS), *rows)]
+        most = max(points)
+        shares = [exp(each - most) for each in points]
+        whole = sum(shares)
+        return [share / whole for share in shares]
 
-
-def _sum(weights: dict[str, float], features: list[str]) -> float:
-    return weights.get("", 0.0) + sum([weights[name] for name in features if name in weights])
+    def _row(self, sign: str) -> tuple[int, ...]:
+        row = self._parsed.get(sign)
+        if row is None:
+            row = self._parsed[sign] = tuple(map(int, self._lines[sign].split()))
+        return row

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from recollect import config, rules, usage
 from recollect.hooks.event import Event, context
-from recollect.session import transcript
+from recollect.session import ledger, transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.config import Settings
-    from recollect.session.transcript import Message
+    from recollect.session.transcript import Ending
 
 
 def handle(event: Event) -> str:
@@ -26,13 +26,13 @@ def _offer(event: Event) -> str:
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""
     categories = [name for name in rules.CATEGORY_NAMES if captures(name, settings)]
-    messages = last_messages(event, settings.count("triage.max_messages")) if categories else []
-    if not messages:
+    said = session_end(event, settings.count("triage.max_messages")) if categories else None
+    if said is None or not said.messages:
         return ""
     from recollect.capturing import triage
     from recollect.capturing.lexicon import Lexicons
 
-    found = triage.findings(messages, Lexicons(), lambda name: settings.number(f"triage.thresholds.{name}"))
+    found = triage.findings(said, Lexicons(), lambda name: settings.number(f"triage.thresholds.{name}"))
     found = [one for one in found if one.category in categories]
     if not found:
         return ""
@@ -47,11 +47,10 @@ def captures(category: str, settings: Settings) -> bool:
     return settings.is_enabled(category) and settings.flag(f"categories.{category}.auto_capture")
 
 
-def last_messages(event: Event, most: int) -> list[Message]:
-    """The session's last messages; what was said last is in the event, as the transcript may lag behind."""
-    messages = transcript.latest(event.text("transcript_path"), most)
-    last = transcript.without_blocks(event.text("last_assistant_message"))
-    said = [message.text for message in messages[-6:] if message.role == "assistant" and message.kind == "text"]
-    if last and not any(last in text or text in last for text in said):
-        messages.append(transcript.Message("assistant", "text", last))
-    return messages[-most:]
+def session_end(event: Event, most: int) -> Ending:
+    """The session's last messages; the transcript may lag behind what was typed and said last."""
+    end = transcript.ending(event.text("transcript_path"), most)
+    with ledger.Ledger(event.session) as session:
+        end.add_missing("user", session.heard)
+    end.add_missing("assistant", [transcript.without_blocks(event.text("last_assistant_message"))])
+    return end

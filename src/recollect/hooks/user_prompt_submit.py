@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from recollect import config
 from recollect.hooks.event import Event, context
-from recollect.session import transcript
+from recollect.session import ledger, transcript
+
+_LONG_WORD = 24
 
 
 def handle(event: Event) -> str:
@@ -14,6 +16,8 @@ def handle(event: Event) -> str:
     if transcript.wants_silence(prompt):
         return ""
     settings = config.load(event.store)
+    if event.store and settings.text("capture.mode") != "off":
+        _hear(prompt, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     from recollect.agent import recall
@@ -26,3 +30,14 @@ def handle(event: Event) -> str:
         transcript_path=event.text("transcript_path"),
     )
     return context("UserPromptSubmit", text) if text else ""
+
+
+def _hear(prompt: str, session: str) -> None:
+    """Note a correction, so that the end of the turn knows of it however long the turn gets."""
+    from recollect.capturing import corrections
+
+    text = transcript.without_blocks(prompt)
+    # A long word may be a key, and of a key there need be no second copy: then the transcript must do.
+    if corrections.is_one(text) and not any(len(word) >= _LONG_WORD for word in text.split()):
+        with ledger.Ledger(session) as noted:
+            noted.hear(text)

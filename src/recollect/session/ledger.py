@@ -1,4 +1,4 @@
-"""Ledger: what a session has been told already, so that it is told once.
+"""Ledger: what a session has been told already, so that it is told once; and what its user said that must not be missed.
 
 One small file per session in the user's state folder, a line per memory. Parallel prompts of one session take
 turns by a lock on the file.
@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _KEPT_DAYS = 30
+_MOST_HEARD = 8
 
 
 class Ledger:
     """The open ledger of one session: use it in a `with`, which holds the lock."""
 
-    __slots__ = ("_handle", "prompts", "told")
+    __slots__ = ("_handle", "heard", "prompts", "told")
 
     def __init__(self, session: str) -> None:
         self.told: dict[str, str] = {}
+        self.heard: list[str] = []
+        """The user's corrections, as typed, the newest few."""
         self.prompts = 0
         self._handle = _open(session) if session else -1
 
@@ -51,16 +54,22 @@ class Ledger:
         self.told[record] = stamp
         self._append(f"told\t{record}\t{stamp}\n")
 
+    def hear(self, prompt: str) -> None:
+        """Remember a correction."""
+        self.heard = [*self.heard, prompt][-_MOST_HEARD:]
+        self._append(f"heard\t{lean.quote(prompt)}\n")
+
     def count_prompt(self) -> None:
         self.prompts += 1
         self._append("prompt\n")
 
     def reset(self) -> None:
-        """Forget all: the conversation was compacted or cleared, and what was told went with it."""
+        """Forget what was told: the conversation was compacted or cleared, and that went with it."""
         self.told = {}
         self.prompts = 0
         if self._handle >= 0:
             os.ftruncate(self._handle, 0)
+            self._append("".join(f"heard\t{lean.quote(prompt)}\n" for prompt in self.heard))
 
     def _read(self) -> None:
         size = os.fstat(self._handle).st_size
@@ -72,6 +81,16 @@ class Ledger:
                 self.told[record] = stamp
             elif kind == "prompt":
                 self.prompts += 1
+            elif kind == "heard":
+                self._read_heard(rest)
+
+    def _read_heard(self, quoted: str) -> None:
+        try:
+            prompt = lean.loads(quoted)
+        except ValueError:
+            return
+        if isinstance(prompt, str):
+            self.heard = [*self.heard, prompt][-_MOST_HEARD:]
 
     def _append(self, line: str) -> None:
         if self._handle >= 0:

@@ -33,6 +33,9 @@ _MACHINE = (
     "This session is being continued from a previous conversation",
     "Caveat: The messages below",
 )
+_TELLING = 40
+"""Characters from which a piece of a message is known for that message's own."""
+
 _OURS = ("memory-context", "system-reminder")
 
 
@@ -62,11 +65,9 @@ def wants_silence(prompt: str) -> bool:
 def last_prompts(path: str, most: int = 3) -> list[str]:
     """The newest prompts a person typed, oldest first, without anything that was injected into them."""
     found: list[str] = []
-    for line in reversed(last_lines(path)):
-        if b'"user"' in line and b"tool_result" not in line:
-            found += [m.text for m in _parse(line) if m.role == "user" and m.kind == "text"]
-            if len(found) >= most:
-                break
+    lines = last_lines(path)
+    while lines and len(found) < most:
+        found += [message.text for message in _last_typed(lines)]
     return found[:most][::-1]
 
 
@@ -74,19 +75,45 @@ def first_prompt(path: str) -> str:
     """The prompt a session was started with, if it stands in the first part of its transcript."""
     for line in _head(path):
         for message in _parse(line):
-            if message.role == "user" and message.kind == "text":
+            if _is_typed(message):
                 return message.text
     return ""
 
 
-def latest(path: str, most: int) -> list[Message]:
-    """The last so many things said and done, in order; earlier lines are not even parsed."""
+class Ending:
+    """The last things said and done in a session, in order, and whether that is all of it."""
+
+    __slots__ = ("is_whole", "messages")
+
+    def __init__(self, messages: list[Message], *, is_whole: bool) -> None:
+        self.messages = messages
+        self.is_whole = is_whole
+
+    def add_missing(self, role: str, texts: list[str]) -> None:
+        """Put in what was said but is not here: not written down yet, or, before a part of a session, further back."""
+        known = [message.text for message in self.messages if message.role == role and message.kind == "text"]
+        missing = [
+            Message(role, "text", text)
+            for text in texts
+            if text and not any(text in other or (len(other) >= _TELLING and other in text) for other in known)
+        ]
+        if role == "user" and not self.is_whole:
+            self.messages = missing + self.messages
+        else:
+            self.messages = self.messages + missing
+
+
+def ending(path: str, most: int) -> Ending:
+    """The last so many things said and done, and the prompt that began the turn however long ago that was."""
     found: list[Message] = []
-    for line in reversed(last_lines(path)):
-        found += reversed(list(_parse(line)))
-        if len(found) >= most:
-            break
-    return found[:most][::-1]
+    lines = last_lines(path)
+    while lines and len(found) < most:
+        found += reversed(list(_parse(lines.pop())))
+    is_whole = not lines and len(found) <= most and _size(path) <= TAIL
+    found = found[:most][::-1]
+    if not any(_is_typed(message) for message in found):
+        found = _last_typed(lines) + found
+    return Ending(found, is_whole=is_whole)
 
 
 def messages(path: str, tail: int = TAIL, *, contexts: bool = False) -> list[Message]:
@@ -128,6 +155,28 @@ def last_lines(path: str, size: int = TAIL) -> list[bytes]:
     finally:
         os.close(handle)
     return lines[1:] if start else lines
+
+
+def _is_typed(message: Message) -> bool:
+    return message.role == "user" and message.kind == "text"
+
+
+def _last_typed(lines: list[bytes]) -> list[Message]:
+    """What a person typed in the last of these lines that has such; it and those after it are taken off."""
+    while lines:
+        line = lines.pop()
+        if b'"user"' in line and b"tool_result" not in line:
+            found = [message for message in _parse(line) if _is_typed(message)]
+            if found:
+                return found
+    return []
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _head(path: str) -> list[bytes]:

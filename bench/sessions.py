@@ -1,0 +1,195 @@
+"""Sessions with a label: what of each, if anything, should outlive it.
+
+held.jsonl        by three authors who saw nothing of triage, labelled twice; only measured on
+transcripts.jsonl by a fourth: one half, "test", only measured on; the other, "tune", learnt from
+authors/X.jsonl   whole sessions by author X, to learn from
+authors/X.tsv     single utterances by the same, put into small scenes (see `_scene`)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from recollect.session.transcript import Ending, Message
+
+FOLDER = Path(__file__).parent / "sets" / "capture"
+_PROMPTS = Path(__file__).parent / "sets"
+_INJECTED = "injected"
+
+
+class Session(NamedTuple):
+    """What was said and done, what should be found in it, and the words that carry it."""
+
+    id: str
+    author: str
+    language: str
+    kind: str
+    expected: frozenset[str]
+    evidence: tuple[str, ...]
+    messages: tuple[Message, ...]
+    is_phrase: bool = False
+
+    @property
+    def label(self) -> str:
+        return next(iter(self.expected), "nothing")
+
+    def stops(self, most: int = 50) -> Iterator[tuple[Ending, tuple[str, ...]]]:
+        """What triage sees whenever a turn ends, and what memories had been told by then."""
+        seen: list[Message] = []
+        told: list[str] = []
+        for number, message in enumerate(self.messages):
+            if message.kind == _INJECTED:
+                told.append(message.text)
+                continue
+            seen.append(message)
+            later = [one for one in self.messages[number + 1 :] if one.kind != _INJECTED]
+            if not later or (_is_typed(later[0]) and not _is_typed(message)):
+                yield Ending(seen[-most:], is_whole=len(seen) <= most), tuple(told)
+
+    def quotes(self, sentence: str) -> bool:
+        """Whether a sentence is among the labelled words."""
+        return any(sentence in quote or quote in sentence for quote in self.evidence)
+
+
+def held() -> list[Session]:
+    return _read(FOLDER / "held.jsonl", "held")
+
+
+def transcripts(split: str) -> list[Session]:
+    return [one for one in _read(FOLDER / "transcripts.jsonl", split) if one.author == split]
+
+
+def taught() -> list[Session]:
+    """Everything that may be learnt from."""
+    found = transcripts("tune")
+    for path in sorted((FOLDER / "authors").iterdir()):
+        found += _read(path, path.stem) if path.suffix == ".jsonl" else _phrases(path)
+    return found + list(_prompts())
+
+
+def _read(path: Path, author: str) -> list[Session]:
+    return [_parse(json.loads(line), author) for line in path.read_text("utf-8").splitlines()]
+
+
+def _parse(raw: dict[str, Any], author: str) -> Session:
+    return Session(
+        raw["id"],
+        raw["split"] if raw["split"] == "test" else author,
+        raw["language"],
+        raw["kind"],
+        frozenset(raw["expected"]),
+        tuple(raw["evidence"]),
+        tuple(_message(one) for one in raw["messages"]),
+    )
+
+
+def _message(one: dict[str, Any]) -> Message:
+    if one["role"] == "tool_use":
+        return Message("assistant", "tool_use", "", one["name"], one["input"])
+    if one["role"] == "tool_result":
+        return Message("user", "tool_result", one["text"], "error" if one.get("is_error") else "")
+    if one["role"] == _INJECTED:
+        return Message("system", _INJECTED, one["text"])
+    return Message(one["role"], "text", one["text"])
+
+
+def _is_typed(message: Message) -> bool:
+    return message.role == "user" and message.kind == "text"
+
+
+def _phrases(path: Path) -> list[Session]:
+    rows = [line.split("\t") for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return [_phrase(f"{path.stem}-phrase-{number}", path.stem, *row) for number, row in enumerate(rows, 1)]
+
+
+def _prompts() -> Iterator[Session]:
+    """Every third prompt of our search sets: requests and questions that nobody would want remembered."""
+    for file in sorted(_PROMPTS.glob("*/prompts.jsonl")):
+        for line in file.read_text("utf-8").splitlines()[::3]:
+            yield _phrase("prompt", "prompts", "", "first", json.loads(line)["text"])
+
+
+def _phrase(name: str, author: str, expected: str, setting: str, text: str, answer: str = "") -> Session:
+    setting, _, language = setting.partition("-")
+    language = language or "en"
+    return Session(
+        name,
+        author,
+        language,
+        expected or "nothing",
+        frozenset([expected] if expected else []),
+        (text,),
+        tuple(_scene(setting, text, answer, _WORDS[language])),
+        is_phrase=True,
+    )
+
+
+class _Words(NamedTuple):
+    """What is said around a phrase."""
+
+    request: str
+    choice: str
+    done: str
+    yes: str
+    broken: str
+
+
+_WORDS = {
+    "en": _Words(
+        "have a look at the module",
+        "There are two ways:\n\n- the one\n- the other\n\nWhich one?",
+        "Done.",
+        "yep",
+        "the service is down, can you look",
+    ),
+    "de": _Words(
+        "schau dir mal das Modul an",
+        "Zwei Wege:\n\n- der eine\n- der andere\n\nWelcher?",
+        "Erledigt.",
+        "ja, gut",
+        "der Dienst startet nicht mehr, kannst du mal schauen",
+    ),
+    "es": _Words(
+        "mira el módulo por favor",
+        "Hay dos formas:\n\n- la una\n- la otra\n\n¿Cuál?",
+        "Hecho.",
+        "sí, de acuerdo",
+        "el servicio no arranca, puedes mirar",
+    ),
+}
+_READ = Message("assistant", "tool_use", "", "Read", {"file_path": "src/app.py"})
+_EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "src/app.py"})
+_SHELL = Message("assistant", "tool_use", "", "Bash", {"command": "make check"})
+_FAILED = Message("user", "tool_result", "Exit code 1", "error")
+
+
+def _scene(setting: str, text: str, answer: str, words: _Words) -> list[Message]:
+    """A phrase in its setting: who says it, and after what."""
+    begin = [_user(words.request), _READ]
+    done = _agent(words.done)
+    scenes = {
+        "first": [_user(text), _READ, _EDIT, done],
+        "asked": [*begin, _agent(words.choice), _user(text), _EDIT, done],
+        "told": [*begin, done, _user(text), _EDIT, done],
+        "fixed": [*begin, _EDIT, done, _user(text), _EDIT, done],
+        "agreed": [*begin, _agent(text), _user(words.yes), _EDIT, done],
+        "did": [*begin, _EDIT, _agent(text)],
+        "failed": [_user(words.broken), _SHELL, _FAILED, _SHELL, _agent(text)],
+        "busy": [_user(words.request), *_edits(6), _SHELL, _agent(text), _user(answer), done],
+    }
+    return scenes[setting]
+
+
+def _edits(count: int) -> list[Message]:
+    return [Message("assistant", "tool_use", "", "Edit", {"file_path": f"src/part{n}.py"}) for n in range(count)]
+
+
+def _user(text: str) -> Message:
+    return Message("user", "text", text)
+
+
+def _agent(text: str) -> Message:
+    return Message("assistant", "text", text)

@@ -1,0 +1,176 @@
+"""`python -m bench triage`: fit triage's weights and check them on authors left out.
+
+A sentence that carries a label is an example of it; every other sentence is one of nothing, except those beside a
+labelled one in the same message, which are neither. What an assistant proposes is nothing until the user agrees, so
+sentences are also seen as they stood when their turn ended. Needs scikit-learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from bench import capture, sessions
+from bench.capture import Outcome
+from bench.sessions import Session
+from recollect import rules
+from recollect.capturing import signs, triage, weights
+from recollect.capturing.lexicon import Lexicons
+from recollect.capturing.scene import Scene, Speech
+from recollect.capturing.triage import Finding
+from recollect.capturing.weights import Weights
+from recollect.session.transcript import Ending
+
+OUTCOMES = ("nothing", *rules.CATEGORY_NAMES)
+LEAST_SEEN = 2
+LEAST_WEIGHT = 0.22
+"""Below it, for every outcome, a sign is left out: thousands of signs cost the hook more than they tell it."""
+
+LENIENCY = 0.5
+OF_SOMETHING = 2.0
+"""How much more an example of something counts than one of nothing."""
+
+OF_SESSIONS = 4.0
+"""How much more a sentence of a whole session counts than a single phrase: it stands where sentences really stand."""
+
+FOLDS = 4
+LEXICONS = Lexicons()
+
+
+class Example(NamedTuple):
+    """What is seen of one sentence, what it is, and how much it counts."""
+
+    signs: list[str]
+    outcome: str
+    importance: float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--check", action="store_true", help="measure on authors left out, write nothing")
+
+
+def run(options: argparse.Namespace) -> int:
+    taught = sessions.taught()
+    examples = {id(one): learn(one) for one in taught}
+    if options.check:
+        check(taught, examples)
+        return 0
+    text = fit([example for one in taught for example in examples[id(one)]])
+    Path(weights.FILE).write_text(text, encoding="utf-8")
+    print(f"{text.count(chr(10)):,} signs written to {weights.FILE}")
+    return 0
+
+
+def learn(session: Session) -> list[Example]:
+    """The sentences of a session as examples."""
+    said = [message for message in session.messages if message.kind != "injected"]
+    whole = Scene(Ending(said, is_whole=True), LEXICONS)
+    found = [example for speech in whole.speeches for example in _examples(session, whole, speech, session.label)]
+    if session.is_phrase:
+        return found
+    for end, _ in list(session.stops())[:-1]:
+        scene = Scene(end, LEXICONS)
+        if scene.speeches and not scene.speeches[-1].by_user:
+            last = scene.speeches[-1]
+            found += _examples(session, scene, last, "nothing", but=not _is_agreed_later(session, whole, last))
+    return found
+
+
+def _examples(session: Session, scene: Scene, speech: Speech, label: str, *, but: bool = False) -> Iterable[Example]:
+    """Examples of a speech; with `but`, none of the labelled sentences."""
+    labelled = [session.quotes(line.sentence.raw) for line in speech.lines]
+    shared = signs.of_speech(scene, speech)
+    for number, line in enumerate(speech.lines):
+        if line.is_question or len(line.sentence.words) < 2 or (any(labelled) and not labelled[number]):
+            continue
+        if labelled[number] and but:
+            continue
+        outcome = label if labelled[number] else "nothing"
+        importance = (1.0 if session.is_phrase else OF_SESSIONS) * (1.0 if outcome == "nothing" else OF_SOMETHING)
+        yield Example([*shared, *signs.of_line(scene, speech, number)], outcome, importance)
+
+
+def _is_agreed_later(session: Session, whole: Scene, speech: Speech) -> bool:
+    raws = [line.sentence.raw for line in speech.lines]
+    same = (one for one in whole.speeches if [line.sentence.raw for line in one.lines] == raws)
+    return session.label == "decision" and any(whole.is_accepted(one) for one in same)
+
+
+def fit(examples: Sequence[Example]) -> str:
+    """The text of a weights file: all signs are weighed, and those that turn out to matter once more by themselves."""
+    seen = Counter(sign for example in examples for sign in set(example.signs))
+    known = sorted(sign for sign in seen if seen[sign] >= LEAST_SEEN)
+    model = _regress(examples, known)
+    matters = np.abs(model.coef_).max(axis=0) >= LEAST_WEIGHT
+    kept = [sign for sign, is_kept in zip(known, matters) if is_kept]
+    model = _regress(examples, kept)
+    hundredths = np.rint(np.vstack([model.intercept_, model.coef_.T]) * 100).astype(int)
+    lines = [f"{sign}\t{' '.join(map(str, row))}" for sign, row in zip([weights.ALWAYS, *kept], hundredths)]
+    return "\n".join([f"outcomes\t{' '.join(OUTCOMES)}", *lines])
+
+
+def _regress(examples: Sequence[Example], known: Sequence[str]) -> LogisticRegression:
+    """Multinomial logistic regression with an L2 penalty."""
+    places = {sign: place for place, sign in enumerate(known)}
+    rows = [sorted({places[sign] for sign in example.signs if sign in places}) for example in examples]
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = np.array([place for row in rows for place in row])
+    matrix = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), len(places)))
+    wanted = np.array([OUTCOMES.index(example.outcome) for example in examples])
+    importance = np.array([example.importance for example in examples])
+    return LogisticRegression(C=LENIENCY, max_iter=400).fit(matrix, wanted, sample_weight=importance)
+
+
+def check(taught: Sequence[Session], examples: dict[int, list[Example]]) -> None:
+    """What is found in sessions of authors who were not learnt from, at several thresholds."""
+    authors = sorted({one.author for one in taught if not one.is_phrase})
+    scored: list[tuple[Session, list[list[Finding]]]] = []
+    for fold in range(FOLDS):
+        left_out = authors[fold::FOLDS]
+        text = fit([each for one in taught if one.author not in left_out for each in examples[id(one)]])
+        table = Weights(text)
+        print(f"without {' '.join(left_out)}: {text.count(chr(10)):,} signs", flush=True)
+        mine = [one for one in taught if one.author in left_out and not one.is_phrase]
+        scored += [(one, _all_findings(one, table)) for one in mine]
+    for bar in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+        _print(f"{bar:.1f}", [_at(one, found, partial(_same, bar)) for one, found in scored])
+    outcomes = [_at(one, found, triage.threshold) for one, found in scored]
+    _print("defaults", outcomes)
+    for author in authors:
+        _print(f"  {author}", [outcome for outcome in outcomes if outcome.session.author == author])
+    print(capture.report("authors left out, default thresholds", outcomes))
+
+
+def _print(name: str, outcomes: Sequence[Outcome]) -> None:
+    values = "  ".join(f"{title.split()[0]} {measure(outcomes):.2f}" for title, measure in capture.MEASURES[:3])
+    print(f"{name}  {values}", flush=True)
+
+
+def _same(bar: float, _: str) -> float:
+    return bar
+
+
+def _all_findings(session: Session, table: Weights) -> list[list[Finding]]:
+    """Every candidate at every stop."""
+    found = []
+    for end, known in session.stops():
+        each = triage.candidates(Scene(end, LEXICONS), table, partial(_same, 0.2))
+        found.append([one for one in each if not triage.is_echo(one.core, known)])
+    return found
+
+
+def _at(session: Session, found: list[list[Finding]], bar: triage.Bar) -> Outcome:
+    stops = iter(found)
+
+    def find(end: Ending, known: tuple[str, ...]) -> list[Finding]:
+        return triage.best([one for one in next(stops) if one.score >= bar(one.category)])
+
+    return capture.replay(session, find)
