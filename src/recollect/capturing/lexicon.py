@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cues")
-CORRECTIONS = os.path.join(_FOLDER, "corrections.json")
-"""The few phrases, of all languages, that every prompt is searched for."""
-
 _WIDEST_GAP = 5
 _STEM = 3
 
@@ -40,11 +37,6 @@ class Lexicon:
         for tag, phrases in data["phrases"].items():
             for phrase in phrases if met is None else _that_begin(phrases, met):
                 self._add(phrase, tag)
-
-    @classmethod
-    def read(cls, path: str) -> Lexicon:
-        """All the phrases in a file."""
-        return cls(_read(path))
 
     def _add(self, phrase: str, tag: str) -> None:
         """File a phrase under as much of its beginning as is plain words: a sentence is looked up word by word."""

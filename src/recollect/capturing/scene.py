@@ -58,7 +58,7 @@ class Speech:
         self.role = role
         self.lines = lines
         self.at = at
-        self.corrects = role == "user" and any(corrections.corrects(line.sentence) for line in lines)
+        self.corrects = role == "user" and any(corrections.corrects(line.sentence.raw) for line in lines)
         self.place = 0
         self.grounded = False
         self.acted_before = False

@@ -1,4 +1,4 @@
-"""Ledger: what a session has been told already, so that it is told once; and what its user said that must not be missed.
+"""Ledger: what a session was told already, so that it is told once, and what its user said that must not be missed.
 
 One small file per session in the user's state folder, a line per memory. Parallel prompts of one session take
 turns by a lock on the file.
