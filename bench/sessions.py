@@ -55,11 +55,11 @@ class Session(NamedTuple):
 
 
 def held() -> list[Session]:
-    return _read(FOLDER / "held.jsonl", "held")
+    return _read(FOLDER / "held.jsonl")
 
 
 def transcripts(split: str) -> list[Session]:
-    return [one for one in _read(FOLDER / "transcripts.jsonl", split) if one.author == split]
+    return [one for one in _read(FOLDER / "transcripts.jsonl") if one.author == split]
 
 
 def taught() -> list[Session]:
@@ -70,14 +70,14 @@ def taught() -> list[Session]:
     return found + list(_prompts())
 
 
-def _read(path: Path, author: str) -> list[Session]:
+def _read(path: Path, author: str = "") -> list[Session]:
     return [_parse(json.loads(line), author) for line in path.read_text("utf-8").splitlines()]
 
 
 def _parse(raw: dict[str, Any], author: str) -> Session:
     return Session(
         raw["id"],
-        raw["split"] if raw["split"] == "test" else author,
+        author or raw["split"],
         raw["language"],
         raw["kind"],
         frozenset(raw["expected"]),
