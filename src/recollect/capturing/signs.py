@@ -99,6 +99,7 @@ def _users(scene: Scene, speech: Speech) -> Iterator[str]:
     facts = {
         "user": True,
         "corrects": speech.corrects,
+        "corrects what was done": speech.corrects and speech.acted_before,
         "answers a choice": scene.answers_choice(speech),
         "answers a question": scene.answers_question(speech),
         "weighed before": scene.asked_or(speech),
