@@ -47,23 +47,18 @@ class Outcome(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--set", choices=("held", "test", "tune"), action="append", help="which (default: all)")
+    parser.add_argument("--taught", action="store_true", help="on the sessions that were learnt from, not on held ones")
     parser.add_argument("--details", action="store_true", help="every session that is not as it should be")
 
 
 def run(options: argparse.Namespace) -> int:
-    sets = {"held": sessions.held, "test": lambda: sessions.transcripts("test"), "tune": _tune}
     lexicons = Lexicons()
-    for name in options.set or sets:
-        outcomes = [replay(one, lambda end, known: triage.findings(end, lexicons, known=known)) for one in sets[name]()]
-        print(report(name, outcomes), end="\n\n")
-        if options.details:
-            print(details(outcomes), end="\n\n")
+    chosen = [one for one in sessions.taught() if not one.is_phrase] if options.taught else sessions.held()
+    outcomes = [replay(one, lambda end, known: triage.findings(end, lexicons, known=known)) for one in chosen]
+    print(report("learnt from" if options.taught else "held", outcomes))
+    if options.details:
+        print(details(outcomes))
     return 0
-
-
-def _tune() -> list[Session]:
-    return [one for one in sessions.taught() if not one.is_phrase]
 
 
 def replay(session: Session, find: Finder) -> Outcome:

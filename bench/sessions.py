@@ -1,9 +1,8 @@
 """Sessions with a label: what of each, if anything, should outlive it.
 
-held.jsonl        by three authors who saw nothing of triage, labelled twice; only measured on
-transcripts.jsonl by a fourth: one half, "test", only measured on; the other, "tune", learnt from
-authors/X.jsonl   whole sessions by author X, to learn from
-authors/X.tsv     single utterances by the same, put into small scenes (see `_scene`)
+held.jsonl       by three authors who saw nothing of triage, labelled twice; only measured on
+authors/X.jsonl  whole sessions by author X, to learn from
+authors/X.tsv    single utterances by the same, put into small scenes (see `_scene`)
 """
 
 from __future__ import annotations
@@ -55,29 +54,25 @@ class Session(NamedTuple):
 
 
 def held() -> list[Session]:
-    return _read(FOLDER / "held.jsonl")
-
-
-def transcripts(split: str) -> list[Session]:
-    return [one for one in _read(FOLDER / "transcripts.jsonl") if one.author == split]
+    return _read(FOLDER / "held.jsonl", "held")
 
 
 def taught() -> list[Session]:
     """Everything that may be learnt from."""
-    found = transcripts("tune")
+    found: list[Session] = []
     for path in sorted((FOLDER / "authors").iterdir()):
         found += _read(path, path.stem) if path.suffix == ".jsonl" else _phrases(path)
     return found + list(_prompts())
 
 
-def _read(path: Path, author: str = "") -> list[Session]:
+def _read(path: Path, author: str) -> list[Session]:
     return [_parse(json.loads(line), author) for line in path.read_text("utf-8").splitlines()]
 
 
 def _parse(raw: dict[str, Any], author: str) -> Session:
     return Session(
         raw["id"],
-        author or raw["split"],
+        author,
         raw["language"],
         raw["kind"],
         frozenset(raw["expected"]),

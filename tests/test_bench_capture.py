@@ -8,7 +8,7 @@ from recollect import rules
 from recollect.capturing.triage import Finding
 from recollect.session.transcript import Message
 
-MEASURED = [*sessions.held(), *sessions.transcripts("test")]
+MEASURED = sessions.held()
 TAUGHT = sessions.taught()
 
 

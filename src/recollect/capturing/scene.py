@@ -186,6 +186,14 @@ class Scene:
         )
         return told, self.failed_at < speech.at
 
+    def is_explained_before(self, speech: Speech) -> bool:
+        """Whether somebody named a cause before a speech."""
+        return any(one.has("cause.strong") for one in self.speeches[: speech.place])
+
+    def is_cured_after(self, speech: Speech) -> bool:
+        """Whether somebody said after a speech that it works."""
+        return any(one.has("solved") or one.has("w.fix") for one in self.speeches[speech.place + 1 :])
+
     def is_left(self, speech: Speech) -> bool:
         """Whether the user takes leave in a speech or beside it."""
         around = self.speeches[max(speech.place - 1, 0) : speech.place + 2]

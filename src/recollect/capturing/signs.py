@@ -80,6 +80,10 @@ def _work(scene: Scene, speech: Speech, tags: Iterable[str]) -> Iterator[str]:
         yield from (f"trouble {tag}" for tag in tags if tag in _CURES)
         if ran:
             yield f"{who} trouble ran"
+        if scene.is_explained_before(speech):
+            yield f"{who} trouble explained"
+        if scene.is_cured_after(speech):
+            yield f"{who} trouble cured after"
     if ran:
         yield f"{who} ran"
     if scene.edited_at < speech.at:
