@@ -3,8 +3,8 @@
 A turn can be long: by its end the prompt that began it may have left the part of the transcript that triage reads, or
 not be in it yet. So the prompt hook notes it in the session's ledger, and the Stop hook has it whatever happened since.
 
-Every prompt is looked at: one small file, `cues/corrections.txt`, and no other module. A line of it is a row of words; `^`
-stands for the start of a sentence, and what ends in `*` may go on.
+Every prompt is looked at: one small file, `cues/corrections.txt`, and no other module. A line of it is a row of words;
+`^` stands for the start of a sentence, and what ends in `*` may go on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONGEST = 2_000
 
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cues", "corrections.txt")
 _LARGEST = 100_000
-_MARKS = dict.fromkeys(map(ord, "()[]{}<>*_,;:.!\"“”„`-–—…"), " ")
+_MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 _cues: list[str] = []
 
 

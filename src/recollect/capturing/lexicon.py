@@ -33,7 +33,9 @@ class Lexicon:
         self._by_pair: dict[tuple[str, str], list[tuple[list[str], str]]] = {}
         self._by_word: dict[str, list[tuple[list[str], str]]] = {}
         self._by_start: dict[str, list[tuple[list[str], str]]] = {}
-        met = None if vocabulary is None else {"^", *vocabulary, *(self.spelling.get(word, "") for word in vocabulary)}
+        met = None
+        if vocabulary is not None:
+            met = {"^", "$", *vocabulary, *(self.spelling.get(word, "") for word in vocabulary)}
         for tag, phrases in data["phrases"].items():
             for phrase in phrases if met is None else _that_begin(phrases, met):
                 self._add(phrase, tag)
@@ -106,12 +108,15 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _that_begin(phrases: list[str], met: set[str]) -> Iterator[str]:
-    """The phrases that begin with a word that is met, or that may."""
+    """The phrases whose first two words are met, or may be."""
     yield from met.intersection(phrases)
     for phrase in phrases:
-        # Words by themselves are found above; asking each for its first word costs more than all the rest.
-        if (" " in phrase and phrase[: phrase.index(" ")] in met) or "*" in phrase or "#" in phrase:
+        if "*" in phrase or "#" in phrase:
             yield phrase
+        elif " " in phrase:
+            first, second = phrase.split(" ", 2)[:2]
+            if first in met and second in met:
+                yield phrase
 
 
 def _fits(phrase: list[str], words: list[str], at: int) -> bool:

@@ -9,15 +9,33 @@ from recollect.capturing import activity, corrections, prose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from recollect.capturing.lexicon import Lexicons
     from recollect.capturing.prose import Sentence
-    from recollect.session.transcript import Ending
+    from recollect.session.transcript import Ending, Message
 
 _NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
 _PASTED = 40
 """Sentences above which a prompt is a pasted document rather than speech."""
 
+_MOST_READ = 4_000
+"""Characters that are read of what either side said."""
+
 _NEVER = 1_000_000
+
+
+def _read(messages: list[Message]) -> Iterator[tuple[int, str, list[Sentence]]]:
+    """What was said, newest messages first in line: what came before those was read when its own turn ended."""
+    left = {"user": _MOST_READ, "assistant": _MOST_READ}
+    places = []
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if message.kind == "text" and left.get(message.role, 0) > 0:
+            left[message.role] -= len(message.text)
+            places.append(at)
+    for at in reversed(places):
+        yield at, messages[at].role, prose.sentences(messages[at].text)
 
 
 class Line:
@@ -102,7 +120,7 @@ class Scene:
     def __init__(self, end: Ending, lexicons: Lexicons) -> None:
         self.messages = end.messages
         self.is_whole = end.is_whole
-        said = [(at, m.role, prose.sentences(m.text)) for at, m in enumerate(end.messages) if m.kind == "text"]
+        said = list(_read(end.messages))
         # The user's words decide: assistants answer in the user's language, but with much English in between.
         own = [word for _, role, lines in said if role == "user" for line in lines for word in line.words]
         self.language = lexicons.language(own)

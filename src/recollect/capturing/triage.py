@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _ECHO = 0.75
 _FEWEST_WORDS = 2
 _SOME_FILES = 2
+_A_REPORT = 7
+"""Words below which what an assistant says is a report of what it did."""
+
+_FEWEST_CUES = 2
 
 
 class Finding:
@@ -100,6 +104,8 @@ def may_count(scene: Scene, speech: Speech, line: Line) -> bool:
         return False
     if speech.by_user:
         return True
+    if len(line.sentence.words) < _A_REPORT or len(line.tags) < _FEWEST_CUES:
+        return False
     is_option = line.sentence.is_item and speech.offers_choice
     return (speech.grounded or scene.is_accepted(speech)) and not is_option and not line.has("doc", "general")
 
