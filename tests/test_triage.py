@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.capturing import corrections, lexicon, prose, triage
 from recollect.capturing.lexicon import Lexicon, Lexicons
+from recollect.capturing.scene import Scene
 from recollect.session.transcript import Ending, Message
 
 LEXICONS = Lexicons()
@@ -158,6 +159,19 @@ def test_a_pasted_document_is_not_speech():
     document = "\n".join(f"{DECIDED[:-1]} {number}." for number in range(60))
 
     assert found(*after_work(document)) == []
+
+
+def test_a_pasted_document_takes_no_room_from_what_was_said():
+    document = "\n".join(f"Line {number} of a report that somebody pasted here." for number in range(100))
+
+    assert found(*after_work(DECIDED), user(document), READ, agent("Read.")) == [("decision", DECIDED)]
+
+
+def test_of_long_talk_the_newest_is_read():
+    talk = [agent("Renamed the variable in all three places, and the tests pass again. " * 30) for _ in range(5)]
+
+    assert found(*after_work(DECIDED), *talk) == [("decision", DECIDED)]
+    assert len(Scene(Ending([user("go on"), *talk], is_whole=True), LEXICONS).speeches) == 3
 
 
 def test_german_is_understood_too():

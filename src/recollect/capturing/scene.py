@@ -5,12 +5,12 @@ The Stop hook sets it after every turn: no regular expressions here.
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from recollect.capturing import activity, corrections, prose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from recollect.capturing.lexicon import Lexicons
     from recollect.capturing.prose import Sentence
     from recollect.session.transcript import Ending, Message
@@ -19,23 +19,29 @@ _NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "
 _PASTED = 40
 """Sentences above which a prompt is a pasted document rather than speech."""
 
-_MOST_READ = 4_000
+_MOST_READ = 3_000
 """Characters that are read of what either side said."""
 
 _NEVER = 1_000_000
 
 
-def _read(messages: list[Message]) -> Iterator[tuple[int, str, list[Sentence]]]:
-    """What was said, newest messages first in line: what came before those was read when its own turn ended."""
-    left = {"user": _MOST_READ, "assistant": _MOST_READ}
-    places = []
+def _read(messages: list[Message]) -> list[tuple[int, str, list[Sentence]]]:
+    """What was said, as far back as there is room: what came before was read when its own turn ended."""
+    room = {"user": _MOST_READ, "assistant": _MOST_READ}
+    found = []
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
-        if message.kind == "text" and left.get(message.role, 0) > 0:
-            left[message.role] -= len(message.text)
-            places.append(at)
-    for at in reversed(places):
-        yield at, messages[at].role, prose.sentences(messages[at].text)
+        if message.kind != "text" or room.get(message.role, 0) <= 0:
+            continue
+        sentences = prose.sentences(message.text)
+        if message.role == "user" and len(sentences) > _PASTED:
+            continue
+        ends = list(accumulate([len(sentence.raw) for sentence in sentences]))
+        read = [one for one, end in zip(sentences, [0, *ends]) if end < room[message.role]]
+        if read:
+            room[message.role] -= ends[len(read) - 1]
+            found.append((at, message.role, read))
+    return found[::-1]
 
 
 class Line:
@@ -120,7 +126,7 @@ class Scene:
     def __init__(self, end: Ending, lexicons: Lexicons) -> None:
         self.messages = end.messages
         self.is_whole = end.is_whole
-        said = list(_read(end.messages))
+        said = _read(end.messages)
         # The user's words decide: assistants answer in the user's language, but with much English in between.
         own = [word for _, role, lines in said if role == "user" for line in lines for word in line.words]
         self.language = lexicons.language(own)
@@ -128,7 +134,6 @@ class Scene:
         self.speeches = [
             Speech(role, [Line(sentence, lexicon.tags(sentence.words)) for sentence in sentences], at)
             for at, role, sentences in said
-            if sentences and not (role == "user" and len(sentences) > _PASTED)
         ]
         self._set_doings()
         self.speeches = [speech for speech in self.speeches if not self._is_about_memory(speech)]
