@@ -65,7 +65,7 @@ def _message(raw):
 
 def test_memories_of_other_projects_are_hardly_ever_thought_used_and_never_contradicted():
     memories = list(_unrelated_memories())
-    sessions = (SETS / "capture" / "transcripts.jsonl").read_text(encoding="utf-8").splitlines()
+    sessions = (SETS / "capture" / "authors" / "cap.jsonl").read_text(encoding="utf-8").splitlines()
 
     verdicts = [
         verdict
