@@ -17,6 +17,8 @@ from recollect.session.transcript import Ending, Message
 FOLDER = Path(__file__).parent / "sets" / "capture"
 _PROMPTS = Path(__file__).parent / "sets"
 _INJECTED = "injected"
+_USUAL = "p"
+"""The author who wrote what most people say most of the time."""
 
 
 class Session(NamedTuple):
@@ -97,6 +99,12 @@ def _is_typed(message: Message) -> bool:
 
 def _phrases(path: Path) -> list[Session]:
     rows = [line.split("\t") for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    if path.stem == _USUAL:
+        # What is said in plain words in the course of the work can as well begin it, or answer a choice.
+        plain = [row for row in rows if row[1].startswith(("told", "asked"))]
+        rows += [
+            [label, setting.replace("asked", "told").replace("told", "first"), text] for label, setting, text in plain
+        ] * 2
     return [_phrase(f"{path.stem}-phrase-{number}", path.stem, *row) for number, row in enumerate(rows, 1)]
 
 

@@ -1,7 +1,7 @@
 """Triage: what of a session may be worth keeping. Deterministic: messages in, findings out, nothing else touched.
 
 Every sentence is looked at with the ones beside it and the situation it stands in (`signs`). One linear model makes of
-that the probability of each category; its weights are fitted by `bench/fit_capture.py` and committed. No sign alone
+that the probability of each category; its weights are fitted by `python -m bench triage` and committed. No sign alone
 is enough.
 """
 

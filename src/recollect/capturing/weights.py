@@ -1,4 +1,4 @@
-"""Weights of triage's linear model, read from `cues/weights.tsv`; `bench/fit_capture.py` writes them.
+"""Weights of triage's linear model, read from `cues/weights.tsv`; `python -m bench triage` writes them.
 
 The first line names the outcomes. Every other line is a sign and, in hundredths, what it adds to each outcome.
 """

@@ -26,7 +26,7 @@ def _offer(event: Event) -> str:
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""
     categories = [name for name in rules.CATEGORY_NAMES if captures(name, settings)]
-    said = session_end(event, settings.count("triage.max_messages")) if categories else None
+    said = _last_said(event, settings.count("triage.max_messages")) if categories else None
     if said is None or not said.messages:
         return ""
     from recollect.capturing import triage
@@ -47,7 +47,7 @@ def captures(category: str, settings: Settings) -> bool:
     return settings.is_enabled(category) and settings.flag(f"categories.{category}.auto_capture")
 
 
-def session_end(event: Event, most: int) -> Ending:
+def _last_said(event: Event, most: int) -> Ending:
     """The session's last messages; the transcript may lag behind what was typed and said last."""
     end = transcript.ending(event.text("transcript_path"), most)
     with ledger.Ledger(event.session) as session:
