@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from bench import sessions
 from bench.sessions import Session
-from recollect import moment
+from recollect import moment, rules
 from recollect.capturing import capture, offers, triage
 from recollect.capturing.lexicon import Lexicons
 from recollect.capturing.offers import Offer
 from recollect.capturing.triage import Finding
 from recollect.session.transcript import Ending
 
-MOST_OFFERS = 2
+MOST_OFFERS = rules.RULES["capture.max_offers"].default
 RESAMPLES = 2_000
 Finder = Callable[[Ending, tuple[str, ...]], list[Finding]]
 

@@ -20,6 +20,7 @@ from recollect.memory import Memory
 
 ROOT = Path(__file__).parents[1]
 SIZES = (50, 500, 5_000, 50_000)
+Event = dict[str, str]
 _PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from recollect.search import index; index.open(sys.argv[2])"
 
 
@@ -50,40 +51,52 @@ def measure(folder: Path, size: int, times: int, python: str) -> dict[str, dict[
     """Ratios to a bare interpreter for a warm cache, after one file changed, and with no cache at all."""
     store = folder / "project" / ".claude" / "memory"
     prompts = write_store(store, size)
-    env = {
-        "PATH": os.environ.get("PATH", ""),
-        "HOME": str(folder / "home"),
-        "RECOLLECT_CACHE_DIR": str(folder / "cache"),
-        "RECOLLECT_STATE_DIR": str(folder / "state"),
-    }
+    env = environment(folder)
     subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(store)], env=env, check=True)
     time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
-    hook = [python, "-S", "-E", str(ROOT / "hooks" / "run.py"), "user_prompt_submit"]
+    hook = command(python, "user_prompt_submit")
     cases: dict[str, Callable[[int], None]] = {
         "warm": lambda turn: None,
         "one file changed": lambda turn: _touch(store, turn),
     }
     if size <= SIZES[1]:
         cases["cold cache"] = lambda turn: _forget(folder / "cache")
-    return {name: _compare(hook, before, prompts, folder, env, times, python) for name, before in cases.items()}
 
 
-def _compare(
+    def event(turn: int) -> Event:
+        return {"prompt": prompts[turn % len(prompts)], "cwd": str(folder / "project"), "session_id": f"s{turn}"}
+
+    return {name: compare(hook, event, env, times, before) for name, before in cases.items()}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What a hook needs, with a home of its own."""
+    return {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(folder / "home"),
+        "RECOLLECT_CACHE_DIR": str(folder / "cache"),
+        "RECOLLECT_STATE_DIR": str(folder / "state"),
+    }
+
+
+def command(python: str, event: str) -> list[str]:
+    return [python, "-S", "-E", str(ROOT / "hooks" / "run.py"), event]
+
+
+def compare(
     hook: list[str],
-    before: Callable[[int], None],
-    prompts: list[str],
-    folder: Path,
+    event: Callable[[int], Event],
     env: dict[str, str],
     times: int,
-    python: str,
+    before: Callable[[int], None] = lambda turn: None,
 ) -> dict[str, float]:
+    """What a hook costs against a bare interpreter, the two run in turn."""
     bare: list[Cost] = []
     ours: list[Cost] = []
     for turn in range(times + 2):
         before(turn)
-        event = {"prompt": prompts[turn % len(prompts)], "cwd": str(folder / "project"), "session_id": f"s{turn}"}
-        bare.append(_timed([python, "-S", "-E", "-c", "pass"], b"", env))
-        ours.append(_timed(hook, json.dumps(event).encode(), env))
+        bare.append(_timed([*hook[:3], "-c", "pass"], b"", env))
+        ours.append(_timed(hook, json.dumps(event(turn)).encode(), env))
     bare, ours = bare[2:], ours[2:]
     cpu, wall = (statistics.median(getattr(one, kind) for one in bare) for kind in ("cpu", "wall"))
     return {

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from recollect import rules
 from recollect.session.transcript import Ending, Message
 
 FOLDER = Path(__file__).parent / "sets" / "capture"
 _PROMPTS = Path(__file__).parent / "sets"
+_MOST = rules.RULES["triage.max_messages"].default
 _INJECTED = "injected"
+PROMPTS = "prompts"
 _USUAL = "p"
 """The author who wrote what most people say most of the time."""
 
@@ -37,7 +40,7 @@ class Session(NamedTuple):
     def label(self) -> str:
         return next(iter(self.expected), "nothing")
 
-    def stops(self, most: int = 50) -> Iterator[tuple[Ending, tuple[str, ...]]]:
+    def stops(self) -> Iterator[tuple[Ending, tuple[str, ...]]]:
         """What triage sees whenever a turn ends, and what memories had been told by then."""
         seen: list[Message] = []
         told: list[str] = []
@@ -48,7 +51,7 @@ class Session(NamedTuple):
             seen.append(message)
             later = [one for one in self.messages[number + 1 :] if one.kind != _INJECTED]
             if not later or (_is_typed(later[0]) and not _is_typed(message)):
-                yield Ending(seen[-most:], is_whole=len(seen) <= most), tuple(told)
+                yield Ending(seen[-_MOST:], is_whole=len(seen) <= _MOST), tuple(told)
 
     def quotes(self, sentence: str) -> bool:
         """Whether a sentence is among the labelled words."""
@@ -112,7 +115,7 @@ def _prompts() -> Iterator[Session]:
     """Every third prompt of our search sets: requests and questions that nobody would want remembered."""
     for file in sorted(_PROMPTS.glob("*/prompts.jsonl")):
         for line in file.read_text("utf-8").splitlines()[::3]:
-            yield _phrase("prompt", "prompts", "", "first", json.loads(line)["text"])
+            yield _phrase("prompt", PROMPTS, "", "first", json.loads(line)["text"])
 
 
 def _phrase(name: str, author: str, expected: str, setting: str, text: str, answer: str = "") -> Session:

@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     taught = sessions.taught()
+    print(_amount(taught), flush=True)
     examples = {id(one): learn(one) for one in taught}
     if options.check:
         check(taught, examples)
@@ -67,6 +68,13 @@ def run(options: argparse.Namespace) -> int:
     Path(weights.FILE).write_text(text, encoding="utf-8")
     print(f"{text.count(chr(10)):,} signs written to {weights.FILE}")
     return 0
+
+
+def _amount(taught: Sequence[Session]) -> str:
+    written = [one for one in taught if one.author != sessions.PROMPTS]
+    whole = sum(not one.is_phrase for one in written)
+    said = {(one.author, one.evidence) for one in written if one.is_phrase}
+    return f"{whole:,} sessions and {len(said):,} utterances by {len({one.author for one in written})} authors"
 
 
 def learn(session: Session) -> list[Example]:

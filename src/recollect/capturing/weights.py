@@ -34,8 +34,8 @@ class Weights:
         self._parsed: dict[str, tuple[int, ...]] = {}
 
     @classmethod
-    def load(cls, path: str = FILE) -> Weights:
-        return cls(lean.read(path, _LARGEST).decode("utf-8"))
+    def load(cls) -> Weights:
+        return cls(lean.read(FILE, _LARGEST).decode("utf-8"))
 
     def probabilities(self, signs: Iterable[str]) -> list[float]:
         """How probable each outcome is, given what is seen."""
