@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from bench import sessions
 from bench.sessions import Session
-from recollect import moment, rules
-from recollect.capturing import capture, offers, triage
-from recollect.capturing.lexicon import Lexicons
-from recollect.capturing.offers import Offer
-from recollect.capturing.triage import Finding
+from recollect import settings_table, timestamps
+from recollect.capture import suggestion, suggestion_log, triage
+from recollect.capture.cues import Lexicons
+from recollect.capture.suggestion_log import Offer
+from recollect.capture.triage import Finding
 from recollect.session.transcript import Ending
 
-MOST_OFFERS = rules.RULES["capture.max_offers"].default
+MOST_OFFERS = settings_table.RULES["capture.max_offers"].default
 RESAMPLES = 2_000
 Finder = Callable[[Ending, tuple[str, ...]], list[Finding]]
 
@@ -66,12 +66,19 @@ def replay(session: Session, find: Finder) -> Outcome:
     offered: list[Finding] = []
     made: list[Offer] = []
     for end, known in session.stops():
-        new = [finding for finding in find(end, known) if capture.is_new(finding, made, session.id)]
+        new = [finding for finding in find(end, known) if suggestion.is_new(finding, made, session.id)]
         if new and len(offered) < MOST_OFFERS:
             offered.append(new[0])
             evidence = new[0].evidence
             made.append(
-                Offer("offered", new[0].category, session.id, evidence, keys=offers.keys(evidence), at=moment.now())
+                Offer(
+                    "offered",
+                    new[0].category,
+                    session.id,
+                    evidence,
+                    keys=suggestion_log.keys(evidence),
+                    at=timestamps.now(),
+                )
             )
     return Outcome(session, tuple(offered))
 

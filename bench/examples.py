@@ -10,8 +10,8 @@ import numpy as np
 
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
-from recollect.search import features, matching
-from recollect.search import pool as pool_size
+from recollect.search import candidates as pool_size
+from recollect.search import features, rank
 
 SIZES = (3, 8, 20, 60)
 """Records in the small stores that the model also has to get right."""
@@ -40,7 +40,7 @@ class Examples(NamedTuple):
 
 def pool(stage: Stage, prompt: Prompt, relevant: frozenset[str]) -> Pool:
     """The candidates for a prompt, in the order the index gave them."""
-    found = matching.find(stage.index, prompt.text, limit=pool_size.SEARCH, borrowed=borrowed(prompt))
+    found = rank.find(stage.index, prompt.text, limit=pool_size.SEARCH, borrowed=borrowed(prompt))
     found = [match for match in found if match.status == "active"]
     rows = [[match.features[name] for name in features.NAMES] for match in found]
     table = np.array(rows, dtype=float).reshape(-1, len(features.NAMES))

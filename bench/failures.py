@@ -14,9 +14,9 @@ import numpy as np
 
 from bench import data, metrics
 from bench.stage import Stage
-from recollect import config
-from recollect.agent import failure, remedy
-from recollect.agent.recall import Stores
+from recollect.recall import error_text, for_failure
+from recollect.recall.for_prompt import Stores
+from recollect.settings import load_settings
 
 FAILURES = Path(__file__).parent / "sets" / "failures.jsonl"
 STORES = ("runbooks", "quarry", "harbor", "lumen")
@@ -52,14 +52,14 @@ def measure(name: str, folder: Path, rows: list[dict[str, Any]]) -> list[Case]:
     """Every failure of one store, told through the real index of that store on disk."""
     chosen = data.load(name, folder=folder)
     names = _names(name, folder)
-    settings = config.load("", "")
+    settings = load_settings("", "")
     with Stage(chosen.records) as stage:
         stores = Stores(stage.root, "")
         found = []
         for row in rows:
             relevant = {names.get(one, one) for one in row["relevant"]}
-            symptoms = "" if failure.is_noise(row["command"], row["error"]) else failure.symptoms(row["error"])
-            one = remedy.best(stores, symptoms, settings) if symptoms else None
+            symptoms = "" if error_text.is_noise(row["command"], row["error"]) else error_text.symptoms(row["error"])
+            one = for_failure.best(stores, symptoms, settings) if symptoms else None
             found.append(Case(bool(relevant), one is not None, one is not None and one.match.id in relevant))
     return found
 

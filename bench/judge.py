@@ -20,17 +20,17 @@ from bench import data
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
-from recollect import config, paths
-from recollect.config import Settings
+from recollect import paths
 from recollect.errors import RecollectError
-from recollect.judging import judge, provider
-from recollect.judging.conversation import Model
-from recollect.judging.hearing import Ruling
-from recollect.search import gate, matching
-from recollect.search.matching import Match
+from recollect.judge import judge, provider
+from recollect.judge.api import Model
+from recollect.judge.hearing import Ruling
+from recollect.search import gate, rank
+from recollect.search.rank import Match
+from recollect.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from recollect.judging.hearing import Ask, Candidate
+    from recollect.judge.hearing import Ask, Candidate
 
 
 class Asked(NamedTuple):
@@ -97,7 +97,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    settings = config.load(paths.user_store())
+    settings = load_settings(paths.user_store())
     given = {"certain_in": options.certain_in, "certain_out": options.certain_out}
     settings.take("bench", True, {f"retrieval.judge.{key}": value for key, value in given.items() if value is not None})
     return settings
@@ -139,9 +139,7 @@ def _asked(stage: Stage, chosen: Set, settings: Settings) -> Iterator[Asked]:
 
 def _found(stage: Stage, prompt: Prompt, settings: Settings) -> list[Match]:
     limit = settings.count("retrieval.judge.max_candidates")
-    return matching.find(
-        stage.index, prompt.text, limit=limit, mode="auto", borrowed=borrowed(prompt), settings=settings
-    )
+    return rank.find(stage.index, prompt.text, limit=limit, mode="auto", borrowed=borrowed(prompt), settings=settings)
 
 
 def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench import results, stage
-from recollect.memory import Memory
+from recollect.record.memory import Memory
 
 ROOT = Path(__file__).parents[1]
 SIZES = (50, 500, 5_000, 50_000)
@@ -61,7 +61,6 @@ def measure(folder: Path, size: int, times: int, python: str) -> dict[str, dict[
     }
     if size <= SIZES[1]:
         cases["cold cache"] = lambda turn: _forget(folder / "cache")
-
 
     def event(turn: int) -> Event:
         return {"prompt": prompts[turn % len(prompts)], "cwd": str(folder / "project"), "session_id": f"s{turn}"}

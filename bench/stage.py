@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from bench.data import Prompt
-from recollect import memory
-from recollect.memory import Memory
+from recollect.record import memory
+from recollect.record.memory import Memory
 from recollect.search import index, indexing, query
 
 

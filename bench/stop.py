@@ -16,8 +16,8 @@ from pathlib import Path
 
 from bench import latency, sessions
 from bench.sessions import Session
-from recollect.capturing import triage
-from recollect.capturing.lexicon import Lexicons
+from recollect.capture import triage
+from recollect.capture.cues import Lexicons
 from recollect.session import transcript
 from recollect.session.transcript import Message
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from bench.data import Prompt
 from bench.stage import Stage, borrowed
-from recollect.memory import Memory
-from recollect.search import document, gate, legacy, matching, query
-from recollect.search.admission import Admission
+from recollect.record.memory import Memory
+from recollect.search import document, gate, keyword_scorer, query, rank
+from recollect.search.filters import Admission
 
 TOLD = 3
 """Memories a prompt may bring up."""
@@ -76,14 +76,14 @@ class Systems:
         }
 
     def ours(self, prompt: Prompt) -> list[Hit]:
-        found = matching.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
+        found = rank.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
         current = [one for one in found if one.status == "active"]
         hits = [Hit(one.id, one.probability, one.probability >= gate.THRESHOLD) for one in current]
         return [one._replace(told=one.told and place < TOLD) for place, one in enumerate(hits)]
 
     def keywords(self, prompt: Prompt) -> list[Hit]:
         asked = query.parse(prompt.text, borrowed(prompt))
-        found = legacy.find(self.stage.index, asked, Admission(now=_NOW))[:20]
+        found = keyword_scorer.find(self.stage.index, asked, Admission(now=_NOW))[:20]
         return [Hit(one.id, one.score, place < TOLD) for place, one in enumerate(found)]
 
     def porter(self, prompt: Prompt) -> list[Hit]:

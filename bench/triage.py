@@ -21,15 +21,16 @@ from sklearn.linear_model import LogisticRegression
 from bench import capture, sessions
 from bench.capture import Outcome
 from bench.sessions import Session
-from recollect import rules
-from recollect.capturing import signs, triage, weights
-from recollect.capturing.lexicon import Lexicons
-from recollect.capturing.scene import Scene, Speech
-from recollect.capturing.triage import Finding
-from recollect.capturing.weights import Weights
+from recollect import settings_table
+from recollect.capture import triage
+from recollect.capture.conversation import Scene, Speech
+from recollect.capture.cues import Lexicons
+from recollect.capture.features import of_line, of_speech
+from recollect.capture.model import ALWAYS, FILE, Weights
+from recollect.capture.triage import Finding
 from recollect.session.transcript import Ending
 
-OUTCOMES = ("nothing", *rules.CATEGORY_NAMES)
+OUTCOMES = ("nothing", *settings_table.CATEGORY_NAMES)
 LEAST_SEEN = 2
 LEAST_WEIGHT = 0.22
 """Below it, for every outcome, a sign is left out: thousands of signs cost the hook more than they tell it."""
@@ -65,8 +66,8 @@ def run(options: argparse.Namespace) -> int:
         check(taught, examples)
         return 0
     text = fit([example for one in taught for example in examples[id(one)]])
-    Path(weights.FILE).write_text(text, encoding="utf-8")
-    print(f"{text.count(chr(10)):,} signs written to {weights.FILE}")
+    Path(FILE).write_text(text, encoding="utf-8")
+    print(f"{text.count(chr(10)):,} signs written to {FILE}")
     return 0
 
 
@@ -95,7 +96,7 @@ def learn(session: Session) -> list[Example]:
 def _examples(session: Session, scene: Scene, speech: Speech, label: str, *, but: bool = False) -> Iterable[Example]:
     """Examples of a speech; with `but`, none of the labelled sentences."""
     labelled = [session.quotes(line.sentence.raw) for line in speech.lines]
-    shared = signs.of_speech(scene, speech)
+    shared = of_speech(scene, speech)
     for number, line in enumerate(speech.lines):
         if line.is_question or len(line.sentence.words) < 2 or (any(labelled) and not labelled[number]):
             continue
@@ -103,7 +104,7 @@ def _examples(session: Session, scene: Scene, speech: Speech, label: str, *, but
             continue
         outcome = label if labelled[number] else "nothing"
         importance = (1.0 if session.is_phrase else OF_SESSIONS) * (1.0 if outcome == "nothing" else OF_SOMETHING)
-        yield Example([*shared, *signs.of_line(scene, speech, number)], outcome, importance)
+        yield Example([*shared, *of_line(scene, speech, number)], outcome, importance)
 
 
 def _is_agreed_later(session: Session, whole: Scene, speech: Speech) -> bool:
@@ -121,7 +122,7 @@ def fit(examples: Sequence[Example]) -> str:
     kept = [sign for sign, is_kept in zip(known, matters) if is_kept]
     model = _regress(examples, kept)
     hundredths = np.rint(np.vstack([model.intercept_, model.coef_.T]) * 100).astype(int)
-    lines = [f"{sign}\t{' '.join(map(str, row))}" for sign, row in zip([weights.ALWAYS, *kept], hundredths)]
+    lines = [f"{sign}\t{' '.join(map(str, row))}" for sign, row in zip([ALWAYS, *kept], hundredths)]
     return "\n".join([f"outcomes\t{' '.join(OUTCOMES)}", *lines])
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollect import lean
+from recollect import coldstart
 from recollect.errors import BadInput, ModelFailed
-from recollect.judging.hearing import Ruling
+from recollect.judge.hearing import Ruling
 
 if TYPE_CHECKING:
-    from recollect.judging.hearing import Ask, Candidate
+    from recollect.judge.hearing import Ask, Candidate
 
 
 class Meter:
@@ -117,8 +117,8 @@ def _line(path: Path, number: int, text: str) -> Line:
 
 
 def _prompt(prompt: str, turns: Sequence[str]) -> str:
-    return lean.digest("\0".join((prompt, *turns)).encode())
+    return coldstart.digest("\0".join((prompt, *turns)).encode())
 
 
 def _note(candidate: Candidate) -> str:
-    return lean.digest("\0".join((candidate.id, candidate.title, candidate.essence)).encode())
+    return coldstart.digest("\0".join((candidate.id, candidate.title, candidate.essence)).encode())

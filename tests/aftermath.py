@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect import compose, files
-from recollect.store import Entry, Store, problems_in_catalog
+from recollect import files
+from recollect.record import compose
+from recollect.store.store import Entry, Store, problems_in_catalog
 from tests.writer import SHARED
 
 WRITER = str(Path(__file__).parent / "writer.py")

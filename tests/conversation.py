@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recollect.agent import injection
+from recollect.recall import context_block
 
 SOURCE = ".claude/memory/"
 
@@ -24,8 +24,8 @@ def prompt(text: str) -> dict[str, Any]:
 
 def told(*memories: tuple[str, str], event: str = "UserPromptSubmit", source: str = SOURCE) -> dict[str, Any]:
     """The block that a hook added: memories by path and essence."""
-    items = [injection.Item("decision", text, source + path, confidence="high") for path, text in memories]
-    block = injection.render(items, source)
+    items = [context_block.Item("decision", text, source + path, confidence="high") for path, text in memories]
+    block = context_block.render(items, source)
     return {
         "type": "attachment",
         "attachment": {

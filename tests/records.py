@@ -8,9 +8,21 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recollect import memory, schema
-from recollect.fields import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
-from recollect.memory import Memory
+from recollect.record import memory, schema
+from recollect.record.fields import (
+    Choice,
+    Count,
+    Day,
+    Field,
+    Flag,
+    Instant,
+    ListOf,
+    Number,
+    Object,
+    Scalar,
+    Text,
+)
+from recollect.record.memory import Memory
 
 NOW = "2026-03-02T09:30:00Z"
 LATER = "2026-04-01T12:00:00Z"

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import config
-from recollect.drift import anchors, content, symbols
 from recollect.errors import UnsafePath
+from recollect.freshness import anchors, code_blocks, project_files
 from recollect.git.repository import around
-from recollect.keeper import Keeper
-from recollect.memory import Anchor, Memory
 from recollect.project import Project
-from recollect.store import Store
+from recollect.record.memory import Anchor, Memory
+from recollect.settings import load_settings
+from recollect.store.store import Store
+from recollect.store.writer import Keeper
 from tests.git_project import GitProject
 
 NOW = "2026-03-02T09:00:00Z"
@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> GitProject:
 
 def keeper_of(project: GitProject, now: str = NOW) -> Keeper:
     root = str(project.root / ".claude" / "memory")
-    return Keeper(Store(root), config.load(root), now)
+    return Keeper(Store(root), load_settings(root), now)
 
 
 def a_decision(*files: str) -> Memory:
@@ -48,7 +48,7 @@ def test_a_blob_id_is_the_one_git_gives(tmp_path: Path, data: bytes) -> None:
 
     told = subprocess.run(["git", "hash-object", "--no-filters", str(file)], check=True, capture_output=True, text=True)
 
-    assert content.blob(data) == told.stdout.strip()
+    assert project_files.blob(data) == told.stdout.strip()
 
 
 def test_a_blob_id_of_64_digits_is_the_one_a_sha256_repository_gives(tmp_path: Path) -> None:
@@ -59,13 +59,13 @@ def test_a_blob_id_of_64_digits_is_the_one_a_sha256_repository_gives(tmp_path: P
         ["git", "-C", str(tmp_path), "hash-object", "file"], check=True, capture_output=True, text=True
     ).stdout.strip()
 
-    assert content.blob(b"one\n", 64) == told
+    assert project_files.blob(b"one\n", 64) == told
 
 
 def test_line_endings_do_not_change_what_content_is() -> None:
-    assert content.has_id(b"a\r\nb\r\n", content.blob(b"a\nb\n"))
-    assert content.has_id(b"a\nb\n", content.blob(b"a\r\nb\r\n"))
-    assert not content.has_id(b"a\nc\n", content.blob(b"a\r\nb\r\n"))
+    assert project_files.has_id(b"a\r\nb\r\n", project_files.blob(b"a\nb\n"))
+    assert project_files.has_id(b"a\nb\n", project_files.blob(b"a\r\nb\r\n"))
+    assert not project_files.has_id(b"a\nc\n", project_files.blob(b"a\r\nb\r\n"))
 
 
 def test_saving_anchors_each_related_file(project: GitProject) -> None:
@@ -110,7 +110,7 @@ def test_files_that_are_not_the_projects_are_named_but_not_anchored(project: Git
     (tmp_path / "outside.txt").write_text("secret\n")
     (project.root / "link").symlink_to(tmp_path / "outside.txt")
     os.mkfifo(project.root / "pipe")
-    (project.root / "large").write_bytes(b"x" * (content.LARGEST + 1))
+    (project.root / "large").write_bytes(b"x" * (project_files.LARGEST + 1))
     names = ("../outside.txt", str(tmp_path / "outside.txt"), "link", "pipe", "large", "src", "gone.py", "nul\0byte")
 
     entry = anchors.anchored(a_decision(*names), str(project.root), NOW)
@@ -125,7 +125,7 @@ def test_content_outside_the_project_is_refused(project: GitProject, path: str) 
     (project.root / "link").symlink_to("/etc/hostname")
 
     with pytest.raises(UnsafePath):
-        content.read(str(project.root), path)
+        project_files.read(str(project.root), path)
 
 
 def test_an_update_of_the_content_anchors_anew_and_one_of_the_tags_does_not(project: GitProject) -> None:
@@ -139,7 +139,7 @@ def test_an_update_of_the_content_anchors_anew_and_one_of_the_tags_does_not(proj
     )
 
     assert tagged.memory.anchors == saved.memory.anchors
-    assert restated.memory.anchors[0].blob == content.blob(b"changed\n")
+    assert restated.memory.anchors[0].blob == project_files.blob(b"changed\n")
     assert restated.memory.anchors[0].date == "2026-04-02T00:00:00Z"
 
 
@@ -277,26 +277,26 @@ function logout() { return 2 }
     ],
 )
 def test_a_symbol_changes_with_its_own_text_only(text: str, symbol: str, inside: str, outside: str) -> None:
-    mark = symbols.mark(text.encode(), symbol)
+    mark = code_blocks.mark(text.encode(), symbol)
     elsewhere = text.replace(outside, outside + " + 40")
     within = text.replace(inside, inside + " + 40", 1)
 
     assert mark
-    assert symbols.is_unchanged(("# a new first line\n" + elsewhere).encode(), symbol, mark)
-    assert symbols.is_unchanged(elsewhere.replace("\n", "\r\n").encode(), symbol, mark)
-    assert not symbols.is_unchanged(within.encode(), symbol, mark)
+    assert code_blocks.is_unchanged(("# a new first line\n" + elsewhere).encode(), symbol, mark)
+    assert code_blocks.is_unchanged(elsewhere.replace("\n", "\r\n").encode(), symbol, mark)
+    assert not code_blocks.is_unchanged(within.encode(), symbol, mark)
 
 
 def test_a_symbol_that_is_not_there_has_no_mark() -> None:
-    assert symbols.mark(PYTHON.encode(), "nowhere") == ""
-    assert symbols.mark(PYTHON.encode(), "L900-L910") == ""
-    assert symbols.mark(b"\xff\xfe\x00" * 50, "x") == ""
+    assert code_blocks.mark(PYTHON.encode(), "nowhere") == ""
+    assert code_blocks.mark(PYTHON.encode(), "L900-L910") == ""
+    assert code_blocks.mark(b"\xff\xfe\x00" * 50, "x") == ""
 
 
 def test_hostile_symbols_and_lines_end_soon() -> None:
     long = ("var " * 500_000).encode()
 
-    assert symbols.mark(long, "x" * 200) == ""
-    assert symbols.mark(long, "(((a+)+)+)$") == ""
-    assert symbols.mark(b"a\n" * 1_000_000, "L1-L500") != ""
-    assert not symbols.is_unchanged(b"a\n" * 1_000_000, "L1-L500", "0" * 32)
+    assert code_blocks.mark(long, "x" * 200) == ""
+    assert code_blocks.mark(long, "(((a+)+)+)$") == ""
+    assert code_blocks.mark(b"a\n" * 1_000_000, "L1-L500") != ""
+    assert not code_blocks.is_unchanged(b"a\n" * 1_000_000, "L1-L500", "0" * 32)

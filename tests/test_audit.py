@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from recollect import compose
-from recollect.auditing import audit, contradiction, foreign, item, likeness
-from recollect.auditing.audit import Evidence, Measure
-from recollect.auditing.item import Item
+from recollect.audit import audit_item, contradictions, other_tools, report, similarity
+from recollect.audit.audit_item import Item
+from recollect.audit.report import Evidence, Measure
 from recollect.cli import main
 from recollect.errors import BadInput
-from recollect.memory import Memory
+from recollect.record import compose
+from recollect.record.memory import Memory
 from tests.git_project import GitProject
 
 DECISION = {"context": "It had to be settled.", "rationale": ["It was measured."]}
@@ -34,7 +34,7 @@ def preference(title: str, topic: str, value: str, **more: Any) -> Memory:
 
 
 def audited(*records: Memory, evidence: Evidence = Evidence()) -> dict[str, Measure]:  # noqa: B008
-    return audit.audit([item.of(record) for record in records], evidence)
+    return report.audit([audit_item.of(record) for record in records], evidence)
 
 
 def hits(measures: Mapping[str, Measure]) -> dict[str, int]:
@@ -86,10 +86,10 @@ class TestDuplicates:
             (one, other)
             for other in range(len(sets))
             for one in range(other)
-            if likeness.likeness(sets[one], sets[other]) >= 0.6
+            if similarity.likeness(sets[one], sets[other]) >= 0.6
         }
 
-        assert set(likeness.pairs(sets, 0.6)) == wanted
+        assert set(similarity.pairs(sets, 0.6)) == wanted
         assert wanted
 
 
@@ -143,7 +143,7 @@ class TestContradictions:
         old = decision("Use Postgres for session storage")
         new = decision("Use Redis for session storage")._replace(supersedes=(old.id,))
 
-        assert contradiction.conflicts([item.of(old), item.of(new)]) == []
+        assert contradictions.conflicts([audit_item.of(old), audit_item.of(new)]) == []
 
 
 def test_no_false_alarm_in_the_benchmark_sets() -> None:
@@ -214,7 +214,7 @@ def test_a_memory_nobody_reads_to_the_end_is_overlong() -> None:
     ],
 )
 def test_junk_is_found(title: str, text: str) -> None:
-    assert audit.audit([Item("x", "x", title, text)], Evidence())["junk"].hits == 1
+    assert report.audit([Item("x", "x", title, text)], Evidence())["junk"].hits == 1
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_junk_is_found(title: str, text: str) -> None:
     ],
 )
 def test_what_is_short_and_useful_is_not_junk(title: str, text: str) -> None:
-    assert audit.audit([Item("x", "x", title, text)], Evidence())["junk"].hits == 0
+    assert report.audit([Item("x", "x", title, text)], Evidence())["junk"].hits == 0
 
 
 @pytest.mark.heavy
@@ -243,7 +243,7 @@ def test_the_work_grows_with_the_store_and_not_with_its_pairs() -> None:
             for n in range(count)
         ]
         started = time.process_time()
-        audit.audit(items, Evidence())
+        report.audit(items, Evidence())
         return time.process_time() - started
 
     small, large = cost(1_000), cost(8_000)
@@ -259,7 +259,7 @@ class TestForeign:
             "Integration tests hit a real database.\n"
         )
 
-        (found,) = foreign.claude_memory(str(tmp_path))
+        (found,) = other_tools.claude_memory(str(tmp_path))
 
         assert (found.title, found.text, found.tags, found.updated) == (
             "Testing",
@@ -271,7 +271,7 @@ class TestForeign:
     def test_an_index_that_holds_notes_itself_counts_by_section(self, tmp_path: Path) -> None:
         (tmp_path / "MEMORY.md").write_text("# Notes\n\n## Build\nUse make all.\n\n## Deploy\nPush a tag.\n")
 
-        assert [found.title for found in foreign.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
+        assert [found.title for found in other_tools.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
 
     def test_a_markdown_folder_is_a_memory_a_section(self, tmp_path: Path) -> None:
         (tmp_path / "deep").mkdir()
@@ -281,7 +281,7 @@ class TestForeign:
         (tmp_path / ".hidden").mkdir()
         (tmp_path / ".hidden" / "x.md").write_text("# X\nx\n")
 
-        found = foreign.markdown(str(tmp_path))
+        found = other_tools.markdown(str(tmp_path))
 
         assert [(each.path, each.title) for each in found] == [
             ("deep/patterns.md#Retry", "Retry"),
@@ -294,11 +294,11 @@ class TestForeign:
         (tmp_path / "notes").mkdir()
         (tmp_path / "notes" / "link.md").symlink_to(tmp_path / "secret.md")
 
-        assert foreign.markdown(str(tmp_path / "notes")) == []
+        assert other_tools.markdown(str(tmp_path / "notes")) == []
 
     def test_a_folder_that_is_not_there_is_said_so(self) -> None:
         with pytest.raises(BadInput, match="is not a folder"):
-            foreign.markdown("/nowhere/at/all")
+            other_tools.markdown("/nowhere/at/all")
 
 
 class TestCommand:

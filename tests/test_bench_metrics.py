@@ -5,7 +5,7 @@ np = pytest.importorskip("numpy")
 from bench import data, metrics  # noqa: E402
 from bench.learn import Judged  # noqa: E402
 from bench.stage import Stage  # noqa: E402
-from recollect.search import matching  # noqa: E402
+from recollect.search import rank  # noqa: E402
 
 
 def judged(*pairs):
@@ -43,7 +43,7 @@ def test_an_answer_is_taken_away_and_comes_back():
     with Stage(own.records) as stage:
 
         def found():
-            return {match.id for match in matching.find(stage.index, prompt.text, limit=40)}
+            return {match.id for match in rank.find(stage.index, prompt.text, limit=40)}
 
         before = found()
         with stage.without(prompt.relevant):

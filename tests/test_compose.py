@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import compose, memory, schema
 from recollect.errors import BadInput, Invalid, RecollectError, SecretFound
-from recollect.memory import Change, Memory
+from recollect.record import compose, memory, schema
+from recollect.record.memory import Change, Memory
 from tests.records import CONTENT, NOW, any_json
 
 TITLED = {"title": "Sessions in Redis"}

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect import config, lean, moment
-from recollect.briefing import digest
-from recollect.briefing.digest import Digest
-from recollect.store import Store
+from recollect import coldstart, timestamps
+from recollect.digest import digest
+from recollect.digest.digest import Digest
+from recollect.settings import Settings
+from recollect.store.store import Store
 from tests import records, without_fts5
 from tests.git_project import GitProject
 
@@ -20,7 +21,7 @@ NOW = "2026-03-10T12:00:00Z"
 
 @pytest.fixture(autouse=True)
 def _now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moment, "now", lambda: NOW)
+    monkeypatch.setattr(timestamps, "now", lambda: NOW)
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def put(root: Path, category: str, id: str, *, content: dict[str, Any] | None = 
 
 
 def make(root: Path, user_store: str = "", **settings: Any) -> Digest:
-    known = config.Settings()
+    known = Settings()
     known.take("test", True, {f"session_start.{key}": value for key, value in settings.items()})
     store = store_of(root)
     return digest.make(str(root), store if os.path.isdir(store) else "", user_store, known)
@@ -110,7 +111,7 @@ def test_the_same_state_gives_the_same_bytes(project: GitProject, monkeypatch: p
         put(project.root, "constraint", f"rule-{number}", content={"rule": f"Rule {number} of the parser"})
     first = make(project.root).render().text
 
-    monkeypatch.setattr(moment, "now", lambda: "2026-03-11T08:00:00Z")
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-03-11T08:00:00Z")
 
     assert make(project.root).render().text == first
 
@@ -193,7 +194,7 @@ def test_what_makes_a_session_open(tmp_path: Path, content: dict[str, Any], is_o
 )
 def test_what_no_longer_holds_is_never_shown(project: GitProject, category: str, fields: dict[str, Any]) -> None:
     path = put(project.root, category, "parser-one", title="The parser and its file reader", **fields)
-    settings = config.Settings()
+    settings = Settings()
     settings.take("test", True, {"categories.preference.enabled": False, "categories.runbook.retention_days": 30})
 
     made = digest.make(str(project.root), store_of(project.root), "", settings)
@@ -350,7 +351,7 @@ def test_without_fts5_prominence_decides_and_one_warning_says_so(
     put(project.root, "decision", "parser")
     put(project.root, "decision", "colours", times_updated=40)
     bank(project.root / "docs/knowledge-bank", "patterns.md", "### Parser")
-    monkeypatch.setattr(lean, "connect", without_fts5.connect)
+    monkeypatch.setattr(coldstart, "connect", without_fts5.connect)
 
     made = make(project.root)
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import journal, lean, trace
+from recollect import coldstart, failure_log
 from recollect import project as projects
-from recollect.config import Settings, load
-from recollect.health import doctor
-from recollect.keeper import Keeper
-from recollect.store import Store
+from recollect.doctor import checks
+from recollect.settings import Settings, load_settings
+from recollect.store import journal
+from recollect.store.store import Store
+from recollect.store.writer import Keeper
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def save(store, title, **given):
 
 
 def findings(store):
-    found = doctor.examine_store(store, load(store.root))
+    found = checks.examine_store(store, load_settings(store.root))
     return [(finding.severity, finding.check, finding.what.replace(store.root, "/m")) for finding in found]
 
 
@@ -139,14 +140,14 @@ def test_repairs_lose_nothing_and_leave_nothing_to_repair(store, monkeypatch):
     broken = Path(store.root, "decisions/bad.json")
     broken.write_text("{")
 
-    done = doctor.repair(store)
+    done = checks.repair(store)
 
     assert done[0] == "finished what a writer that died had begun"
     assert {"deleted .tmp-3-4-y", "completed .gitignore"} <= set(done)
     assert broken.read_text() == "{"
     assert store.get("old").memory.text("context") == "journalled"
     assert [finding[:2] for finding in wrong(store)] == [("error", "records")]
-    assert doctor.repair(store) == []
+    assert checks.repair(store) == []
 
 
 def _die_while_writing(store, monkeypatch):
@@ -164,33 +165,33 @@ def _die_while_writing(store, monkeypatch):
 
 
 def test_failures_of_the_last_week_are_told(monkeypatch):
-    trace.leave("hook stop", "KeyError: x")
+    failure_log.leave("hook stop", "KeyError: x")
 
-    told = [finding for finding in doctor.examine_machine() if finding.check == "traces"]
+    told = [finding for finding in checks.examine_machine() if finding.check == "traces"]
 
     assert told[0].severity == "warning" and "hook stop: KeyError: x" in told[0].what
 
 
 def test_older_failures_are_forgotten(monkeypatch):
-    monkeypatch.setattr(trace.moment, "now", lambda: "2020-01-01T00:00:00Z")
-    trace.leave("hook stop", "KeyError: x")
+    monkeypatch.setattr(failure_log.timestamps, "now", lambda: "2020-01-01T00:00:00Z")
+    failure_log.leave("hook stop", "KeyError: x")
     monkeypatch.undo()
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", os.path.dirname(trace.log_file()))
+    monkeypatch.setenv("RECOLLECT_STATE_DIR", os.path.dirname(failure_log.log_file()))
 
-    assert [finding for finding in doctor.examine_machine() if finding.check == "traces"] == []
+    assert [finding for finding in checks.examine_machine() if finding.check == "traces"] == []
 
 
 def test_a_python_without_full_text_search_is_told(monkeypatch):
     class Bare:
         def execute(self, sql):
-            raise lean.SqliteError("no such module: fts5")
+            raise coldstart.SqliteError("no such module: fts5")
 
         def close(self):
             pass
 
-    monkeypatch.setattr(lean, "connect", lambda path: Bare())
+    monkeypatch.setattr(coldstart, "connect", lambda path: Bare())
 
-    assert [finding.severity for finding in doctor.examine_machine() if finding.check == "fts5"] == ["warning"]
+    assert [finding.severity for finding in checks.examine_machine() if finding.check == "fts5"] == ["warning"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")

@@ -14,11 +14,11 @@ import pytest
 
 from recollect import paths
 from recollect.cli import main
-from recollect.drift import anchors, notebook
-from recollect.drift.freshness import Freshness
-from recollect.drift.verdict import Pin, Verdict
-from recollect.git import child
-from recollect.memory import Anchor, Memory
+from recollect.freshness import anchors, remembered_verdicts
+from recollect.freshness.check import Freshness
+from recollect.freshness.verdict import Pin, Verdict
+from recollect.git import process
+from recollect.record.memory import Anchor, Memory
 from tests.git_project import GitProject
 
 NOW = "2026-03-01T00:00:00Z"
@@ -303,10 +303,10 @@ class Asked:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
-        self._run = child.run_all
-        monkeypatch.setattr(child, "run_all", self)
+        self._run = process.run_all
+        monkeypatch.setattr(process, "run_all", self)
 
-    def __call__(self, *arguments: object) -> list[child.Outcome]:
+    def __call__(self, *arguments: object) -> list[process.Outcome]:
         self.times += 1
         return self._run(*arguments)  # type: ignore[arg-type]
 
@@ -385,10 +385,10 @@ class TestNotebook:
     def test_it_never_grows_without_bound_and_racing_writers_leave_whole_lines(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(notebook, "LARGEST", 20_000)
+        monkeypatch.setattr(remembered_verdicts, "LARGEST", 20_000)
 
         def write(writer: int) -> None:
-            book = notebook.Notebook(str(tmp_path))
+            book = remembered_verdicts.Notebook(str(tmp_path))
             for number in range(200):
                 parts = [f"{writer}-{number}", "a" * 40, "", "", "", ""]
                 book.remember(parts, ("", "missing", "-1", "", "", parts[0]))
@@ -412,7 +412,7 @@ def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
     told(project.root, record)
     program = (
         "import sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1])\n"
-        "from recollect.drift.freshness import Freshness\n"
+        "from recollect.freshness.check import Freshness\n"
         "print(Freshness(sys.argv[2]).note(sys.argv[3]))\n"
         "print(sorted(set(sys.modules) - before))"
     )

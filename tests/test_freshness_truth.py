@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect.drift import anchors
-from recollect.drift.freshness import Freshness
-from recollect.memory import Anchor, Memory
+from recollect.freshness import anchors
+from recollect.freshness.check import Freshness
+from recollect.record.memory import Anchor, Memory
 from tests.git_project import GitProject
 
 COMMITS = 60

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import compose, config, memory, secret
 from recollect.errors import AlreadyExists, Invalid, RecollectError, UnsafePath, Unwritable
-from recollect.keeper import Keeper
-from recollect.store import Broken, Entry, Store, problems_in_catalog
+from recollect.record import compose, memory, secrets
+from recollect.settings import Settings, load_settings
+from recollect.store.store import Broken, Entry, Store, problems_in_catalog
+from recollect.store.writer import Keeper
 from tests.records import LATER, raw, sample
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="built from what POSIX allows")
@@ -120,7 +121,7 @@ def test_a_fifo_does_not_hang_anything(store, tmp_path):
 
     with _at_most(10):
         (broken,) = _broken(store)
-        settings = config.load(store.root)
+        settings = load_settings(store.root)
         _assert_the_rest_works(store)
 
     assert broken.error.message == "decisions/pipe.json: not a regular file"
@@ -302,14 +303,14 @@ def test_a_megabyte_made_to_slow_the_secret_search_is_searched_in_seconds(unit):
     text = unit * (1_000_000 // len(unit))
 
     with _at_most(20):
-        list(secret.leaks({"note": text}))
+        list(secrets.leaks({"note": text}))
 
 
 def test_a_config_of_many_misspelt_keys_costs_a_hook_nothing(store):
     _place(store, "memory-config.json", json.dumps({f"retrieval_max_inject_{n}": 1 for n in range(20_000)}).encode())
 
     with _at_most(5):
-        settings = config.load(store.root)
+        settings = load_settings(store.root)
 
     assert len(settings.problems) == 100
     assert settings.problems[0].message == "is not a setting; did you mean retrieval.max_inject?"
@@ -431,7 +432,7 @@ def _broken(store: Store) -> list[Broken]:
 
 
 def _keeper(store: Store) -> Keeper:
-    return Keeper(store, config.Settings(), now=LATER)
+    return Keeper(store, Settings(), now=LATER)
 
 
 def _assert_the_rest_works(store: Store) -> None:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import essence, memory
-from recollect.config import Settings
 from recollect.errors import BadInput
-from recollect.imports import adr, adr_content, guidance, keeping, notes, outline, sources
-from recollect.keeper import Keeper
-from recollect.rehearsal import Rehearsal
-from recollect.store import Store
+from recollect.importers import adr, adr_content, claude_md, discover, keeping, markdown, notes
+from recollect.record import memory, summary_line
+from recollect.settings import Settings
+from recollect.store.dry_run import Rehearsal
+from recollect.store.store import Store
+from recollect.store.writer import Keeper
 
 from .records import sample
 
@@ -120,7 +120,7 @@ def told(records):
 
 
 def test_guidance_gives_a_record_for_each_rule_and_none_for_descriptions():
-    assert told(guidance.records(CLAUDE_MD, "CLAUDE.md", NOW)) == [
+    assert told(claude_md.records(CLAUDE_MD, "CLAUDE.md", NOW)) == [
         ("preference", "Start the dev server", "CLAUDE.md:8"),
         ("preference", "Apply database migrations", "CLAUDE.md:10"),
         ("preference", "Commands", "CLAUDE.md:7"),
@@ -133,7 +133,7 @@ def test_guidance_gives_a_record_for_each_rule_and_none_for_descriptions():
 
 
 def test_the_essence_of_an_imported_rule_is_the_rule_itself():
-    essences = {record.title: essence.of(record) for record in guidance.records(CLAUDE_MD, "CLAUDE.md", NOW)}
+    essences = {record.title: summary_line.of(record) for record in claude_md.records(CLAUDE_MD, "CLAUDE.md", NOW)}
 
     assert essences["Start the dev server"] == "Start the dev server: `npm run dev`. Why: CLAUDE.md says so."
     assert essences["Use tabs to indent"] == "Use tabs to indent. Why: Widths differ."
@@ -156,7 +156,7 @@ def test_the_essence_of_an_imported_rule_is_the_rule_itself():
     ],
 )
 def test_wording_decides_what_sort_of_record_a_rule_makes(text, category, field, value):
-    (record,) = guidance.records(f"## Rules\n\n- {text}\n", "AGENTS.md", NOW)
+    (record,) = claude_md.records(f"## Rules\n\n- {text}\n", "AGENTS.md", NOW)
 
     assert (record.category, record.content[field]) == (category, value)
     assert (record.origin, record.created_at) == ("import", NOW)
@@ -166,7 +166,7 @@ def test_a_long_paragraph_is_taken_rule_by_rule():
     padding = "The service was written in the spring by people who have left. " * 6
     text = f"## Jobs\n\n{padding}Never retry a job twice. It would be charged again. Use the `jobs` table.\n"
 
-    assert [record.title for record in guidance.records(text, "CLAUDE.md", NOW)] == [
+    assert [record.title for record in claude_md.records(text, "CLAUDE.md", NOW)] == [
         "Never retry a job twice",
         "Use the jobs table",
     ]
@@ -183,19 +183,19 @@ def test_a_long_paragraph_is_taken_rule_by_rule():
     ],
 )
 def test_guidance_for_a_part_of_the_project_says_so(path, front, scope):
-    (record,) = guidance.records(f"{front}- Never return a bare list\n", path, NOW)
+    (record,) = claude_md.records(f"{front}- Never return a bare list\n", path, NOW)
 
     assert record.scope.paths == scope
 
 
 def test_headings_lists_and_code_are_told_apart():
-    page = outline.read(
+    page = markdown.read(
         "Title\n=====\n\n- one\n  more\n  - below\n- two\n\n1. a\n2. b\n\n~~~sh\n# no heading\n~~~\nend\n"
     )
 
     (section,) = page.sections
     assert (section.title, section.level) == ("Title", 1)
-    assert [(block.kind, outline.flat(block.text), block.line) for block in section.blocks] == [
+    assert [(block.kind, markdown.flat(block.text), block.line) for block in section.blocks] == [
         ("bullet", "one more; below", 4),
         ("bullet", "two", 7),
         ("numbered", "1. a 2. b", 9),
@@ -351,13 +351,13 @@ ANY_TEXT = st.lists(PIECES | st.text(max_size=20), max_size=25).map("".join)
 @given(ANY_TEXT, st.sampled_from(["CLAUDE.md", "a/0001-b.md", "memory/MEMORY.md", "\ud800/x.md", ""]))
 def test_no_text_makes_an_importer_raise_and_every_record_can_be_written(text, path):
     found = adr.parse(text, path, NOW)
-    records = [*guidance.records(text, path, NOW), *notes.records(text, path, NOW)]
+    records = [*claude_md.records(text, path, NOW), *notes.records(text, path, NOW)]
     records += adr.linked([found, found]) if found else []
 
     for record in records:
         assert memory.flaws(record) == []
         assert memory.parse(memory.render(record)) == record
-        assert essence.of(record)
+        assert summary_line.of(record)
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_no_text_makes_an_importer_raise_and_every_record_can_be_written(text, p
 def test_a_text_made_to_be_slow_is_not(text):
     before = time.process_time()
 
-    guidance.records(text, "CLAUDE.md", NOW)
+    claude_md.records(text, "CLAUDE.md", NOW)
     adr.parse(f"# A\n\nStatus: {text}\n## Decision\n{text}", "adr/1.md", NOW)
     notes.records(text, "memory/a.md", NOW)
 
@@ -398,7 +398,7 @@ def test_guidance_and_decisions_of_a_project_are_found(project):
     os.symlink("CLAUDE.md", project / "AGENTS.md")
     os.symlink("/etc/hostname", project / "docs" / "adr" / "0009-out.md")
 
-    assert [(source.path, source.kind) for source in sources.discover(str(project))] == [
+    assert [(source.path, source.kind) for source in discover.discover(str(project))] == [
         ("AGENTS.md", "guidance"),
         (".claude/rules/api.md", "guidance"),
         ("docs/adr/0003-rabbit.md", "decision"),
@@ -412,7 +412,7 @@ def test_named_files_are_taken_for_what_they_are(project, home):
     folder.mkdir(parents=True)
     (folder / "user_role.md").write_text("Prefers short answers\n", encoding="utf-8")
 
-    found = sources.named(str(project), [str(project / "docs" / "adr"), str(project / "CLAUDE.md"), str(folder)])
+    found = discover.named(str(project), [str(project / "docs" / "adr"), str(project / "CLAUDE.md"), str(folder)])
 
     assert [(source.path, source.kind) for source in found] == [
         ("docs/adr/0003-rabbit.md", "decision"),
@@ -423,7 +423,7 @@ def test_named_files_are_taken_for_what_they_are(project, home):
         (str(folder / "user_role.md"), "note"),
     ]
     with pytest.raises(BadInput):
-        sources.named(str(project), ["nowhere.md"])
+        discover.named(str(project), ["nowhere.md"])
 
 
 def test_what_carries_a_credential_is_refused_by_field_with_the_value_masked(project):
@@ -432,7 +432,7 @@ def test_what_carries_a_credential_is_refused_by_field_with_the_value_masked(pro
         f"- Always use the key {key} for S3\n- Never use another one\n", encoding="utf-8"
     )
 
-    harvest = sources.gather(str(project), [sources.Source("CLAUDE.md", "guidance")], NOW)
+    harvest = discover.gather(str(project), [discover.Source("CLAUDE.md", "guidance")], NOW)
 
     assert [record.title for record in harvest.records] == ["Never use another one"]
     ((source, reason),) = harvest.refused
@@ -444,28 +444,28 @@ def test_what_carries_a_credential_is_refused_by_field_with_the_value_masked(pro
 def test_what_is_said_twice_is_taken_once(project):
     (project / "AGENTS.md").write_text(CLAUDE_MD, encoding="utf-8")
     (project / "b.md").write_text("## API\n- Never return a bare list from the API!\n", encoding="utf-8")
-    rule = sources.Source(".claude/rules/api.md", "guidance")
-    twice = [rule, sources.Source("b.md", "guidance")]
+    rule = discover.Source(".claude/rules/api.md", "guidance")
+    twice = [rule, discover.Source("b.md", "guidance")]
 
-    harvest = sources.gather(str(project), twice, NOW)
-    known = sources.gather(str(project), [rule], NOW, known=harvest.records)
+    harvest = discover.gather(str(project), twice, NOW)
+    known = discover.gather(str(project), [rule], NOW, known=harvest.records)
 
     assert len(harvest.records) == 1
-    assert harvest.twins == (sources.Refusal("b.md:2", f"says the same as {harvest.records[0].id}"),)
+    assert harvest.twins == (discover.Refusal("b.md:2", f"says the same as {harvest.records[0].id}"),)
     assert known.records == ()
 
 
 def test_a_file_that_cannot_be_read_is_told(project):
     os.mkfifo(project / "pipe.md")
 
-    harvest = sources.gather(str(project), [sources.Source("pipe.md", "guidance")], NOW)
+    harvest = discover.gather(str(project), [discover.Source("pipe.md", "guidance")], NOW)
 
-    assert harvest == sources.Harvest((), (sources.Refusal("pipe.md", "cannot be read: not a regular file"),))
+    assert harvest == discover.Harvest((), (discover.Refusal("pipe.md", "cannot be read: not a regular file"),))
 
 
 def test_imported_records_are_saved_and_linked(project):
     store = Store(str(project / ".claude" / "memory"))
-    harvest = sources.gather(str(project), sources.discover(str(project)), NOW)
+    harvest = discover.gather(str(project), discover.discover(str(project)), NOW)
 
     saved, refused = keeping.save(Keeper(store, Settings(), NOW), harvest.records)
 
@@ -482,14 +482,14 @@ def test_a_successor_that_comes_later_replaces_what_was_imported_before(project)
     (project / "docs/adr/0003-rabbit.md").write_text(
         NYGARD.replace("Superceded by [7. Use NATS](0007-use-nats.md)", "")
     )
-    first = sources.gather(str(project), [sources.Source("docs/adr/0003-rabbit.md", "decision")], NOW)
+    first = discover.gather(str(project), [discover.Source("docs/adr/0003-rabbit.md", "decision")], NOW)
     keeping.save(keeper, first.records)
     (project / "docs/adr/0007-use-nats.md").write_text(
         MADR.replace("status: accepted", "status: accepted, supersedes 3")
     )
 
-    both = [sources.Source(f"docs/adr/{name}", "decision") for name in ("0003-rabbit.md", "0007-use-nats.md")]
-    second = sources.gather(str(project), both, NOW, known=[entry.memory for entry in store.entries()])
+    both = [discover.Source(f"docs/adr/{name}", "decision") for name in ("0003-rabbit.md", "0007-use-nats.md")]
+    second = discover.gather(str(project), both, NOW, known=[entry.memory for entry in store.entries()])
     keeping.save(keeper, second.records)
 
     assert len(second.records) == 1
@@ -503,7 +503,9 @@ def test_a_record_of_the_same_id_that_says_something_else_is_left_as_it_is(proje
         "decision", id="use-nats-jetstream-for-background-jobs", title="Use NATS JetStream for background jobs"
     )
     keeper.save(mine)
-    harvest = sources.gather(str(project), [sources.Source("docs/adr/0007-use-nats.md", "decision")], NOW, known=[mine])
+    harvest = discover.gather(
+        str(project), [discover.Source("docs/adr/0007-use-nats.md", "decision")], NOW, known=[mine]
+    )
 
     saved, refused = keeping.save(keeper, harvest.records)
 
@@ -513,7 +515,7 @@ def test_a_record_of_the_same_id_that_says_something_else_is_left_as_it_is(proje
 
 def test_a_rehearsed_import_links_and_writes_nothing(project):
     store = Rehearsal(str(project / ".claude" / "memory"))
-    harvest = sources.gather(str(project), sources.discover(str(project)), NOW)
+    harvest = discover.gather(str(project), discover.discover(str(project)), NOW)
 
     saved, refused = keeping.save(Keeper(store, Settings(), NOW), harvest.records)
 

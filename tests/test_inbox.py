@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from recollect import compose
-from recollect.capturing import inbox
-from recollect.capturing.inbox import BrokenDraft, Draft, Inbox
+from recollect.capture import inbox
+from recollect.capture.inbox import BrokenDraft, Draft, Inbox
 from recollect.errors import AlreadyExists, BadRecord, NotFound
-from recollect.search import index, matching
-from recollect.store import Store, record_files
+from recollect.record import compose
+from recollect.search import index, rank
+from recollect.store.store import Store, record_files
 
 CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rationale": ["failovers"]}
 
@@ -42,7 +42,7 @@ def test_nothing_that_retrieves_sees_a_draft(tmp_path):
 
     assert list(record_files(str(tmp_path))) == []
     assert list(Store(str(tmp_path)).scan()) == []
-    assert matching.find(index.open(str(tmp_path)), "where do sessions live in postgres", limit=5) == []
+    assert rank.find(index.open(str(tmp_path)), "where do sessions live in postgres", limit=5) == []
 
 
 def test_git_leaves_the_inbox_out(tmp_path):

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import lean, memory, paths
-from recollect.search import index, matching, sweep
-from recollect.store import Store
+from recollect import coldstart, paths
+from recollect.record import memory
+from recollect.search import index, rank, refresh
+from recollect.store.store import Store
 from tests import without_fts5
 from tests.records import sample
 
@@ -36,7 +37,7 @@ def root(tmp_path):
 def found(root, text, hook=False, **options):
     opened = index.open(root, hook=hook)
     try:
-        return [match.id for match in matching.find(opened, text, **options)]
+        return [match.id for match in rank.find(opened, text, **options)]
     finally:
         opened.close()
 
@@ -88,11 +89,11 @@ def test_an_edited_record_is_not_shown_stale_even_if_no_sweep_came_by(root, monk
     settle(root)
     found(root, "zebra")
     put(root, topic("one", "okapi and zebra"))
-    monkeypatch.setattr(sweep, "refresh", lambda *_, **__: False)
+    monkeypatch.setattr(refresh, "refresh", lambda *_, **__: False)
 
     opened = index.open(root, hook=True)
 
-    assert [match.title for match in matching.find(opened, "zebra")] == ["About okapi and zebra"]
+    assert [match.title for match in rank.find(opened, "zebra")] == ["About okapi and zebra"]
 
 
 def test_a_broken_record_harms_nobody_and_comes_back_when_mended(root):
@@ -129,7 +130,7 @@ def test_a_cache_damaged_in_the_middle_is_made_anew(root):
 
 def test_a_cache_of_another_version_is_made_anew(root):
     found(root, "zebra")
-    connection = lean.connect(paths.index_file(root))
+    connection = coldstart.connect(paths.index_file(root))
     connection.execute("PRAGMA user_version=1")
     connection.close()
 
@@ -139,7 +140,7 @@ def test_a_cache_of_another_version_is_made_anew(root):
 def test_an_emptied_full_text_table_is_noticed_and_healed(root):
     settle(root)
     found(root, "zebra")
-    connection = lean.connect(paths.index_file(root), isolation_level=None)
+    connection = coldstart.connect(paths.index_file(root), isolation_level=None)
     connection.execute("INSERT INTO word (word) VALUES ('delete-all')")
     connection.close()
 
@@ -153,14 +154,14 @@ def test_a_cache_that_cannot_be_written_means_an_index_in_memory(root, monkeypat
     opened = index.open(root, hook=True)
 
     assert opened.in_memory
-    assert [match.id for match in matching.find(opened, "zebra")] == ["one"]
+    assert [match.id for match in rank.find(opened, "zebra")] == ["one"]
 
 
 def test_a_locked_cache_is_read_as_it_is_and_new_records_wait(root):
     settle(root)
     found(root, "zebra")
     put(root, topic("four", "narwhal"))
-    other = lean.connect(paths.index_file(root), isolation_level=None)
+    other = coldstart.connect(paths.index_file(root), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
         assert found(root, "zebra", hook=True) == ["one"]
@@ -172,7 +173,7 @@ def test_a_locked_cache_is_read_as_it_is_and_new_records_wait(root):
 
 def test_a_cache_locked_against_reading_means_an_index_in_memory(root):
     found(root, "zebra")
-    other = lean.connect(paths.index_file(root), isolation_level=None)
+    other = coldstart.connect(paths.index_file(root), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     try:
         assert found(root, "zebra", hook=True) == ["one"]
@@ -184,9 +185,9 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
     for number in range(30):
         put(root, topic(f"more-{number:02}", f"animal{number}"))
     ticks = iter(range(10_000))
-    monkeypatch.setattr(sweep, "HOOK_SECONDS", 10)
+    monkeypatch.setattr(refresh, "HOOK_SECONDS", 10)
     monkeypatch.setattr("recollect.search.indexing.time.monotonic", lambda: next(ticks))
-    monkeypatch.setattr("recollect.search.sweep.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("recollect.search.refresh.time.monotonic", lambda: next(ticks))
 
     sizes = []
     for _ in range(5):
@@ -200,11 +201,11 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
 def test_several_processes_may_build_it_at_once(root):
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from recollect.search import index, matching\n"
-        "print([m.id for m in matching.find(index.open(sys.argv[2], hook=True), 'zebra')])"
+        "from recollect.search import index, rank\n"
+        "print([m.id for m in rank.find(index.open(sys.argv[2], hook=True), 'zebra')])"
     )
-    source = str(Path(index.__file__).parents[1])
-    command = [sys.executable, "-c", script, source, root]
+    source = str(Path(index.__file__).parents[2])
+    command = [sys.executable, "-S", "-E", "-c", script, source, root]
 
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(6)]
 
@@ -216,13 +217,13 @@ def test_a_store_that_does_not_exist_is_an_empty_one(tmp_path):
 
 
 def test_without_fts5_the_keyword_scorer_answers(root, monkeypatch):
-    monkeypatch.setattr(lean, "connect", without_fts5.connect)
+    monkeypatch.setattr(coldstart, "connect", without_fts5.connect)
 
     opened = index.open(root)
 
     assert not opened.has_words
-    assert [match.id for match in matching.find(opened, "zebra")] == ["one"]
-    assert [match.id for match in matching.find(opened, "giraffe", mode="auto")] == ["two"]
+    assert [match.id for match in rank.find(opened, "zebra")] == ["one"]
+    assert [match.id for match in rank.find(opened, "giraffe", mode="auto")] == ["two"]
 
 
 def test_the_index_follows_the_stores_own_commands(root):

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect import moment
-from recollect.health import host, installation, interpreter
+from recollect import timestamps
+from recollect.doctor import claude_files, hook_python, installation
 from recollect.session import sessions
 from tests.powerless import powerless
 
@@ -83,7 +83,7 @@ class Machine:
         """A conversation in the project, as the host writes it down."""
         folder = self.claude / "projects" / sessions.mangled(os.path.realpath(self.project))
         folder.mkdir(parents=True, exist_ok=True)
-        at = moment.at(time.time() - ago)
+        at = timestamps.at(time.time() - ago)
         prompt = {"type": "user", "message": {"role": "user", "content": "hello"}, "timestamp": at, "uuid": "u"}
         path = folder / f"{SESSION}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in ({**prompt, "cwd": str(self.project)}, *lines)))
@@ -192,7 +192,7 @@ def test_hooks_are_disabled_in_the_settings(machine: Machine, where: str):
 def test_whoever_manages_the_machine_allows_no_hooks_but_theirs(machine: Machine, tmp_path: Path, monkeypatch):
     managed = tmp_path / "managed-settings.json"
     merge(managed, {"allowManagedHooksOnly": True})
-    monkeypatch.setattr(host, "_MANAGED", {sys.platform: str(managed)})
+    monkeypatch.setattr(claude_files, "_MANAGED", {sys.platform: str(managed)})
 
     found = [finding for finding in installation.examine(str(machine.project)) if finding.check == "settings"]
 
@@ -338,7 +338,7 @@ def test_an_interpreter_of_hooks_that_will_not_do(machine: Machine, says: str, s
 
 
 def test_this_python_is_asked_for_real():
-    assert [problem[:2] for problem in interpreter.about(REAL)] == [("ok", "python")]
+    assert [problem[:2] for problem in hook_python.about(REAL)] == [("ok", "python")]
 
 
 @pytest.mark.parametrize(

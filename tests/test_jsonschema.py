@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recollect import jsonschema as ours
-from recollect import schema
+from recollect.record import schema
 from tests.records import json_values, raw, valid_records
 
 theirs = pytest.importorskip("jsonschema")

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from recollect import config, paths, rules, trace
+from recollect import failure_log, paths, settings_table
 from recollect.cli import main
-from recollect.config import Settings
 from recollect.errors import ModelFailed, NoModel
-from recollect.judging import allowance, judge, precedent
-from recollect.judging.hearing import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
+from recollect.judge import judge, limits, precedent
+from recollect.judge.hearing import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
+from recollect.settings import Settings, load_settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, keeps, message, notes, says, whole
 
 if TYPE_CHECKING:
-    from recollect.judging.hearing import Candidate
+    from recollect.judge.hearing import Candidate
 
 SRC = str(Path(__file__).parents[1] / "src")
 KEY = "sk-ant-test-0123456789abcdef0123"
@@ -71,7 +71,7 @@ def kept(
 
 
 def traces() -> list[str]:
-    return [f"{what}: {error}" for _, what, error in trace.recent()]
+    return [f"{what}: {error}" for _, what, error in failure_log.recent()]
 
 
 def test_it_is_off_by_default() -> None:
@@ -322,7 +322,7 @@ class TestPrecedent:
     def test_a_damaged_file_means_asking_again(self, damage: bytes) -> None:
         with ModelServer(keeps(B.title)) as server:
             kept(server, FEW)
-            (file,) = Path(allowance.folder()).glob("verdicts-*")
+            (file,) = Path(limits.folder()).glob("verdicts-*")
             key = file.read_bytes().split(b" ")[0]
             file.write_bytes(damage.replace(b"KEY", key))
 
@@ -331,7 +331,7 @@ class TestPrecedent:
 
     def test_a_folder_that_cannot_be_written_costs_only_the_memory(self) -> None:
         os.makedirs(paths.state_dir())
-        Path(allowance.folder()).write_text("in the way")
+        Path(limits.folder()).write_text("in the way")
 
         precedent.note("s", "k", [True])
 
@@ -365,7 +365,7 @@ class TestAllowance:
         assert server.requests == []
 
     def test_racing_prompts_never_overdraw_it(self) -> None:
-        script = "from recollect.judging import allowance; print(sum(allowance.claim(1, 60) for _ in range(40)))"
+        script = "from recollect.judge import limits; print(sum(limits.claim(1, 60) for _ in range(40)))"
         environment = {**os.environ, "PYTHONPATH": SRC}
 
         def run(_: int) -> int:
@@ -382,14 +382,14 @@ class TestAllowance:
 
     def test_each_day_has_its_own_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
         days = iter(["2026-03-01T23:59:59Z", "2026-03-02T00:00:00Z", "2026-03-02T00:00:01Z"])
-        monkeypatch.setattr("recollect.moment.now", lambda: next(days))
+        monkeypatch.setattr("recollect.timestamps.now", lambda: next(days))
 
-        assert [allowance.claim(1, 1), allowance.claim(1, 1)] == [True, True]
-        assert allowance.used() == 1
+        assert [limits.claim(1, 1), limits.claim(1, 1)] == [True, True]
+        assert limits.used() == 1
 
     def test_what_cannot_be_counted_is_not_sent(self) -> None:
         os.makedirs(paths.state_dir())
-        Path(allowance.folder()).write_text("in the way")
+        Path(limits.folder()).write_text("in the way")
 
         with ModelServer(model_server.hangs) as server:
             assert kept(server, FEW) == [A, B, C]
@@ -398,14 +398,14 @@ class TestAllowance:
         assert "cannot be counted" in traces()[0]
 
     def test_what_is_a_month_old_is_deleted(self) -> None:
-        allowance.claim(1, 9)
+        limits.claim(1, 9)
         precedent.note("old", "k", [True])
-        (old,) = Path(allowance.folder()).glob("verdicts-*")
+        (old,) = Path(limits.folder()).glob("verdicts-*")
         os.utime(old, (0, 0))
 
-        allowance.prune()
+        limits.prune()
 
-        assert [path.name.split("-")[0] for path in Path(allowance.folder()).iterdir()] == ["requests"]
+        assert [path.name.split("-")[0] for path in Path(limits.folder()).iterdir()] == ["requests"]
 
 
 class TestVerdicts:
@@ -442,17 +442,17 @@ class TestVerdicts:
 class TestTrust:
     """A project cannot make the machine talk to anybody."""
 
-    KEYS = [key for key in rules.RULES if key.startswith("retrieval.judge.")]
+    KEYS = [key for key in settings_table.RULES if key.startswith("retrieval.judge.")]
 
     def test_every_setting_of_the_judge_is_the_users_alone(self) -> None:
         assert len(self.KEYS) >= 10
-        assert all(rules.RULES[key].user_only for key in self.KEYS)
+        assert all(settings_table.RULES[key].user_only for key in self.KEYS)
 
     def test_a_project_that_names_an_endpoint_is_ignored_with_a_warning(self, tmp_path: Path) -> None:
         judged = {"enabled": True, "endpoint": "http://evil.example", "api_key_env": "AWS_SECRET_ACCESS_KEY"}
         (tmp_path / paths.CONFIG).write_text(json.dumps({"retrieval": {"judge": judged}}))
 
-        loaded = config.load(str(tmp_path))
+        loaded = load_settings(str(tmp_path))
 
         assert not judge.is_on(loaded)
         assert loaded.text("retrieval.judge.endpoint") == ""
@@ -477,11 +477,11 @@ def write_user_config(**given: object) -> None:
 def test_a_process_ends_although_the_model_still_hangs(behave: Behaviour) -> None:
     script = """
 from types import SimpleNamespace as N
-from recollect import config
-from recollect.judging import judge
+from recollect.settings import load_settings
+from recollect.judge import judge
 note = {"title": "t", "category": "decision", "tags": (), "essence": "e"}
 found = [N(id=f"n{n}", probability=0.9 - n / 25, **note) for n in range(12)]
-print([one.id for one in judge.keep("p", found, [], config.load(""), "s", bar=.5)], flush=True)
+print([one.id for one in judge.keep("p", found, [], load_settings(""), "s", bar=.5)], flush=True)
 """
     with ModelServer(behave) as server:
         # On a busy machine the first limits may pass before anything is sent.
@@ -501,8 +501,8 @@ OURS = {"judge", "hearing", "question", "conversation", "provider", "post", "all
 
 def test_asking_whether_it_is_on_imports_nothing_heavy() -> None:
     done = run_python(
-        "from recollect import config; from recollect.judging import judge\n"
-        "print(judge.is_on(config.load('')), *sorted({name.split('.')[0] for name in sys.modules}))"
+        "from recollect.settings import load_settings; from recollect.judge import judge\n"
+        "print(judge.is_on(load_settings('')), *sorted({name.split('.')[0] for name in sys.modules}))"
     )
 
     loaded = set(done.stdout.split())
@@ -529,7 +529,7 @@ print(*sorted(sys.modules), file=sys.stderr)
     done = run_python(script)
 
     loaded = set(done.stderr.split())
-    assert {"recollect.hooks.user_prompt_submit", "recollect.agent.recall", "recollect.search"} <= loaded
+    assert {"recollect.hooks.user_prompt_submit", "recollect.recall.for_prompt", "recollect.search"} <= loaded
     assert loaded & {f"recollect.{name}" for name in OURS} == set()
     assert {name.split(".")[0] for name in loaded} & {"urllib", "http", "ssl", "socket"} == set()
 

@@ -13,9 +13,10 @@ import time
 
 import pytest
 
-from recollect import config, files
-from recollect.keeper import Keeper
-from recollect.store import Entry, Store, problems_in_catalog
+from recollect import files
+from recollect.settings import Settings
+from recollect.store.store import Entry, Store, problems_in_catalog
+from recollect.store.writer import Keeper
 from tests import aftermath
 from tests.records import LATER, sample
 
@@ -76,7 +77,7 @@ def test_a_rename_that_dies_at_any_step_happened_whole_or_not_at_all(tmp_path, c
 
 
 def _rename(store):
-    keeper = Keeper(store, config.Settings(), now=LATER)
+    keeper = Keeper(store, Settings(), now=LATER)
     keeper.update("sessions-in-redis", {"title": "Sessions in Postgres"}, store.get("sessions-in-redis").hash)
 
 

@@ -17,7 +17,7 @@ HEAVY = (
     "argparse asyncio collections contextlib dataclasses datetime functools hashlib importlib.metadata inspect json"
     " logging pathlib re sqlite3 ssl subprocess tempfile typing urllib"
 ).split()
-LEAN = ["lean", "paths", "rules", "config", "moment"]
+LEAN = ["coldstart", "paths", "settings_table", "settings", "timestamps"]
 
 
 def _modules() -> dict[str, Path]:
@@ -51,48 +51,72 @@ def _imported(node: ast.AST, lazy: bool) -> Iterator[str]:
         yield from _imported(child, lazy)
 
 
-def _levels() -> dict[str, int]:
-    """The layer of each module of the foundation, as docs/design.md lists them."""
-    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    table = re.findall(r"^\| (\d+) \| `([\w.]+)` \|", page, re.MULTILINE)
-    return {f"recollect.{name}": int(level) for level, name in table}
+PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+ORDER = (
+    "record store search recall guard freshness digest capture usage audit importers judge session git doctor hooks cli"
+).split()
+ON_TOP = {"recollect", "recollect.__main__", "recollect.project", "recollect.jsonschema"}
+"""Root modules that stand above the packages."""
 
 
-def test_modules_of_the_foundation_import_only_from_layers_below():
-    level = _levels()
-    assert len(level) > 15
-    assert sorted(set(level) - set(MODULES)) == []
-
-    upward = [
-        f"{module} imports {name}"
-        for module in level
-        for name in imports(module, lazy=False)
-        if MODULES[name].name != "__init__.py" and level.get(name, 99) >= level[module]
-    ]
-
-    assert upward == []
+def _package(module: str) -> str:
+    """The package a module belongs to; empty for the root modules."""
+    name = module.split(".")[1] if "." in module else ""
+    return name if name in ORDER else ""
 
 
-def _packages() -> list[str]:
-    """The packages on top of the foundation, lowest first, as docs/design.md lists them."""
-    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    return re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)
+def _allowed() -> dict[str, set[str]]:
+    """What each package may import, as the table of docs/design.md says."""
+    rows = re.findall(r"^\| `(\w+)/` \|[^|]*\|([^|]*)\|$", PAGE, re.MULTILINE)
+    return {name: set(ORDER) - {"hooks"} if "all but hooks" in others else set(others.split()) for name, others in rows}
 
 
-def test_packages_import_only_from_those_listed_before_them():
-    order = _packages()
+def test_the_design_page_lists_every_package_in_order():
     folders = {file.parent.name for file in (SRC / "recollect").glob("*/__init__.py")}
-    assert set(order) == folders
 
-    upward = [
+    assert list(_allowed()) == ORDER
+    assert folders == set(ORDER)
+
+
+def test_the_tree_of_the_design_page_names_every_module():
+    tree = PAGE.split("```")[1]
+    name, listed = "", dict[str, list[str]]()
+    for line in tree.strip().splitlines():
+        folder, modules = line[:13].strip().rstrip("/"), line[13:].split()
+        name = folder or name
+        listed.setdefault("" if name == "recollect" else name, []).extend(modules)
+    own = [module for module in MODULES if module not in ("recollect", "recollect.__main__")]
+    leaves = {package: [] for package in ("", *ORDER)}
+    for module in own:
+        if module.removeprefix("recollect.") not in ORDER:
+            leaves[_package(module)].append(module.rpartition(".")[2])
+
+    assert listed == {package: sorted(modules) for package, modules in leaves.items()}
+
+
+def test_packages_import_only_what_the_design_page_allows():
+    allowed = _allowed()
+    wrong = [
         f"{module} imports {name}"
         for module in MODULES
         for name in imports(module, lazy=True)
-        if (here := module.split(".")[1:2]) and (there := name.split(".")[1:2]) and here != there
-        if here[0] in order and there[0] in order and order.index(there[0]) > order.index(here[0])
+        if (here := _package(module)) and (there := _package(name)) and here != there
+        if there not in allowed[here]
     ]
 
-    assert upward == []
+    assert wrong == []
+
+
+def test_root_modules_import_no_package():
+    wrong = [
+        f"{module} imports {name}"
+        for module in MODULES
+        if not _package(module) and module not in ON_TOP
+        for name in imports(module, lazy=True)
+        if _package(name)
+    ]
+
+    assert wrong == []
 
 
 def test_no_module_imports_itself_by_a_detour():
@@ -150,4 +174,4 @@ def test_the_modules_every_hook_starts_with_load_nothing_but_c(module):
 
 
 def test_the_guard_sees_a_heavy_module():
-    assert too_heavy(loaded("memory")) != []
+    assert too_heavy(loaded("record.memory")) != []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 
-from recollect import paths, trace
+from recollect import failure_log, paths
 from recollect.session import ledger
 from recollect.session.ledger import Ledger
 
@@ -103,7 +103,7 @@ def test_old_ledgers_are_pruned():
     ledger.prune()
 
     assert os.listdir(folder) == ["new"]
-    assert trace.recent() == []
+    assert failure_log.recent() == []
 
 
 def _claim(number: int) -> int:

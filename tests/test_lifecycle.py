@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import config, lifecycle, memory
 from recollect.errors import BadInput, Invalid, WrongState
-from recollect.memory import Change
+from recollect.record import lifecycle, memory
+from recollect.record.memory import Change
+from recollect.settings import Settings
 from tests.records import LATER, NOW, sample
 
 
-def _settings(**values: object) -> config.Settings:
-    settings = config.Settings()
+def _settings(**values: object) -> Settings:
+    settings = Settings()
     settings.take("test", True, values)
     assert settings.problems == []
     return settings

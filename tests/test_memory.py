@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import memory, schema
 from recollect.errors import BadRecord, RecollectError
-from recollect.memory import Anchor, Change, Memory, Scope
+from recollect.record import memory, schema
+from recollect.record.memory import Anchor, Change, Memory, Scope
 from tests.records import CONTENT, NOW, any_json, raw, sample, valid_records
 
 EARLIER = b"""{

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import memory, merge, schema
 from recollect.errors import BadRecord
+from recollect.record import memory, merge, schema
 
 BASE = {
     "schema_version": "1.0",

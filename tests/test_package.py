@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.health import residue
+from recollect.doctor import leftovers
 from tests.hooks.test_modules import PYTHONS
 
 ROOT = Path(__file__).parent.parent
@@ -71,7 +71,7 @@ def _in_git() -> list[str]:
 def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(package: Package):
     names = set(package.in_wheel())
     source = ROOT / "src" / "recollect"
-    cues = {f"recollect/capturing/cues/{path.name}" for path in (source / "capturing" / "cues").iterdir()}
+    cues = {f"recollect/capture/cues/{path.name}" for path in (source / "capture" / "cues").iterdir()}
 
     assert {"recollect/py.typed", f"recollect-{recollect.__version__}.dist-info/licenses/LICENSE", *cues} <= names
     strangers = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]
@@ -198,8 +198,8 @@ def test_cleaning_removes_only_what_recollect_made(tmp_path: Path, monkeypatch: 
         (tmp_path / "shared" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "shared" / name).write_text("12345")
 
-    found = residue.items()
-    residue.remove(found)
+    found = leftovers.items()
+    leftovers.remove(found)
 
     assert left(tmp_path / "shared") == sorted(mine)
     assert sum(item.size for item in found) == 5 * len(ours)
@@ -212,7 +212,7 @@ def test_cleaning_does_not_follow_links(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "sessions").symlink_to(tmp_path / "precious")
 
-    residue.remove(residue.items())
+    leftovers.remove(leftovers.items())
 
     assert left(tmp_path / "precious") == ["file"]
     assert not (tmp_path / "state").exists()
@@ -223,15 +223,15 @@ def test_a_dry_run_removes_nothing(tmp_path: Path):
     project.save("preference", {"title": "Tabs", "content": {"topic": "t", "value": "tabs", "reason": "r"}})
     project.recall("tabs or spaces?")
     clean = [sys.executable, str(ROOT / "bin" / "recollect"), "clean"]
-    before = residue.items()
+    before = leftovers.items()
 
     rehearsed = subprocess.run([*clean, "--dry-run"], capture_output=True, encoding="utf-8", check=True)
-    after_rehearsal = residue.items()
+    after_rehearsal = leftovers.items()
     done = subprocess.run(clean, capture_output=True, encoding="utf-8", check=True)
 
     assert before and after_rehearsal == before
     assert rehearsed.stdout.replace("would remove", "removed") == done.stdout
-    assert residue.items() == []
+    assert leftovers.items() == []
     assert [hit.memory.title for hit in project.search("tabs")] == ["Tabs"]
 
 
@@ -241,5 +241,5 @@ def test_everything_kept_outside_the_stores_is_known_to_clean():
     for path in (ROOT / "src" / "recollect").rglob("*.py"):
         kept |= set(re.findall(r'state_dir\(\), "([^"]+)"', path.read_text(encoding="utf-8")))
 
-    assert kept <= set(residue._STATE)
+    assert kept <= set(leftovers._STATE)
     assert len(kept) >= 5

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 import recollect
-from recollect import keeper as keeping
 from recollect.errors import AlreadyExists, BadInput, NoStore, UnsafePath
-from recollect.keeper import Keeper
 from recollect.project import Project
+from recollect.store import writer as keeping
+from recollect.store.writer import Keeper
 
 DECISION = {"title": "Jobs are rows", "context": "c", "decision": "d", "rationale": "r"}
 
@@ -49,7 +49,7 @@ def test_a_second_save_of_the_same_is_refused(root):
 def test_every_keeper_knows_its_own_moment(root, monkeypatch):
     """A server keeps one Project for days."""
     moments = iter(("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"))
-    monkeypatch.setattr(keeping.moment, "now", lambda: next(moments))
+    monkeypatch.setattr(keeping.timestamps, "now", lambda: next(moments))
     project = Project(str(root))
 
     assert [project.keeper.now, project.keeper.now] == ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]

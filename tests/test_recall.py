@@ -8,10 +8,11 @@ import os
 import pytest
 
 import recollect
-from recollect import config, paths
-from recollect.agent import recall
-from recollect.agent.recall import Stores
+from recollect import paths
+from recollect.recall import for_prompt
+from recollect.recall.for_prompt import Stores
 from recollect.session import ledger
+from recollect.settings import load_settings
 from tests.hooks.conftest import SIX
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
@@ -29,8 +30,8 @@ def project(tmp_path):
 
 
 def told(project, prompt, session="s", transcript_path=""):
-    settings = config.load(project.store.root)
-    return recall.for_prompt(project.stores, prompt, settings, session=session, transcript_path=transcript_path)
+    settings = load_settings(project.store.root)
+    return for_prompt.for_prompt(project.stores, prompt, settings, session=session, transcript_path=transcript_path)
 
 
 def configure(root, **retrieval):
@@ -69,9 +70,11 @@ def test_without_a_session_id_everything_is_new(project):
 
 
 def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
-    settings = config.load(project.store.root)
+    settings = load_settings(project.store.root)
 
-    assert recall.threshold(settings, first=True) == pytest.approx(recall.threshold(settings, first=False) - 0.1)
+    assert for_prompt.threshold(settings, first=True) == pytest.approx(
+        for_prompt.threshold(settings, first=False) - 0.1
+    )
 
 
 def test_a_referring_prompt_borrows_from_the_last_turns(project, tmp_path):
@@ -116,7 +119,7 @@ def test_a_superseded_decision_never_appears_its_successor_does(project):
 def test_the_users_own_memories_take_part_after_the_projects(project, home):
     mine = str(home / ".claude" / "memory")
     recollect.project.save(
-        recollect.keeper.Keeper(recollect.store.Store(mine), config.load(mine)),
+        recollect.store.writer.Keeper(recollect.store.store.Store(mine), load_settings(mine)),
         "preference",
         {"title": "Login state after a deploy", "topic": "login state", "value": "Keep users logged in after a deploy.",
          "reason": "support tickets", "triggers": ["where do we keep sessions after a deploy"]},
@@ -143,11 +146,11 @@ def test_after_compaction_what_was_in_use_comes_back_once(project):
     told(project, ASKS)
     stores = Stores(project.store.root, "")
 
-    again = recall.after_compaction(stores, "s")
+    again = for_prompt.after_compaction(stores, "s")
 
     assert "auth.sessions" in again
     assert told(project, ASKS) == ""
-    assert "auth.sessions" in recall.after_compaction(stores, "s")
+    assert "auth.sessions" in for_prompt.after_compaction(stores, "s")
 
 
 def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(project):
@@ -155,20 +158,20 @@ def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(projec
     project.save("decision", {"title": "Cookies", "context": "c", "decision": "Stateless.", "rationale": "r"})
     project.keeper.supersede("sessions-live-in-postgres-not-redis", "cookies")
 
-    again = recall.after_compaction(Stores(project.store.root, ""), "s")
+    again = for_prompt.after_compaction(Stores(project.store.root, ""), "s")
 
     assert "Stateless." in again
     assert "auth.sessions" not in again
 
 
 def test_a_session_that_was_told_nothing_has_nothing_to_come_back():
-    assert recall.after_compaction(Stores("", ""), "new") == ""
+    assert for_prompt.after_compaction(Stores("", ""), "new") == ""
 
 
 def test_the_preview_is_what_the_hook_says(project):
-    settings = config.load(project.store.root)
+    settings = load_settings(project.store.root)
 
-    text, found = recall.preview(project.stores, ASKS, settings, first=True)
+    text, found = for_prompt.preview(project.stores, ASKS, settings, first=True)
 
     assert text == told(project, ASKS)
     assert [one.match.id for one in found] == [hit.id for hit in project.recall(ASKS, first=True)]
@@ -177,7 +180,7 @@ def test_the_preview_is_what_the_hook_says(project):
 def test_a_projects_config_cannot_turn_the_judge_on(project):
     configure(project.store.root, judge={"enabled": True})
 
-    assert not config.load(project.store.root).flag("retrieval.judge.enabled")
+    assert not load_settings(project.store.root).flag("retrieval.judge.enabled")
     assert "auth.sessions" in told(project, ASKS)
 
 
@@ -186,7 +189,7 @@ def test_a_user_store_inside_the_project_is_not_the_users(project, monkeypatch):
     configure(forged, judge={"enabled": True})
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", os.path.dirname(forged))
 
-    assert not config.load(project.store.root).flag("retrieval.judge.enabled")
+    assert not load_settings(project.store.root).flag("retrieval.judge.enabled")
 
 
 @pytest.fixture
@@ -218,10 +221,10 @@ def test_a_memory_whose_file_changed_says_so(project, anchored):
 
 
 def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
-    settings = config.load(project.store.root)
-    before = recall.preview(project.stores, GANGWAY, settings, first=False)[1][0].match.probability
+    settings = load_settings(project.store.root)
+    before = for_prompt.preview(project.stores, GANGWAY, settings, first=False)[1][0].match.probability
     os.unlink(anchored)
-    bar = recall.gate.shifted(before, -0.5)
+    bar = for_prompt.gate.shifted(before, -0.5)
 
     configure(project.store.root, min_probability=bar)
     told(project, OTHER)
@@ -231,9 +234,9 @@ def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
 
 
 def test_what_agents_used_before_is_believed_a_little_more(project, monkeypatch):
-    settings = config.load(project.store.root)
+    settings = load_settings(project.store.root)
     plain = project.stores.find(ASKS, settings)[0].match
-    monkeypatch.setattr(recall.usage, "prior", lambda root: {plain.path: 0.3})
+    monkeypatch.setattr(for_prompt.usage, "prior", lambda root: {plain.path: 0.3})
 
     trusted = project.stores.find(ASKS, settings)[0].match
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import lean
-from recollect.briefing import relevance
-from recollect.briefing.selection import Candidate
+from recollect import coldstart
+from recollect.digest import relevance
+from recollect.digest.selection import Candidate
 from tests import without_fts5
 
 
@@ -46,7 +46,7 @@ def test_any_text_is_a_query_that_sqlite_accepts(text: str, texts: list[str]) ->
 
 
 def test_without_fts5_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lean, "connect", without_fts5.connect)
+    monkeypatch.setattr(coldstart, "connect", without_fts5.connect)
 
     with pytest.raises(relevance.Unavailable):
         relevance.of_texts(candidates("parser"), "parser")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import schema
-from recollect.fields import Flaw
+from recollect.record import schema
+from recollect.record.fields import Flaw
 from tests.records import raw
 
 FOLDERS = {

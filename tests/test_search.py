@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from recollect import config
-from recollect.search import gate, index, matching
+from recollect.search import gate, index, rank
+from recollect.settings import Settings
 from tests.records import sample
 from tests.test_index import put
 
@@ -19,7 +19,7 @@ def root(tmp_path):
 
 
 def search_in(root, text, **options):
-    return matching.find(index.in_memory(root), text, **options)
+    return rank.find(index.in_memory(root), text, **options)
 
 
 def ids(root, text, **options):
@@ -128,7 +128,7 @@ def test_what_no_longer_holds_is_never_told_unasked(root):
 def test_disabled_categories_and_old_records_are_never_told_unasked(root):
     put(root, decision("one", "Gateway one", "x", updated_at="2026-01-01T00:00:00Z"))
     put(root, sample("preference", id="two", title="Gateway two", updated_at="2026-01-01T00:00:00Z"))
-    settings = config.Settings()
+    settings = Settings()
     settings.take("x", True, {"categories.decision.enabled": False, "categories.preference.retention_days": 30})
 
     assert ids(root, "gateway", mode="auto", settings=settings, now="2026-01-15T00:00:00Z") == ["two"]
@@ -137,7 +137,7 @@ def test_disabled_categories_and_old_records_are_never_told_unasked(root):
 
 def test_title_tags_selects_the_keyword_scorer(root):
     put(root, decision("one", "Gateway timeouts", "x"))
-    settings = config.Settings()
+    settings = Settings()
     settings.take("x", True, {"retrieval.match_strategy": "title_tags"})
 
     (match,) = search_in(root, "gateway", settings=settings)
@@ -150,8 +150,8 @@ def test_current_follows_a_path_to_what_holds_now(root):
     put(root, decision("new", "Sessions live in Redis", "Redis it is"))
     opened = index.in_memory(root)
 
-    assert matching.current(opened, "decisions/old.json").id == "new"
-    assert matching.current(opened, "decisions/none.json") is None
+    assert rank.current(opened, "decisions/old.json").id == "new"
+    assert rank.current(opened, "decisions/none.json") is None
 
 
 def test_a_record_deleted_after_indexing_is_not_shown(root):
@@ -160,7 +160,7 @@ def test_a_record_deleted_after_indexing_is_not_shown(root):
     opened = index.in_memory(root)
     os.unlink(os.path.join(root, "decisions", "one.json"))
 
-    assert [match.id for match in matching.find(opened, "gateway")] == ["two"]
+    assert [match.id for match in rank.find(opened, "gateway")] == ["two"]
 
 
 def test_a_search_in_a_large_store_is_bounded(root):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.briefing import relevance, selection
-from recollect.briefing.selection import Candidate, Pick
+from recollect.digest import relevance, selection
+from recollect.digest.selection import Candidate, Pick
 
 CATEGORIES = selection.PRIORITY
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import slug
+from recollect.record import slug
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 

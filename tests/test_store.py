@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from recollect import memory
 from recollect.errors import AlreadyExists, Ambiguous, BadRecord, Changed, Invalid, NotFound, UnsafePath, Unwritable
-from recollect.store import Broken, Entry, Store, names_in, problems_in_catalog, record_files
+from recollect.record import memory
+from recollect.store.store import Broken, Entry, Store, names_in, problems_in_catalog, record_files
 from tests.records import sample
 
 

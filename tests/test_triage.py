@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.capturing import corrections, lexicon, prose, triage
-from recollect.capturing.lexicon import Lexicon, Lexicons
-from recollect.capturing.scene import Scene
+from recollect.capture import corrections, sentences, triage
+from recollect.capture.conversation import Scene
+from recollect.capture.cues import _FOLDER, Lexicon, Lexicons
 from recollect.session.transcript import Ending, Message
 
 LEXICONS = Lexicons()
@@ -240,13 +240,13 @@ def test_no_single_cue_is_enough():
     ],
 )
 def test_sentences(text, raws):
-    assert [sentence.raw for sentence in prose.sentences(text)] == raws
+    assert [sentence.raw for sentence in sentences.split_sentences(text)] == raws
 
 
 def test_paths_and_code_are_no_words():
-    (sentence,) = prose.sentences("add it to docs/api/limits.md and `always use` call()")
+    (sentence,) = sentences.split_sentences("add it to docs/api/limits.md and `always use` call()")
 
-    assert [word for word in sentence.words if word != prose.CODE] == ["add", "it", "to", "and"]
+    assert [word for word in sentence.words if word != sentences.CODE] == ["add", "it", "to", "and"]
     assert sentence.has_code
 
 
@@ -277,13 +277,13 @@ def test_a_misspelling_is_read_as_what_it_stands_for():
 
 
 def test_languages_are_told_by_their_common_words():
-    with open(os.path.join(lexicon._FOLDER, "languages.json"), encoding="utf-8") as file:
+    with open(os.path.join(_FOLDER, "languages.json"), encoding="utf-8") as file:
         assert all(json.load(file).values())
 
 
 @pytest.mark.parametrize("name", ["de", "en", "es"])
 def test_a_word_list_is_well_formed(name):
-    with open(os.path.join(lexicon._FOLDER, f"{name}.json"), encoding="utf-8") as file:
+    with open(os.path.join(_FOLDER, f"{name}.json"), encoding="utf-8") as file:
         data = json.load(file)
 
     for tag, phrases in data["phrases"].items():
@@ -315,7 +315,7 @@ def test_prompts_that_sound_like_a_correction(prompt, is_one):
 
 
 def tags_of(language: str) -> set[str]:
-    with open(os.path.join(lexicon._FOLDER, f"{language}.json"), encoding="utf-8") as file:
+    with open(os.path.join(_FOLDER, f"{language}.json"), encoding="utf-8") as file:
         return set(json.load(file)["phrases"])
 
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollect
-from recollect import moment, trace, usage
+from recollect import failure_log, timestamps, usage
 from recollect.session import ledger
 from recollect.session.ledger import Ledger
-from recollect.usage import log, odds, tally
-from recollect.usage.tally import Counts
+from recollect.usage import usage_log, use_prior
+from recollect.usage.counts import Counts, interval
 from tests.conversation import does, prompt, result, says, told, write
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +34,7 @@ PATH = "decisions/sessions-live-in-postgres.json"
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    monkeypatch.setattr(moment, "now", lambda: NOW)
+    monkeypatch.setattr(timestamps, "now", lambda: NOW)
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
     project = recollect.open(str(folder))
@@ -115,7 +115,7 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
 
     usage.observe("s1", path, [store])
 
-    assert trace.recent() == []
+    assert failure_log.recent() == []
 
 
 def test_a_memory_told_anew_because_it_changed_is_judged_anew(store, tmp_path):
@@ -170,7 +170,7 @@ def test_nothing_to_observe_is_no_failure(store, session, transcript):
     usage.observe(session, transcript, [store])
 
     assert usage.summary(store).get(PATH, Counts()).judged == 0
-    assert trace.recent() == []
+    assert failure_log.recent() == []
 
 
 def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
@@ -179,7 +179,7 @@ def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
 
     usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
 
-    assert [error for _, _, error in trace.recent()] == [
+    assert [error for _, _, error in failure_log.recent()] == [
         "cannot observe a session: ZeroDivisionError: division by zero"
     ]
 
@@ -197,7 +197,7 @@ def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tm
 
 def test_garbled_lines_are_passed_over(store):
     usage.injected(store, [PATH])
-    with open(log.file_of(store), "ab") as file:
+    with open(usage_log.file_of(store), "ab") as file:
         file.write(b"\xff\xfe\n\t\t\n2026-03-04\tinjected\n2026-03-04\tstolen\tx\n2026-99-99\tused\tx\n")
         file.write(b"2026-03-04\tused\tx\t-3\n2026-03-04\tused\tx\t99999999999999999999\n2026-03-04\tinjected\ty\t2")
 
@@ -206,12 +206,12 @@ def test_garbled_lines_are_passed_over(store):
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_log(data):
-    os.makedirs(log.folder(), exist_ok=True)
+    os.makedirs(usage_log.folder(), exist_ok=True)
     for ending in ("log", "prior"):
-        Path(log.file_of("/some/store", ending)).write_bytes(data)
+        Path(usage_log.file_of("/some/store", ending)).write_bytes(data)
 
     assert all(one.injected >= 0 for one in usage.summary("/some/store").values())
-    assert all(-odds.MOST <= value <= odds.MOST for value in usage.prior("/some/store").values())
+    assert all(-use_prior.MOST <= value <= use_prior.MOST for value in usage.prior("/some/store").values())
 
 
 def _tell_often(work):
@@ -219,14 +219,14 @@ def _tell_often(work):
     for turn in range(60):
         usage.injected(store, [PATH, f"decisions/own-{number}.json"])
         if compacting and turn % 6 == 0:
-            log.compact(store)
+            usage_log.compact(store)
 
 
 def test_no_event_is_lost_between_racing_processes_and_compactions(store):
     with multiprocessing.get_context("spawn").Pool(6) as pool:
         pool.map(_tell_often, [(store, number, number < 2) for number in range(6)])
 
-    log.compact(store)
+    usage_log.compact(store)
 
     assert counts(store) == {
         PATH: "injected=360, used=0, ignored=0, contradicted=0",
@@ -250,21 +250,21 @@ def test_of_racing_stops_one_counts(store, tmp_path):
 
 
 def test_a_large_log_is_compacted_by_the_way_and_keeps_its_counts(store, monkeypatch):
-    monkeypatch.setattr(log, "LARGEST", 4_000)
+    monkeypatch.setattr(usage_log, "LARGEST", 4_000)
 
     for _ in range(300):
         usage.injected(store, [PATH])
 
-    assert os.path.getsize(log.file_of(store)) < 5_000
+    assert os.path.getsize(usage_log.file_of(store)) < 5_000
     assert usage.summary(store) == {PATH: Counts(injected=300)}
 
 
 def test_a_log_that_stays_large_is_not_compacted_at_every_event(store, monkeypatch):
-    monkeypatch.setattr(log, "LARGEST", 1_000)
+    monkeypatch.setattr(usage_log, "LARGEST", 1_000)
     usage.injected(store, [f"decisions/number-{n}.json" for n in range(100)])
     compacted = []
-    compact = log.compact
-    monkeypatch.setattr(log, "compact", lambda root: (compacted.append(1), compact(root)))
+    compact = usage_log.compact
+    monkeypatch.setattr(usage_log, "compact", lambda root: (compacted.append(1), compact(root)))
 
     for _ in range(20):
         usage.injected(store, [PATH])
@@ -273,15 +273,15 @@ def test_a_log_that_stays_large_is_not_compacted_at_every_event(store, monkeypat
 
 
 def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store):
-    os.makedirs(log.folder(), exist_ok=True)
-    Path(log.file_of(store)).write_text(
+    os.makedirs(usage_log.folder(), exist_ok=True)
+    Path(usage_log.file_of(store)).write_text(
         f"2025-07-03\tinjected\t{PATH}\n2025-07-09\tinjected\t{PATH}\n2026-03-03\tused\t{PATH}\n"
         "2026-01-02\tinjected\tdecisions/long-gone.json\n2026-03-01\tinjected\tdecisions/on-a-branch.json\n"
     )
 
-    log.compact(store)
+    usage_log.compact(store)
 
-    assert sorted(log.read(store)) == [
+    assert sorted(usage_log.read(store)) == [
         ("2025-07-01", "injected", PATH, 2),
         ("2026-03-01", "injected", "decisions/on-a-branch.json", 1),
         ("2026-03-03", "used", PATH, 1),
@@ -289,11 +289,11 @@ def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store
 
 
 def test_a_store_that_is_out_of_reach_loses_no_counts(store, tmp_path):
-    os.makedirs(log.folder(), exist_ok=True)
+    os.makedirs(usage_log.folder(), exist_ok=True)
     gone = str(tmp_path / "unmounted")
-    Path(log.file_of(gone)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
+    Path(usage_log.file_of(gone)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
 
-    log.compact(gone)
+    usage_log.compact(gone)
 
     assert usage.summary(gone) == {PATH: Counts(injected=1)}
 
@@ -303,12 +303,12 @@ def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
     for session in ("old", "new"):
         tell(session, store, PATH)
         usage.observe(session, path, [store])
-        os.utime(os.path.join(log.folder(), "sessions", session), (1, 1) if session == "old" else None)
+        os.utime(os.path.join(usage_log.folder(), "sessions", session), (1, 1) if session == "old" else None)
 
     tell("newest", store, PATH)
     usage.observe("newest", path, [store])
 
-    assert sorted(os.listdir(os.path.join(log.folder(), "sessions"))) == ["new", "newest"]
+    assert sorted(os.listdir(os.path.join(usage_log.folder(), "sessions"))) == ["new", "newest"]
 
 
 @pytest.mark.parametrize(
@@ -325,23 +325,23 @@ def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
 def test_the_prior_follows_the_evidence_and_is_neutral_without(one, sign):
     average = {f"decisions/{n}.json": Counts(used=5, ignored=5) for n in range(20)}
 
-    value = odds.of({**average, PATH: one}).get(PATH, 0.0)
+    value = use_prior.of({**average, PATH: one}).get(PATH, 0.0)
 
     assert (value > 0) - (value < 0) == sign
-    assert abs(value) <= odds.MOST
+    assert abs(value) <= use_prior.MOST
 
 
 def test_a_store_whose_memories_all_fare_alike_has_no_priors_to_speak_of():
-    values = odds.of({f"decisions/{n}.json": Counts(used=2, ignored=8) for n in range(20)})
+    values = use_prior.of({f"decisions/{n}.json": Counts(used=2, ignored=8) for n in range(20)})
 
     assert all(abs(value) < 0.02 for value in values.values())
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10_000)] * 4), max_size=8))
 def test_a_prior_never_exceeds_its_bounds(rows):
-    values = odds.of({str(n): Counts(*row) for n, row in enumerate(rows)})
+    values = use_prior.of({str(n): Counts(*row) for n, row in enumerate(rows)})
 
-    assert all(-odds.MOST <= value <= odds.MOST for value in values.values())
+    assert all(-use_prior.MOST <= value <= use_prior.MOST for value in values.values())
 
 
 def test_the_prior_on_disk_is_what_observation_left(store, tmp_path):
@@ -349,8 +349,8 @@ def test_the_prior_on_disk_is_what_observation_left(store, tmp_path):
         tell(f"s{number}", store, PATH)
         usage.injected(store, ["decisions/other.json"])
         usage.observe(f"s{number}", write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
-    log.append(store, [("ignored", "decisions/other.json")] * 8)
-    odds.refresh(store)
+    usage_log.append(store, [("ignored", "decisions/other.json")] * 8)
+    use_prior.refresh(store)
 
     priors = usage.prior(store)
 
@@ -359,8 +359,8 @@ def test_the_prior_on_disk_is_what_observation_left(store, tmp_path):
 
 
 def test_weeks_run_from_monday_and_end_with_this_one(store):
-    os.makedirs(log.folder(), exist_ok=True)
-    Path(log.file_of(store)).write_text(
+    os.makedirs(usage_log.folder(), exist_ok=True)
+    Path(usage_log.file_of(store)).write_text(
         f"2026-02-22\tused\t{PATH}\n2026-02-23\tused\t{PATH}\n2026-03-01\tinjected\t{PATH}\n2026-03-02\tinjected\tx\n"
     )
 
@@ -377,7 +377,7 @@ def test_weeks_run_from_monday_and_end_with_this_one(store):
 
 @pytest.mark.parametrize(("used", "judged", "bounds"), [(0, 0, (0, 1)), (5, 10, (0.237, 0.763)), (10, 10, (0.722, 1))])
 def test_interval(used, judged, bounds):
-    assert tally.interval(used, judged) == pytest.approx(bounds, abs=0.001)
+    assert interval(used, judged) == pytest.approx(bounds, abs=0.001)
 
 
 def test_suggestions_name_what_was_contradicted_or_never_used(store):
@@ -386,8 +386,8 @@ def test_suggestions_name_what_was_contradicted_or_never_used(store):
     fine = project.save("decision", {**SESSIONS, "title": "This is fine"}).path
     gone = project.save("decision", {**SESSIONS, "title": "Retired by now"})
     project.keeper.retire(gone.memory.id, reason="old")
-    log.append(store, [("contradicted", PATH), ("contradicted", gone.path), ("used", fine)])
-    log.append(store, [("ignored", path) for path in (unused, fine, gone.path) for _ in range(5)])
+    usage_log.append(store, [("contradicted", PATH), ("contradicted", gone.path), ("used", fine)])
+    usage_log.append(store, [("ignored", path) for path in (unused, fine, gone.path) for _ in range(5)])
 
     found = usage.suggestions(store)
 
@@ -397,8 +397,8 @@ def test_suggestions_name_what_was_contradicted_or_never_used(store):
 
 
 def test_a_record_changed_after_it_was_contradicted_is_not_suggested(store):
-    os.makedirs(log.folder(), exist_ok=True)
-    Path(log.file_of(store)).write_text(f"2026-03-03\tcontradicted\t{PATH}\n")
+    os.makedirs(usage_log.folder(), exist_ok=True)
+    Path(usage_log.file_of(store)).write_text(f"2026-03-03\tcontradicted\t{PATH}\n")
 
     assert usage.suggestions(store) == []
 

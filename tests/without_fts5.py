@@ -12,19 +12,19 @@ from typing import Any
 if __name__ == "__main__":
     sys.path[0] = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src")
 
-from recollect import lean
+from recollect import coldstart
 
 
-class Connection(lean.Connection):
+class Connection(coldstart.Connection):
     """A connection that answers as SQLite does when a module is missing."""
 
     def execute(self, sql: str, *values: Any) -> Any:
         if "using fts5" in sql.lower():
-            raise lean.SqliteError("no such module: fts5")
+            raise coldstart.SqliteError("no such module: fts5")
         return super().execute(sql, *values)
 
 
-_connect = lean.connect
+_connect = coldstart.connect
 
 
 def connect(*where: Any, **options: Any) -> Connection:
@@ -32,7 +32,7 @@ def connect(*where: Any, **options: Any) -> Connection:
 
 
 if __name__ == "__main__":
-    lean.connect = connect  # type: ignore[assignment,misc]
+    coldstart.connect = connect  # type: ignore[assignment,misc]
 
     from recollect.hooks import main
 

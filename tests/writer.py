@@ -13,16 +13,18 @@ import random
 import sys
 from collections.abc import Callable
 
-from recollect import compose, config, errors
-from recollect.keeper import Keeper
-from recollect.store import Store
+from recollect import errors
+from recollect.record import compose
+from recollect.settings import Settings
+from recollect.store.store import Store
+from recollect.store.writer import Keeper
 
 SHARED = 4
 
 
 class Writer:
     def __init__(self, root: str, log: str, number: int, seed: int) -> None:
-        self.keeper = Keeper(Store(root), config.Settings())
+        self.keeper = Keeper(Store(root), Settings())
         self.number = number
         self.random = random.Random(seed)
         self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

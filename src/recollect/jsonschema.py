@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recollect import schema
-from recollect.fields import (
+from recollect.record import schema
+from recollect.record.fields import (
     Choice,
     Count,
     Day,

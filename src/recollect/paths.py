@@ -8,7 +8,12 @@ from __future__ import annotations
 import os
 import sys
 
-from recollect.lean import digest
+from recollect.coldstart import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
 
 STORE = os.path.join(".claude", "memory")
 PROJECT_SOURCE = ".claude/memory/"
@@ -16,7 +21,7 @@ USER_SOURCE = "~/.claude/memory/"
 """How a store is called where a path of one of its records is shown."""
 
 CONFIG = "memory-config.json"
-CATALOG = "index.md"
+INDEX_MD = "index.md"
 INBOX = "inbox"
 
 
@@ -96,3 +101,21 @@ def _base(own: str, xdg: str, unix: str, mac: tuple[str, ...], windows: str) -> 
 
 def _home(*parts: str) -> str:
     return os.path.join(os.path.expanduser("~"), *parts)
+
+
+class override:  # noqa: N801
+    """Environment variables that say where things live, set inside a `with` and put back as they were."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._before = {name: os.environ.get(name) for name in variables}
+
+    def __enter__(self) -> None:
+        os.environ.update(self._variables)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

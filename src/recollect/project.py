@@ -6,16 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect import compose, config, files, paths
-from recollect.agent import recall
-from recollect.agent.recall import Found, Stores
-from recollect.config import Settings
+from recollect import files, paths
 from recollect.errors import BadInput, NoStore
-from recollect.git import gitfiles
-from recollect.keeper import Keeper
-from recollect.memory import Memory
-from recollect.search import index, matching
-from recollect.store import Entry, Store
+from recollect.git import git_files
+from recollect.recall.for_prompt import Found, Stores, preview
+from recollect.record import compose
+from recollect.record.memory import Memory
+from recollect.search import index, rank
+from recollect.settings import Settings, load_settings
+from recollect.store.store import Entry, Store
+from recollect.store.writer import Keeper
 
 
 class Hit:
@@ -78,7 +78,7 @@ class Project:
     def settings(self) -> Settings:
         """The effective settings, read once."""
         if self._settings is None:
-            self._settings = config.load(self.store.root)
+            self._settings = load_settings(self.store.root)
         return self._settings
 
     @property
@@ -112,7 +112,7 @@ class Project:
         found = [
             Found(match, root, source)
             for root, source in self.stores.places
-            for match in matching.find(
+            for match in rank.find(
                 index.open(root),
                 text,
                 limit=limit,
@@ -131,9 +131,7 @@ class Project:
             return []
         return [
             Hit(one)
-            for one in recall.preview(self.stores, prompt, self.settings, first=first, transcript_path=transcript_path)[
-                1
-            ]
+            for one in preview(self.stores, prompt, self.settings, first=first, transcript_path=transcript_path)[1]
         ]
 
 
@@ -143,7 +141,7 @@ def save(keeper: Keeper, category: str, given: Mapping[str, Any], *, allow_secre
     was_there = keeper.store.exists
     entry = keeper.save(record)
     if keeper.store.exists and not was_there:
-        gitfiles.ensure(keeper.store.root)
+        git_files.ensure(keeper.store.root)
     return entry
 
 

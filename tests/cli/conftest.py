@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect import moment
+from recollect import timestamps
 from recollect.cli import main
 
 NOW = "2026-03-02T09:30:00Z"
@@ -35,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "ferry"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(moment, "now", lambda: NOW)
+    monkeypatch.setattr(timestamps, "now", lambda: NOW)
     return folder
 
 

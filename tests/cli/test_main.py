@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import cli, moment, trace
+from recollect import cli, failure_log, timestamps
 from recollect.cli import COMMANDS, main, parser_of
 
 from .conftest import BIN, DECISION, in_own_process
@@ -73,7 +73,7 @@ def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(recollect, monkeyp
 
     assert outcome.code == 3
     assert "ZeroDivisionError: one over nought" in outcome.err
-    assert [(what, error) for _, what, error in trace.recent()] == [
+    assert [(what, error) for _, what, error in failure_log.recent()] == [
         (f"recollect version {cli.__version__}", "ZeroDivisionError: one over nought")
     ]
 
@@ -98,7 +98,7 @@ def test_one_command_does_not_load_the_others(tmp_path):
 
     loaded = done.stdout.split()
     assert "recollect.cli.version" in loaded
-    assert [name for name in loaded if name in ("recollect.store", "recollect.cli.save", "subprocess")] == []
+    assert [name for name in loaded if name in ("recollect.store.store", "recollect.cli.save", "subprocess")] == []
 
 
 def test_it_runs_from_a_bare_clone_without_site_packages(project):
@@ -196,7 +196,7 @@ def test_no_color_is_honoured(project, recollect, monkeypatch):
 
 
 def test_long_work_shows_progress_on_a_terminal_only(project, recollect, monkeypatch):
-    monkeypatch.setattr(moment, "now", lambda: "2026-03-02T09:30:00Z")
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-03-02T09:30:00Z")
     folder = project / ".claude" / "memory" / "decisions"
     recollect("save", "decision", "Model", *DECISION)
     model = (folder / "model.json").read_text()

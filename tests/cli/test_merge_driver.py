@@ -35,13 +35,13 @@ def clone(project, recollect):
 
 @pytest.fixture
 def change(recollect, clone, monkeypatch):
-    from recollect import moment
+    from recollect import timestamps
 
     moments = iter(f"2026-04-{day:02}T00:00:00Z" for day in range(1, 29))
 
     def update(*flags, name="jobs-are-rows"):
         now = next(moments)
-        monkeypatch.setattr(moment, "now", lambda: now)
+        monkeypatch.setattr(timestamps, "now", lambda: now)
         found = json.loads(recollect("show", name, "--json").out)
         assert recollect("update", name, "--hash", found["hash"], *flags).code == 0
         git(clone, "add", ".")

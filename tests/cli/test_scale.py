@@ -12,12 +12,13 @@ from time import process_time
 
 import pytest
 
-from recollect import catalog, config
 from recollect.cli import main
-from recollect.keeper import Keeper
-from recollect.memory import Memory
 from recollect.project import save
-from recollect.store import Entry, Store, problems_in_catalog
+from recollect.record.memory import Memory
+from recollect.settings import load_settings
+from recollect.store import index_md
+from recollect.store.store import Entry, Store, problems_in_catalog
+from recollect.store.writer import Keeper
 
 SMALL, LARGE = (2_000, 10_000) if os.environ.get("RECOLLECT_LONG") else (100, 500)
 
@@ -29,7 +30,7 @@ def projects(tmp_path_factory):
 
 def _project(folder, size):
     store = Store(str(folder / ".claude" / "memory"))
-    keeper = Keeper(store, config.load(store.root), "2026-03-02T09:30:00Z")
+    keeper = Keeper(store, load_settings(store.root), "2026-03-02T09:30:00Z")
     given = {"title": "Model", "context": "c" * 200, "decision": "d", "rationale": "r", "tags": ["a", "b"]}
     path = folder / ".claude/memory" / save(keeper, "decision", given).path
     model = json.loads(path.read_text())
@@ -76,7 +77,7 @@ def test_comparing_the_catalog_is_no_hidden_loop(tmp_path):
     def cost(size):
         store = Store(str(tmp_path))
         entries = [Entry(Memory("decision", f"r{n}", f"R {n}", {}), f"decisions/r{n}.json", "") for n in range(size)]
-        (tmp_path / "index.md").write_text(catalog.render(entry.memory for entry in entries))
+        (tmp_path / "index.md").write_text(index_md.render(entry.memory for entry in entries))
         started = process_time()
         assert problems_in_catalog(store, entries) == []
         return process_time() - started

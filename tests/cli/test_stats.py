@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli.stats import sparkline
-from recollect.usage import log
+from recollect.usage import usage_log
 
 from .conftest import DECISION
 
@@ -22,7 +22,7 @@ def store(project, recollect):
     for title in ("Jobs are rows", "No cache", "Never told"):
         assert recollect("save", "decision", title, *DECISION, "--tag", "queue").code == 0
     root = str(project / ".claude" / "memory")
-    os.makedirs(log.folder(), exist_ok=True)
+    os.makedirs(usage_log.folder(), exist_ok=True)
     lines = [
         *[f"2026-02-2{day}\tinjected\t{JOBS}" for day in range(3, 9)],
         f"2026-02-23\tused\t{JOBS}\t4",
@@ -31,7 +31,7 @@ def store(project, recollect):
         f"2026-03-02\tcontradicted\t{CACHE}",
         "2026-03-02\tinjected\tdecisions/gone.json",
     ]
-    Path(log.file_of(root)).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path(usage_log.file_of(root)).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return root
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from recollect import moment
+from recollect import timestamps
 
 from .conftest import DECISION
 
@@ -14,7 +14,7 @@ from .conftest import DECISION
 def test_gc_deletes_after_the_grace_period_and_says_so(project, recollect, monkeypatch):
     recollect("save", "decision", "Old", *DECISION)
     recollect("retire", "old", "--reason=r")
-    monkeypatch.setattr(moment, "now", lambda: "2026-05-01T00:00:00Z")
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-05-01T00:00:00Z")
 
     rehearsed = recollect("gc", "--dry-run")
     assert (project / ".claude/memory/decisions/old.json").exists()
@@ -28,7 +28,7 @@ def test_gc_deletes_after_the_grace_period_and_says_so(project, recollect, monke
 def test_gc_retires_what_is_past_its_retention(recollect, monkeypatch):
     recollect("save", "decision", "Old", *DECISION)
     recollect("config", "set", "categories.decision.retention_days", "10")
-    monkeypatch.setattr(moment, "now", lambda: "2026-05-01T00:00:00Z")
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-05-01T00:00:00Z")
 
     deeds = json.loads(recollect("gc", "--json").out)["deeds"]
 

@@ -14,7 +14,7 @@ from mock_api import Tool
 from sandbox import Client
 
 import recollect
-from recollect.capturing.inbox import Inbox
+from recollect.capture.inbox import Inbox
 
 ROOT = Path(__file__).parents[2]
 DECIDED = (

@@ -19,7 +19,7 @@ from sandbox import Client, Session
 from turn import Turn
 
 import recollect
-from recollect.capturing.inbox import Inbox
+from recollect.capture.inbox import Inbox
 
 ROOT = Path(__file__).parents[2]
 PARTS = (".claude-plugin", "bin", "hooks", "skills", "src", "README.md", "LICENSE")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect import trace
+from recollect import failure_log
 from recollect.hooks import EVENTS
 from recollect.project import Project
 from recollect.session.ledger import Ledger
@@ -125,7 +125,7 @@ def test_a_transcript_of_a_gigabyte(event: str, project: Project, huge_transcrip
     fields = event_in(project.root, transcript_path=str(huge_transcript), prompt="fix that")
 
     assert_small(bounded(event, fields))
-    assert trace.recent() == []
+    assert failure_log.recent() == []
 
 
 PIECES = {
@@ -150,7 +150,7 @@ PIECES = {
 @pytest.mark.parametrize("piece", list(PIECES))
 def test_a_prompt_of_a_megabyte(piece: str, project: Project):
     assert_small(bounded("user_prompt_submit", event_in(project.root, prompt=PIECES[piece])))
-    assert trace.recent() == []
+    assert failure_log.recent() == []
 
 
 @pytest.mark.heavy
@@ -170,7 +170,7 @@ def test_a_megabyte_of_anything_else(piece: str, project: Project, tmp_path: Pat
 
     for event in EVENTS:
         assert_small(bounded(event, large))
-    assert trace.recent() == []
+    assert failure_log.recent() == []
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_a_store_of_a_hundred_thousand_files(vast: Path):
     for round in range(2):
         for event in EVENTS:
             assert_small(bounded(event, event_in(str(vast), session_id=f"{event}-{round}")))
-    assert trace.recent() == []
+    assert failure_log.recent() == []
     assert sum(len(files) for _, _, files in os.walk(vast / ".claude" / "memory")) > 100_000
 
 
@@ -223,7 +223,7 @@ def test_ten_parallel_prompts_of_two_sessions_and_a_save_lose_nothing(project: P
         assert (process.returncode, err) == (0, b"")
         told[fields["session_id"]] += _paths(out)
 
-    assert (saving.wait(120), trace.recent()) == (0, [])
+    assert (saving.wait(120), failure_log.recent()) == (0, [])
     for session, records in told.items():
         with Ledger(session) as ledger:
             assert ledger.prompts == 5

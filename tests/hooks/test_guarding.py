@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.store import Store
+from recollect.store.store import Store
 
 
 def test_a_hand_written_record_is_denied_and_the_command_named(hook, project):

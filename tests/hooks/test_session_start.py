@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import paths, trace
-from recollect.briefing import shown
+from recollect import failure_log, paths
+from recollect.digest import last_digest
 from recollect.project import Project
 from recollect.session import ledger
 from tests.hooks.conftest import ROOT, run_hook
@@ -94,7 +94,7 @@ def test_an_old_ledger_is_pruned(project, hook):
 def test_what_was_shown_and_why_is_written_down(project, hook):
     answer = start(hook)
 
-    told = json.loads(Path(shown.file()).read_text())
+    told = json.loads(Path(last_digest.file()).read_text())
 
     assert (told["event"], told["session"], told["project"]) == ("session start, startup", "s1", project.root)
     assert (told["characters"], len(told["entries"])) == (len(answer.context), 6)
@@ -135,7 +135,7 @@ def test_a_wrong_weight_warns_and_the_digest_comes_all_the_same(project, hook, w
 
     assert answer.context
     assert answer.stderr.count(b"\n") == 1 and b"0.6 is used" in answer.stderr
-    assert "0.6 is used" in trace.recent()[-1][2]
+    assert "0.6 is used" in failure_log.recent()[-1][2]
 
 
 def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project, tmp_path):
@@ -171,7 +171,7 @@ def test_a_git_that_hangs_costs_at_most_the_budget(project, hook, tmp_path, monk
     assert time.monotonic() - before < 60
     assert 'context: "invoices"' in answer.context
     assert len(pids.read_text().split()) == 2
-    assert sum("did not answer in time" in error for _, _, error in trace.recent()) == 2
+    assert sum("did not answer in time" in error for _, _, error in failure_log.recent()) == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no timer to interrupt it with")
@@ -184,7 +184,7 @@ def test_whatever_hangs_the_session_starts(project, hook):
         answer = start(hook)
 
     assert (answer.code, answer.stdout) == (0, b"")
-    assert "took more than 3 seconds" in trace.recent()[-1][2]
+    assert "took more than 3 seconds" in failure_log.recent()[-1][2]
 
 
 def test_nothing_heavy_is_imported_for_it(project):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from recollect import __version__
-from recollect.cli.answer import Answer, emit, emit_error
+from recollect.cli.output import Answer, emit, emit_error
 from recollect.errors import RecollectError
 
 
@@ -32,16 +32,16 @@ COMMANDS: dict[str, Command] = {
     "inbox": Command("inbox", "List the drafts that wait for review."),
     "review": Command("review", "Walk through the drafts: accept, edit, merge, reject or skip each."),
     "show": Command("show", "Show one record."),
-    "list": Command("listing", "List records."),
+    "list": Command("list_", "List records."),
     "search": Command("search", "Find what answers a question."),
     "recall": Command("recall", "Show what a prompt would bring up, byte for byte."),
     "why": Command("why", "Explain what a prompt brings up, and what it does not."),
     "update": Command("update", "Change fields of a record."),
     "edit": Command("edit", "Change a record in your editor."),
-    "retire": Command("transitions", "Take a record out of use; `gc` deletes it after the grace period."),
-    "restore": Command("transitions", "Bring a retired record back."),
-    "archive": Command("transitions", "Put a record away for good, without deleting it."),
-    "unarchive": Command("transitions", "Bring an archived record back."),
+    "retire": Command("status", "Take a record out of use; `gc` deletes it after the grace period."),
+    "restore": Command("status", "Bring a retired record back."),
+    "archive": Command("status", "Put a record away for good, without deleting it."),
+    "unarchive": Command("status", "Bring an archived record back."),
     "supersede": Command("supersede", "Say that one record replaces another."),
     "freshness": Command("freshness", "Show which records are about files that have changed since."),
     "reanchor": Command("freshness", "Confirm that records hold for their files as they are now."),
@@ -139,10 +139,10 @@ def _unknown(name: str) -> int:
 def _report_bug(words: list[str], error: Exception) -> int:
     import traceback
 
-    from recollect import trace
+    from recollect import failure_log
 
     traceback.print_exc()
-    trace.leave(f"recollect {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
+    failure_log.leave(f"recollect {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
     print("This is a bug in Recollect: please report it with the lines above.", file=sys.stderr)
     return 3
 

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import usage
-from recollect.auditing import audit, foreign, item
-from recollect.auditing.audit import Evidence, Measure
-from recollect.auditing.item import Item
-from recollect.cli import freshness, target
-from recollect.cli.answer import Answer
+from recollect.audit import audit_item, other_tools, report
+from recollect.audit.audit_item import Item
+from recollect.audit.report import Evidence, Measure
+from recollect.cli import freshness, store_args
+from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean, table
-from recollect.drift import anchors, verdict
 from recollect.errors import BadInput
-from recollect.store import Broken, Entry, Store
+from recollect.freshness import anchors, verdict
+from recollect.store.store import Broken, Entry, Store
 
 CHECKS = (
     "duplicates", "contradictions", "superseded", "drifted", "missing", "unused", "overlong", "secrets", "junk",
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     limits = _limits(args.max_rate)
     where, items, evidence, broken = _material(args)
-    measures = audit.audit(items, evidence)
+    measures = report.audit(items, evidence)
     if args.claude_memory or args.markdown:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
     above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
@@ -65,13 +65,13 @@ def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, 
         raise BadInput("two folders were named", fix="give --claude-memory or --markdown, not both")
     folder = args.claude_memory or args.markdown
     if folder:
-        items = foreign.claude_memory(folder) if args.claude_memory else foreign.markdown(folder)
-        return folder, items, Evidence(missing=audit.lost_files(items, os.path.abspath(args.project))), []
-    store = target.existing(args)
+        items = other_tools.claude_memory(folder) if args.claude_memory else other_tools.markdown(folder)
+        return folder, items, Evidence(missing=report.lost_files(items, os.path.abspath(args.project))), []
+    store = store_args.existing(args)
     found = list(watched(store.scan(), "reading records"))
     entries = [each for each in found if isinstance(each, Entry)]
     broken = [each.path for each in found if isinstance(each, Broken)]
-    return store.root, [item.of(entry.memory) for entry in entries], _evidence(store, entries), broken
+    return store.root, [audit_item.of(entry.memory) for entry in entries], _evidence(store, entries), broken
 
 
 def _evidence(store: Store, entries: list[Entry]) -> Evidence:

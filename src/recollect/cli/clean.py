@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from recollect.cli.answer import Answer
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.health import residue
-from recollect.health.residue import Item
+from recollect.doctor import leftovers
+from recollect.doctor.leftovers import Item
 
 _KEPT = "Your records are where they were; what was removed is made again when it is needed."
 
@@ -17,9 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    found = residue.items()
+    found = leftovers.items()
     if not args.dry_run:
-        residue.remove(found)
+        leftovers.remove(found)
     data = {"removed": [item._asdict() for item in found], "dry_run": args.dry_run}
     return Answer(
         data, lambda screen: _text(screen, found, args.dry_run), note="" if args.dry_run or not found else _KEPT

@@ -7,14 +7,14 @@ import json
 import os
 from typing import Any
 
-from recollect import config, files, lean, paths, rules
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect import coldstart, files, paths, settings_table
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
-from recollect.config import Settings
 from recollect.errors import BadInput
-from recollect.rules import RULES, Rule
-from recollect.store import Store
+from recollect.settings import Settings, load_settings
+from recollect.settings_table import RULES, Rule
+from recollect.store.store import Store
 
 _LARGEST = 1_000_000
 
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = target.store_of(args)
+    store = store_args.store_of(args)
     if args.action == "show":
-        return _show(config.load(store.root), args.key)
+        return _show(load_settings(store.root), args.key)
     if not args.key or (args.action == "set" and args.value is None):
         raise BadInput("a setting and its value are needed", fix="recollect config set KEY VALUE, or unset KEY")
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
@@ -46,11 +46,11 @@ def value_of(settings: Settings, key: str) -> object:
 
 
 def _rule(key: str) -> Rule:
-    if rules.general(key) not in RULES:
+    if settings_table.general(key) not in RULES:
         settings = Settings()
         settings.take("", True, {key: None})
         raise BadInput(f"{key} {settings.problems[0].message}", fix="recollect config lists the settings")
-    return RULES[rules.general(key)]
+    return RULES[settings_table.general(key)]
 
 
 def _show(settings: Settings, key: str | None) -> Answer:
@@ -110,7 +110,7 @@ def _change(store: Store, key: str, value: object) -> Answer:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        raw = json.loads(lean.read(path, _LARGEST).decode("utf-8-sig"))
+        raw = json.loads(coldstart.read(path, _LARGEST).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

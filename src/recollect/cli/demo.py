@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from typing import NamedTuple
 
-from recollect import elsewhere, paths, trace
-from recollect.cli import main, sample
-from recollect.cli.answer import Answer
+from recollect import failure_log, paths
+from recollect.cli import demo_data, main
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, clean_lines, fit
 
 _LOCAL = {"CLAUDE_CONFIG_DIR": "home", "RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> Answer:
     folder = tempfile.mkdtemp(prefix="recollect-demo-")
     project = os.path.join(folder, "ferry")
     try:
-        with elsewhere.moved({name: os.path.join(folder, below) for name, below in _LOCAL.items()}):
+        with paths.override({name: os.path.join(folder, below) for name, below in _LOCAL.items()}):
             steps = list(_steps(project))
     finally:
         if not args.keep:
@@ -53,27 +53,29 @@ def run(args: argparse.Namespace) -> Answer:
 def _steps(project: str) -> Iterator[Step]:
     _make(project)
     yield _command(project, "A project gets a memory: a folder of plain files, kept by git.", "init")
-    for number, words in enumerate(sample.MEMORIES):
+    for number, words in enumerate(demo_data.MEMORIES):
         caption = "Six things worth remembering, one of each kind." if number == 0 else ""
         yield _command(project, caption, *words)
     yield _command(project, "What there is.", "list")
-    yield _command(project, "One of them.", "show", sample.OLD_ID)
-    for number, text in enumerate(sample.SEARCHES):
+    yield _command(project, "One of them.", "show", demo_data.OLD_ID)
+    for number, text in enumerate(demo_data.SEARCHES):
         yield _command(project, "" if number else "Finding one.", "search", text)
-    yield _command(project, "The decision changes. The old one stays on file, but no longer holds.", *sample.SUCCESSOR)
-    yield _command(project, "", "supersede", sample.OLD_ID, sample.NEW_ID)
-    for caption, prompt in sample.PROMPTS:
+    yield _command(
+        project, "The decision changes. The old one stays on file, but no longer holds.", *demo_data.SUCCESSOR
+    )
+    yield _command(project, "", "supersede", demo_data.OLD_ID, demo_data.NEW_ID)
+    for caption, prompt in demo_data.PROMPTS:
         told = _told(project, "user_prompt_submit", prompt=prompt)
         yield Step(caption, f"> {prompt}", told or "(nothing is added to the prompt)")
-    path = os.path.join(project, *sample.FILE.split("/"))
+    path = os.path.join(project, *demo_data.FILE.split("/"))
     told = _told(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": path})
     yield Step(
-        "The agent is about to edit a file: the constraint that belongs to it arrives.", f"Edit {sample.FILE}", told
+        "The agent is about to edit a file: the constraint that belongs to it arrives.", f"Edit {demo_data.FILE}", told
     )
     told = _told(project, "session_start", session_id="demo-2", source="startup")
     yield Step("A new session starts: where things stand.", "$ claude", told)
-    with open(os.path.join(project, paths.STORE, paths.CATALOG), encoding="utf-8") as file:
-        yield Step("For people and grep, a list.", f"$ cat {paths.STORE}/{paths.CATALOG}", file.read())
+    with open(os.path.join(project, paths.STORE, paths.INDEX_MD), encoding="utf-8") as file:
+        yield Step("For people and grep, a list.", f"$ cat {paths.STORE}/{paths.INDEX_MD}", file.read())
     yield _command(project, "Is everything as it should be?", "doctor")
 
 
@@ -118,7 +120,7 @@ def _told(project: str, event: str, **fields: object) -> str:
         (sys.executable, "-S", "-E", "-c", program), input=json.dumps(given).encode(), capture_output=True, check=True
     )
     # A hook never fails aloud: what went wrong would look like silence here.
-    for when, what, error in trace.recent():
+    for when, what, error in failure_log.recent():
         raise RuntimeError(f"{when} {what}: {error}")
     if not done.stdout:
         return ""

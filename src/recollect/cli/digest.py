@@ -7,9 +7,9 @@ import os
 import sys
 
 from recollect import paths
-from recollect.briefing import digest, shown
-from recollect.cli.answer import Answer
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
+from recollect.digest import digest, last_digest
 from recollect.project import Project
 
 
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> Answer:
     store = "" if args.user else project.store.root
     made = digest.make(project.root, _existing(store), _existing(paths.user_store()), project.settings)
     page = made.render()
-    told = shown.describe(made, page)
+    told = last_digest.describe(made, page)
     for warning in made.warnings:
         print(f"warning: {clean(warning)}", file=sys.stderr)
     return Answer({**told, "text": page.text}, lambda screen: _text(screen, page.text, told if args.why else {}))

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 
-from recollect import config, paths
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect import paths
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean
+from recollect.doctor import checks, installation
+from recollect.doctor.checks import Finding, Found
 from recollect.errors import UnsafePath, Unwritable
-from recollect.git import gitclone
-from recollect.health import doctor, installation
-from recollect.health.doctor import Finding, Found
+from recollect.git import merge_driver
 from recollect.project import Project
-from recollect.store import Store
+from recollect.settings import load_settings
+from recollect.store.store import Store
 
 _MARKS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "warning": ("warning", "yellow"), "error": ("error", "red")}
 
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    findings = [*doctor.examine_machine(), *installation.examine(paths.project_root(args.project))]
+    findings = [*checks.examine_machine(), *installation.examine(paths.project_root(args.project))]
     done: list[str] = []
     try:
         stores = list(_stores(args))
@@ -34,8 +35,8 @@ def run(args: argparse.Namespace) -> Answer:
         findings.append(Finding("error", "store", error.message, error.fix))
     for store in stores:
         if args.fix and store.exists:
-            done += doctor.repair(store)
-        findings += doctor.examine_store(store, config.load(store.root), _watched)
+            done += checks.repair(store)
+        findings += checks.examine_store(store, load_settings(store.root), _watched)
     if not args.user and stores:
         findings += _git(args)
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
@@ -49,7 +50,7 @@ def _watched(found: Iterable[Found]) -> Iterator[Found]:
 
 def _stores(args: argparse.Namespace) -> Iterator[Store]:
     """The project's store, and the user's where there is one: both speak in every session."""
-    store = target.store_of(args)
+    store = store_args.store_of(args)
     yield store
     user = Store(paths.user_store())
     if not args.user and user.exists and user.root != store.root:
@@ -65,9 +66,9 @@ def _git(args: argparse.Namespace) -> Iterator[Finding]:
 
 
 def _git_findings(root: str) -> Iterator[Finding]:
-    if gitclone.ignores(root, f".claude/memory/{paths.CATALOG}"):
+    if merge_driver.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
         yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
-    elif gitclone.is_clone(root) and not gitclone.driver(root):
+    elif merge_driver.is_clone(root) and not merge_driver.driver(root):
         yield Finding("note", "git", "records are merged line by line here", "recollect init --merge-driver")
 
 

@@ -12,12 +12,12 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from recollect import memory
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.update import told
 from recollect.errors import BadInput, BadRecord, RecollectError
-from recollect.store import Entry
+from recollect.record import memory
+from recollect.store.store import Entry
 
 _MISSING = object()
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    keeper = target.existing_keeper(args)
+    keeper = store_args.existing_keeper(args)
     before = keeper.store.get(args.id)
     copy = _copy(before, args.draft)
     try:

@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean, table
-from recollect.drift import anchors, verdict
-from recollect.drift.freshness import Freshness
-from recollect.drift.verdict import Verdict
 from recollect.errors import BadInput
-from recollect.memory import Memory
-from recollect.store import Entry, Store
+from recollect.freshness import anchors, verdict
+from recollect.freshness.check import Freshness
+from recollect.freshness.verdict import Verdict
+from recollect.record.memory import Memory
+from recollect.store.store import Entry, Store
 
 PATIENCE = 600.0
 UNANCHORED = "unanchored"
@@ -63,7 +63,7 @@ def _looked(judge: Freshness, entry: Entry) -> Looked:
 
 
 def _freshness(args: argparse.Namespace) -> Answer:
-    store = target.existing(args)
+    store = store_args.existing(args)
     _require_project(store)
     named = [store.get(reference) for reference in args.ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
@@ -125,7 +125,7 @@ def _since(each: Verdict) -> str:
 
 
 def _reanchor(args: argparse.Namespace) -> Answer:
-    keeper = target.existing_keeper(args)
+    keeper = store_args.existing_keeper(args)
     _require_project(keeper.store)
     done = []
     for reference in args.ids:
@@ -133,7 +133,7 @@ def _reanchor(args: argparse.Namespace) -> Answer:
         (looked,) = look(keeper.store, [before]) or [Looked(before, (), ())]
         moved = {each.pin.path: each.now for each in looked.verdicts if each.is_moved}
         after = keeper.reanchor(before.path, moved)
-        done.append({**target.handle(keeper.store, after), **_outcome(before.memory, after.memory, moved)})
+        done.append({**store_args.handle(keeper.store, after), **_outcome(before.memory, after.memory, moved)})
     return Answer({"records": done, "dry_run": args.dry_run}, lambda screen: _told(screen, done, args.dry_run))
 
 

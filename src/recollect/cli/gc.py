@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.keeper import Deed
+from recollect.store.writer import Deed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    deeds = target.existing_keeper(args).collect(dry_run=args.dry_run)
+    deeds = store_args.existing_keeper(args).collect(dry_run=args.dry_run)
     data = {"deeds": [deed._asdict() for deed in deeds], "dry_run": args.dry_run}
     return Answer(data, lambda screen: _text(screen, deeds, args.dry_run))
 

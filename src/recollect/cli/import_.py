@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput
-from recollect.imports import keeping, sources
+from recollect.importers import discover, keeping
 from recollect.project import Project
 
 
@@ -25,20 +25,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     root = Project(args.project).root
-    chosen = sources.named(root, args.paths) if args.paths else sources.discover(root)
+    chosen = discover.named(root, args.paths) if args.paths else discover.discover(root)
     if not chosen:
         raise BadInput(
             f"nothing to import was found in {root}", fix="name files or folders of Markdown: recollect import PATH"
         )
-    keeper = target.keeper_of(args)
+    keeper = store_args.keeper_of(args)
     known = [entry.memory for entry in keeper.store.entries()] if keeper.store.exists else []
-    harvest = sources.gather(root, chosen, keeper.now, known)
+    harvest = discover.gather(root, chosen, keeper.now, known)
     saved, clashes = keeping.save(keeper, harvest.records)
     refused = [*harvest.refused, *clashes]
     data: dict[str, Any] = {
         "dry_run": args.dry_run,
         "files": [source.path for source in chosen],
-        "saved": [{**target.handle(keeper.store, entry), "source": entry.memory.source} for entry in saved],
+        "saved": [{**store_args.handle(keeper.store, entry), "source": entry.memory.source} for entry in saved],
         "skipped": [twin._asdict() for twin in harvest.twins],
         "refused": [refusal._asdict() for refusal in refused],
     }

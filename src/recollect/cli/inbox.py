@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any, Union
 
-from recollect import memory
-from recollect.capturing.inbox import BrokenDraft, Draft, Inbox
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.capture.inbox import BrokenDraft, Draft, Inbox
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, table
+from recollect.record import memory
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    box = Inbox(target.store_of(args).root)
+    box = Inbox(store_args.store_of(args).root)
     found: list[Union[Draft, BrokenDraft]] = [box.get(args.name)] if args.name else list(box.scan())
     return Answer({"drafts": [brief(one) for one in found]}, lambda screen: _text(screen, found))
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 
-from recollect import catalog, files, paths
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect import files, paths
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean
-from recollect.store import Entry, Store, problems_in_catalog
+from recollect.store import index_md
+from recollect.store.store import Entry, Store, problems_in_catalog
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,19 +19,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = target.existing(args)
+    store = store_args.existing(args)
     store.recover()
     return _rebuild(store) if args.action == "rebuild" else _check(store)
 
 
 def _rebuild(store: Store) -> Answer:
     with store.writing():
-        text = catalog.render(entry.memory for entry in watched(store.entries(), "reading records"))
-        files.write(os.path.join(store.root, paths.CATALOG), text.encode("utf-8"))
-    count = len(catalog.entries(text))
+        text = index_md.render(entry.memory for entry in watched(store.entries(), "reading records"))
+        files.write(os.path.join(store.root, paths.INDEX_MD), text.encode("utf-8"))
+    count = len(index_md.entries(text))
 
     def told(screen: Screen) -> str:
-        return f"{screen.paint('rebuilt', 'green')} {paths.CATALOG}: {count:,} active record{'' if count == 1 else 's'}"
+        return (
+            f"{screen.paint('rebuilt', 'green')} {paths.INDEX_MD}: {count:,} active record{'' if count == 1 else 's'}"
+        )
 
     return Answer({"active": count}, told)
 
@@ -41,7 +44,7 @@ def _check(store: Store) -> Answer:
 
     def text(screen: Screen) -> str:
         if not drift:
-            return f"{paths.CATALOG} agrees with the records"
+            return f"{paths.INDEX_MD} agrees with the records"
         told = [*map(clean, drift), "fix: recollect index rebuild"]
         return "\n".join(told)
 

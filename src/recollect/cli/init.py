@@ -6,11 +6,11 @@ import argparse
 import os
 
 from recollect import paths
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput
-from recollect.git import gitfiles
+from recollect.git import git_files
 from recollect.project import Project
 
 
@@ -25,13 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     if args.merge_driver and args.user:
         raise BadInput("--merge-driver belongs to a project's clone", fix="leave out --user")
-    store = target.store_of(args)
+    store = store_args.store_of(args)
     is_new = not store.exists
     with store.writing():
-        written = gitfiles.ensure(store.root)
-        if not os.path.exists(os.path.join(store.root, paths.CATALOG)):
+        written = git_files.ensure(store.root)
+        if not os.path.exists(os.path.join(store.root, paths.INDEX_MD)):
             store.rebuild_catalog()
-            written.append(paths.CATALOG)
+            written.append(paths.INDEX_MD)
     notes = []
     if not args.user:
         notes += _git_notes(Project(args.project).root, args.merge_driver)
@@ -40,14 +40,14 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _git_notes(root: str, register: bool) -> list[str]:
-    from recollect.git import gitclone
+    from recollect.git import merge_driver
 
     notes = []
     if register:
-        notes.append(gitclone.register_driver(root))
-    elif gitclone.is_clone(root) and not gitclone.driver(root):
+        notes.append(merge_driver.register_driver(root))
+    elif merge_driver.is_clone(root) and not merge_driver.driver(root):
         notes.append("records can merge field by field: recollect init --merge-driver")
-    if gitclone.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.CATALOG}"):
+    if merge_driver.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.INDEX_MD}"):
         notes.append("git ignores this folder, so nobody else will see these records: check the project's .gitignore")
     return notes
 

@@ -7,16 +7,15 @@ import json
 import time
 from typing import Any, NamedTuple
 
-from recollect import config
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.config import Settings
 from recollect.errors import ModelFailed
-from recollect.judging import allowance, judge, provider
-from recollect.judging.conversation import Model
-from recollect.judging.hearing import Ruling
-from recollect.secret import redacted
+from recollect.judge import judge, limits, provider
+from recollect.judge.api import Model
+from recollect.judge.hearing import Ruling
+from recollect.record.secrets import redacted
+from recollect.settings import Settings, load_settings
 
 PATIENCE = 30.0
 """Seconds a person waits to learn that a model is too slow."""
@@ -66,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    settings = config.load(target.store_of(args).root)
+    settings = load_settings(store_args.store_of(args).root)
     model = provider.model(settings)
     try:
         ruling = judge.asking(model)(PROMPT, SAMPLES, (), time.monotonic() + PATIENCE)
@@ -109,7 +108,7 @@ def _report(settings: Settings, model: Model, ruling: Ruling) -> dict[str, Any]:
         "tokens_in": ruling.tokens_in,
         "tokens_out": ruling.tokens_out,
         "dollars": model.cost(ruling.tokens_in, ruling.tokens_out),
-        "requests_today": allowance.used(),
+        "requests_today": limits.used(),
         "daily_cap": settings.count("retrieval.judge.daily_cap"),
     }
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import subprocess
 
-from recollect import merge
-from recollect.cli.answer import Answer
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, BadRecord, Unwritable
+from recollect.record import merge
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

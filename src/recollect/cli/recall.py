@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from recollect import wording
-from recollect.agent import recall
-from recollect.agent.recall import Found
-from recollect.cli.answer import Answer
+from recollect.cli.output import Answer
 from recollect.project import Hit, Project
+from recollect.recall import for_prompt
+from recollect.recall.for_prompt import Found
+from recollect.text import tokens
 
 _SILENCE = "nothing is relevant enough: the agent would be told nothing"
 
@@ -25,12 +25,12 @@ def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     prompt = " ".join(args.prompt)
     text, found = "", list[Found]()
-    off = recall.turned_off(project.settings)
+    off = for_prompt.turned_off(project.settings)
     if not off:
-        text, found = recall.preview(
+        text, found = for_prompt.preview(
             project.stores, prompt, project.settings, first=args.first, transcript_path=args.transcript
         )
-    cost = wording.tokens(text)
+    cost = tokens(text)
     hits = [Hit(one) for one in found]
     data = {
         "prompt": prompt,

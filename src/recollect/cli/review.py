@@ -10,19 +10,19 @@ import sys
 import tempfile
 from typing import Any
 
-from recollect import compose, memory
-from recollect.capturing import neighbours, review
-from recollect.capturing.inbox import BrokenDraft, Draft, Inbox
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.capture import near_duplicates, review
+from recollect.capture.inbox import BrokenDraft, Draft, Inbox
+from recollect.cli import store_args
 from recollect.cli.edit import let_edit, read_edited
+from recollect.cli.output import Answer
 from recollect.cli.show import page
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, RecollectError
-from recollect.keeper import Keeper
-from recollect.memory import Memory
 from recollect.project import Project
-from recollect.store import Entry
+from recollect.record import compose, memory
+from recollect.record.memory import Memory
+from recollect.store.store import Entry
+from recollect.store.writer import Keeper
 
 _QUESTION = "[a]ccept  [e]dit  [m]erge  [r]eject  [s]kip  [q]uit ? "
 _WORDS = {"a": "accept", "e": "edit", "m": "merge", "r": "reject", "s": "skip", "q": "quit"}
@@ -56,7 +56,7 @@ class Desk:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.keeper: Keeper = target.keeper_of(args)
+        self.keeper: Keeper = store_args.keeper_of(args)
         self.box = Inbox(self.keeper.store.root)
         self.project = Project(args.project).root
         self.screen = Screen.of(sys.stdout)
@@ -82,7 +82,7 @@ class Desk:
         return review.accept(self.keeper, self.box, draft, project=self.project, force=args.force)
 
     def _done(self, verb: str, name: str, entry: Entry) -> Answer:
-        return _told(verb, name, target.handle(self.keeper.store, entry))
+        return _told(verb, name, store_args.handle(self.keeper.store, entry))
 
     def walk(self) -> Answer:
         """Show every draft and ask what shall become of it."""
@@ -134,7 +134,7 @@ class Desk:
 
     def _insists(self, draft: Draft) -> bool:
         """Whether a draft is to be saved beside the record that says the same or the opposite."""
-        near = [] if draft.updates or draft.supersedes else neighbours.nearest(self.keeper.store, draft.record)
+        near = [] if draft.updates or draft.supersedes else near_duplicates.nearest(self.keeper.store, draft.record)
         if not near or near[0].verdict not in ("same", "reverses"):
             return False
         one = near[0]
@@ -142,7 +142,7 @@ class Desk:
         return self._ask(f"{one.entry.path} {word} ({one.reason}). Save it all the same? [y/N] ").lower()[:1] == "y"
 
     def _merge(self, draft: Draft) -> str:
-        near = neighbours.nearest(self.keeper.store, draft.record)
+        near = near_duplicates.nearest(self.keeper.store, draft.record)
         likely = draft.updates or (near[0].memory.id if near else "")
         into = self._ask(f"into which record? [{likely}] ") or likely
         if not into:
@@ -171,7 +171,7 @@ class Desk:
             self._say(f"{self.screen.paint('said', 'cyan')}: {clean(quote)}")
         if draft.is_machine_made:
             self._say(self.screen.paint("made by recollect from the transcript, not by an agent", "yellow"))
-        for one in neighbours.nearest(self.keeper.store, draft.record):
+        for one in near_duplicates.nearest(self.keeper.store, draft.record):
             word = {"same": "says the same", "reverses": "contradicts this"}.get(one.verdict, "is near")
             self._say(f"{self.screen.paint(word, 'yellow')}: {one.entry.path} ({clean(one.memory.title)})")
         target_id = draft.updates

@@ -5,25 +5,26 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import compose, memory, project, schema
-from recollect.capturing import inbox, neighbours, offers, review
-from recollect.capturing.inbox import Draft, Inbox
-from recollect.capturing.neighbours import Neighbour
-from recollect.capturing.offers import Offer
-from recollect.cli import given, target
-from recollect.cli.answer import Answer, to_json
+from recollect import project
+from recollect.capture import inbox, near_duplicates, review, suggestion_log
+from recollect.capture.inbox import Draft, Inbox
+from recollect.capture.near_duplicates import Neighbour
+from recollect.capture.suggestion_log import Offer
+from recollect.cli import record_args, store_args
+from recollect.cli.output import Answer, to_json
 from recollect.cli.terminal import Screen, clean
 from recollect.cli.update import told
 from recollect.errors import BadInput
-from recollect.keeper import Keeper
-from recollect.memory import Memory
 from recollect.project import Project
+from recollect.record import compose, memory, schema
+from recollect.record.memory import Memory
+from recollect.store.writer import Keeper
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("category", metavar="CATEGORY", help=f"one of {', '.join(schema.FOLDERS)}")
     parser.add_argument("title", metavar="TITLE", nargs="?", help="one line that says what it is about")
-    given.add_arguments(parser)
+    record_args.add_arguments(parser)
     parser.add_argument("--update", metavar="ID", default="", help="it changes this record: put it in there")
     parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
     parser.add_argument("--force", action="store_true", help="save it although a record says nearly the same")
@@ -37,9 +38,9 @@ def run(args: argparse.Namespace) -> Answer:
     category = compose.category_of(args.category)
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
-    keeper = target.keeper_of(args)
+    keeper = store_args.keeper_of(args)
     made = _offer(args)
-    partial = {**_origin(args, made), **given.record(args, category)}
+    partial = {**_origin(args, made), **record_args.record(args, category)}
     record = compose.compose(category, partial, now=keeper.now, allow_secret=args.allow_secret)
     near = _near(args, keeper, record)
     if args.draft:
@@ -50,14 +51,14 @@ def run(args: argparse.Namespace) -> Answer:
         answer = _save(args, keeper, category, partial, near)
     if made and not args.dry_run:
         state = "drafted" if args.draft else "saved"
-        offers.note(Project(args.project).root, state, category, made.session, made.evidence)
+        suggestion_log.note(Project(args.project).root, state, category, made.session, made.evidence)
     return answer
 
 
 def _offer(args: argparse.Namespace) -> Offer | None:
     if not args.offer:
         return None
-    found = offers.find(Project(args.project).root, args.offer)
+    found = suggestion_log.find(Project(args.project).root, args.offer)
     if found is None:
         raise BadInput(f"no offer {args.offer!r} was made in this project", fix="leave --offer out")
     return found
@@ -76,9 +77,9 @@ def _near(args: argparse.Namespace, keeper: Keeper, record: Memory) -> list[Neig
             keeper.store.get(reference)
     if keeper.store.has(record.path):
         return []
-    near = neighbours.nearest(keeper.store, record)
+    near = near_duplicates.nearest(keeper.store, record)
     if not (args.force or args.update or args.supersedes):
-        neighbours.refuse(near, "the same command with")
+        near_duplicates.refuse(near, "the same command with")
     return near
 
 
@@ -134,7 +135,7 @@ def _save(
     if args.supersedes:
         _, entry = keeper.supersede(args.supersedes, entry.memory.id)
     data: dict[str, Any] = {
-        **target.handle(keeper.store, entry),
+        **store_args.handle(keeper.store, entry),
         "nearest": [_brief(one) for one in near],
         "dry_run": args.dry_run,
     }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import compose
-from recollect.cli.answer import Answer
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, wrap
 from recollect.errors import BadInput
 from recollect.project import Hit, Project
+from recollect.record import compose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

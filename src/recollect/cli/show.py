@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from recollect import memory, schema
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, clean_lines, wrap
-from recollect.memory import Memory
-from recollect.store import Entry
+from recollect.record import memory, schema
+from recollect.record.memory import Memory
+from recollect.store.store import Entry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,9 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = target.existing(args)
+    store = store_args.existing(args)
     entry = store.get(args.id)
-    data = {**target.handle(store, entry), "record": memory.to_json(entry.memory)}
+    data = {**store_args.handle(store, entry), "record": memory.to_json(entry.memory)}
     return Answer(data, lambda screen: page(entry, screen, history=args.history))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import moment, usage
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect import timestamps, usage
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
 from recollect.errors import BadInput, RecollectError
-from recollect.store import Store, record_files
+from recollect.store.store import Store, record_files
+from recollect.usage.counts import Counts, interval, total
 from recollect.usage.suggestion import Suggestion
-from recollect.usage.tally import Counts, interval, total
 
 WEEKS = 12
 _BARS = "▁▂▃▄▅▆▇█"
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = target.existing(args)
+    store = store_args.existing(args)
     since = "" if args.since is None else _day(args.since)
     counts = usage.summary(store.root, since)
     only = store.get(args.id).path if args.id else ""
@@ -43,8 +43,8 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _day(text: str) -> str:
     if text[-1:] in ("d", "D") and text[:-1].isascii() and text[:-1].isdigit():
-        return moment.days_before(moment.now(), min(int(text[:-1]), 100_000))[:10]
-    if not moment.is_day(text):
+        return timestamps.days_before(timestamps.now(), min(int(text[:-1]), 100_000))[:10]
+    if not timestamps.is_day(text):
         raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 30d")
     return text[:10]
 

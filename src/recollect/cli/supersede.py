@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from recollect.cli import target
-from recollect.cli.answer import Answer
+from recollect.cli import store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen
 
 
@@ -16,11 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    keeper = target.existing_keeper(args)
+    keeper = store_args.existing_keeper(args)
     old, new = keeper.supersede(args.old, args.new)
     data = {
-        "old": target.handle(keeper.store, old),
-        "new": target.handle(keeper.store, new),
+        "old": store_args.handle(keeper.store, old),
+        "new": store_args.handle(keeper.store, new),
         "dry_run": args.dry_run,
     }
 

@@ -7,28 +7,28 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import moment, paths
-from recollect.agent import recall, trial
-from recollect.agent.recall import Found
-from recollect.agent.trial import Turn
-from recollect.cli.answer import Answer
+from recollect import paths, timestamps
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, fit, wrap
 from recollect.errors import BadInput, NoStore
-from recollect.imports import sources
-from recollect.imports.sources import Harvest
+from recollect.importers import discover
+from recollect.importers.discover import Harvest
 from recollect.project import Project
+from recollect.recall import for_prompt, replay
+from recollect.recall.for_prompt import Found
+from recollect.recall.replay import Turn
 from recollect.session import sessions
 from recollect.session.sessions import Session
-from recollect.store import Store
+from recollect.store.store import Store
 
 _MOST_FILES_SHOWN = 6
 _LONGEST_PROMPT = 300
 _NEAR = 0.3
 _SAID = {
-    trial.KNOWN: "silence: the session was told it before",
-    trial.HINT: "no memory, but a word about /memory:search",
-    trial.SILENT: "silence",
-    trial.SKIPPED: "silence, as was asked",
+    replay.KNOWN: "silence: the session was told it before",
+    replay.HINT: "no memory, but a word about /memory:search",
+    replay.SILENT: "silence",
+    replay.SKIPPED: "silence, as was asked",
 }
 
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> Answer:
         count = _records(project.user) + (0 if args.user else _records(project.store))
         return _answer(args, project, turns, count, None)
     harvest = _harvest(args, project)
-    with trial.laid_out(harvest.records) as root:
+    with replay.laid_out(harvest.records) as root:
         turns = _play(args, project, held, root)
     return _answer(args, project, turns, len(harvest.records) + _records(project.user), harvest)
 
@@ -76,8 +76,8 @@ def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
 
 
 def _harvest(args: argparse.Namespace, project: Project) -> Harvest:
-    chosen = sources.named(project.root, args.given) if args.given else sources.discover(project.root)
-    harvest = sources.gather(project.root, chosen, moment.now())
+    chosen = discover.named(project.root, args.given) if args.given else discover.discover(project.root)
+    harvest = discover.gather(project.root, chosen, timestamps.now())
     if not harvest.records and not _records(project.user):
         raise NoStore(
             f"there is no memory in {project.root}, and no CLAUDE.md, AGENTS.md or decision record that gives one",
@@ -88,7 +88,7 @@ def _harvest(args: argparse.Namespace, project: Project) -> Harvest:
 
 def _play(args: argparse.Namespace, project: Project, held: Sequence[Session], root: str) -> list[Turn]:
     user = project.user.root if project.user.exists and project.user.root != root else ""
-    return trial.play(held, args.last, project.settings, store=root, user_store=user)
+    return replay.play(held, args.last, project.settings, store=root, user_store=user)
 
 
 def _records(store: Store) -> int:
@@ -99,7 +99,7 @@ def _answer(
     args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: Harvest | None
 ) -> Answer:
     origins = {record.path: record.source for record in harvest.records} if harvest else {}
-    served = [turn for turn in turns if turn.outcome == trial.TOLD]
+    served = [turn for turn in turns if turn.outcome == replay.TOLD]
     tokens = sum(turn.tokens for turn in turns)
     summary = {
         "prompts": len(turns),
@@ -123,7 +123,7 @@ def _answer(
 
 def _warning(project: Project, harvest: Harvest | None) -> str:
     said = []
-    off = recall.turned_off(project.settings)
+    off = for_prompt.turned_off(project.settings)
     said += (
         [f"{off}, so agents are told nothing at present; prompts are played as far as the settings allow"]
         if off

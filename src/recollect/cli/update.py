@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import memory
-from recollect.cli import given, target
-from recollect.cli.answer import Answer
+from recollect.cli import record_args, store_args
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput
-from recollect.store import Entry, Store
+from recollect.record import memory
+from recollect.store.store import Entry, Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,16 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="H",
         help="the hash of what you read: `recollect show ID` prints it; not needed to add tags, triggers or files",
     )
-    given.add_arguments(parser)
+    record_args.add_arguments(parser)
     parser.add_argument("--summary", default="", metavar="TEXT", help="what changed and why, for the record's history")
     parser.add_argument("--allow-secret", action="store_true", help="save it although it seems to carry a credential")
     parser.add_argument("--dry-run", action="store_true", help="check everything and write nothing")
 
 
 def run(args: argparse.Namespace) -> Answer:
-    keeper = target.existing_keeper(args)
+    keeper = store_args.existing_keeper(args)
     before = keeper.store.get(args.id)
-    patch = given.patch(args, before.memory.category)
+    patch = record_args.patch(args, before.memory.category)
     if not args.hash and not _only_adds(args, patch):
         raise BadInput(
             "update needs the hash of what was read, so that nobody's change is lost",
@@ -53,7 +53,7 @@ def told(args: argparse.Namespace, store: Store, before: Entry, after: Entry) ->
     """What became of a record, and which lines its history gained."""
     gained = [change for change in after.memory.changes if change not in before.memory.changes]
     data = {
-        **target.handle(store, after),
+        **store_args.handle(store, after),
         "changed": after.hash != before.hash,
         "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
         "dry_run": args.dry_run,

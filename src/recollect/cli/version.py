@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from recollect import __version__
-from recollect.cli.answer import Answer
+from recollect.cli.output import Answer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect.agent import recall
-from recollect.agent.recall import Found
-from recollect.cli.answer import Answer
+from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
-from recollect.judging import judge
-from recollect.judging.hearing import Opinion
+from recollect.judge import judge
+from recollect.judge.hearing import Opinion
 from recollect.project import Project
+from recollect.recall import for_prompt
+from recollect.recall.for_prompt import Found
 from recollect.session import transcript
 
 
@@ -27,13 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     prompt = " ".join(args.prompt)
-    borrowed = recall.borrowed(prompt, args.transcript)
+    borrowed = for_prompt.borrowed(prompt, args.transcript)
     found = project.stores.find(prompt, project.settings, borrowed, hook=False)
-    bar = recall.threshold(project.settings, first=args.first)
-    _, told = recall.rendered(
-        recall.passing(found, project.settings, first=args.first), project.settings, first=args.first
+    bar = for_prompt.threshold(project.settings, first=args.first)
+    _, told = for_prompt.rendered(
+        for_prompt.passing(found, project.settings, first=args.first), project.settings, first=args.first
     )
-    off = recall.turned_off(project.settings)
+    off = for_prompt.turned_off(project.settings)
     verdicts = [(one, off or _verdict(one, bar, told)) for one in found]
     opinion = _opinion(found, prompt, project, args.transcript) if args.judge else None
     if opinion:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import lean
-from recollect.git import child
+from recollect import coldstart
+from recollect.git import process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,17 +78,17 @@ class Repository:
         before, found, _ = packed.partition(f" {name}\n")
         return before.rpartition("\n")[2] if found else ""
 
-    def ask(self, *question: str, deadline: float) -> child.Outcome:
+    def ask(self, *question: str, deadline: float) -> process.Outcome:
         """What git says about this repository, paths taken literally."""
-        program = child.find("git")
+        program = process.find("git")
         if not program:
-            return child.Outcome(None, b"", "there is no git to ask")
+            return process.Outcome(None, b"", "there is no git to ask")
         command = (program, *_SAFE, "--literal-pathspecs", "-C", self.root, *question)
-        return child.run_all([command], _environment(), deadline)[0]
+        return process.run_all([command], _environment(), deadline)[0]
 
     def files_in_play(self, project: str, deadline: float) -> list[str]:
         """Files of a project that are changed and not committed, then those of the last commits."""
-        program = child.find("git")
+        program = process.find("git")
         if not program:
             self.notes.append("there is no git to ask")
             return []
@@ -99,21 +99,21 @@ class Repository:
         status = (*base, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal",
                   "--ignore-submodules=all", "--", ".")  # fmt: skip
         commands = [status, *([_between(base, 3)] if self.branch else [])]
-        outcomes = child.run_all(commands, _environment(), deadline)
+        outcomes = process.run_all(commands, _environment(), deadline)
         if len(outcomes) > 1 and outcomes[1].status not in (0, None):
             # Fewer than four commits, or a shallow clone.
-            outcomes[1] = child.run_all([_between(base, 1)], _environment(), deadline)[0]
+            outcomes[1] = process.run_all([_between(base, 1)], _environment(), deadline)[0]
         pending = [entry[3:] for entry in self._names("git status", outcomes[0])]
         recent = self._recent(outcomes[1]) if len(outcomes) > 1 else []
         return list(dict.fromkeys([*self._below(project, pending), *recent]))[:MOST_FILES]
 
-    def _recent(self, outcome: child.Outcome) -> list[str]:
+    def _recent(self, outcome: process.Outcome) -> list[str]:
         if outcome.status:
             self.notes.append("fewer than two commits")
             return []
         return self._names("git diff", outcome)
 
-    def _names(self, what: str, outcome: child.Outcome) -> list[str]:
+    def _names(self, what: str, outcome: process.Outcome) -> list[str]:
         if not outcome.is_good:
             self.notes.append(f"{what}: {outcome.reason}")
             return []
@@ -132,7 +132,7 @@ class Repository:
         if len(config) < _LONGEST and not any(word in config.lower() for word in ("filter", "include")):
             return ()
         ask = (program, *_SAFE, "-C", self.root, "config", "--null", "--name-only", "--get-regexp", r"^filter\.")
-        (answer,) = child.run_all([ask], _environment(), deadline)
+        (answer,) = process.run_all([ask], _environment(), deadline)
         if answer.status not in (0, 1):
             self.notes.append(f"git config: {answer.reason}")
             return None
@@ -199,6 +199,6 @@ def _first_line(path: str) -> str:
 
 def _read(path: str, most: int = _LONGEST) -> str:
     try:
-        return lean.read(path, most).decode("utf-8", "replace")
+        return coldstart.read(path, most).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""

@@ -30,9 +30,9 @@ def main(arguments: list[str]) -> int:
             sys.stdout.buffer.write(answer)
         sys.stdout.flush()
     except Exception as error:
-        from recollect import trace
+        from recollect import failure_log
 
-        trace.leave(f"hook {name}", f"{type(error).__name__}: {error}")
+        failure_log.leave(f"hook {name}", f"{type(error).__name__}: {error}")
         # Python flushes stdout once more as it exits, and would turn a broken pipe into a failure.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0

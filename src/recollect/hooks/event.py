@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import lean, paths
+from recollect import coldstart, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Event:
 
 def parse(name: str, data: bytes) -> Event | None:
     """The event in a hook's input; None when no store is in play, which is the commonest case by far."""
-    fields = lean.loads(data.decode("utf-8", "replace"))
+    fields = coldstart.loads(data.decode("utf-8", "replace"))
     if not isinstance(fields, dict):
         raise ValueError("the event is not a JSON object")
     project, store = _project_with_store(fields)
@@ -89,13 +89,13 @@ def _project_with_store(fields: Mapping[str, Any]) -> tuple[str, str]:
 
 def context(event_name: str, text: str) -> str:
     """The answer that adds a text to what the model sees."""
-    return _specific(event_name, f'"additionalContext":{lean.quote(text[:LONGEST_CONTEXT])}')
+    return _specific(event_name, f'"additionalContext":{coldstart.quote(text[:LONGEST_CONTEXT])}')
 
 
 def denial(reason: str) -> str:
     """The answer that keeps a tool from running, and says what to do instead."""
-    return _specific("PreToolUse", f'"permissionDecision":"deny","permissionDecisionReason":{lean.quote(reason)}')
+    return _specific("PreToolUse", f'"permissionDecision":"deny","permissionDecisionReason":{coldstart.quote(reason)}')
 
 
 def _specific(event_name: str, fields: str) -> str:
-    return f'{{"hookSpecificOutput":{{"hookEventName":{lean.quote(event_name)},{fields}}}}}'
+    return f'{{"hookSpecificOutput":{{"hookEventName":{coldstart.quote(event_name)},{fields}}}}}'

@@ -11,14 +11,14 @@ def handle(event: Event) -> str:
         return ""
     if event.in_subagent:
         return ""
-    from recollect import config
+    from recollect.settings import load_settings
 
-    settings = config.load(event.store)
+    settings = load_settings(event.store)
     if not settings.flag("retrieval.enabled") or not settings.flag("retrieval.failures"):
         return ""
-    from recollect.agent import recall, remedy
+    from recollect.recall import for_failure, for_prompt
 
     command = event.fields("tool_input").get("command")
-    stores = recall.Stores(event.store, event.user_store)
-    text = remedy.told(stores, command if isinstance(command, str) else "", error, settings, event.session)
+    stores = for_prompt.Stores(event.store, event.user_store)
+    text = for_failure.told(stores, command if isinstance(command, str) else "", error, settings, event.session)
     return context("PostToolUseFailure", text) if text else ""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from recollect import config
 from recollect.hooks.event import Event
 from recollect.hooks.stop import captures
+from recollect.settings import load_settings
 
 
 def handle(event: Event) -> str:
     """Never answers: what this hook prints would become part of the instructions for compacting."""
     if event.in_subagent or not event.store or not event.text("transcript_path"):
         return ""
-    settings = config.load(event.store)
+    settings = load_settings(event.store)
     if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
         return ""
-    from recollect.capturing import summary
+    from recollect.capture import session_summary
 
-    summary.draft(
+    session_summary.draft(
         project=event.project,
         store=event.store,
         session=event.session,

@@ -16,9 +16,9 @@ _PATHS = {
 def handle(event: Event) -> str:
     tool = event.text("tool_name")
     if tool != "Read" and could_concern_us(event) and _is_forbidden(event, tool):
-        from recollect.agent import guard
+        from recollect.guard import store_files
 
-        return denial(guard.INSTEAD)
+        return denial(store_files.INSTEAD)
     file = event.fields("tool_input").get(_PATHS.get(tool, ""))
     if isinstance(file, str) and file and "\0" not in file and not event.in_subagent:
         return _beside(event, file)
@@ -32,20 +32,20 @@ def could_concern_us(event: Event) -> bool:
 
 
 def _is_forbidden(event: Event, tool: str) -> bool:
-    from recollect.agent import guard
+    from recollect.guard import store_files
 
     stores = [store for store in (event.store, event.user_store) if store]
-    return guard.forbids(tool, event.fields("tool_input"), stores, event.text("cwd"))
+    return store_files.forbids(tool, event.fields("tool_input"), stores, event.text("cwd"))
 
 
 def _beside(event: Event, file: str) -> str:
-    from recollect import config
+    from recollect.settings import load_settings
 
-    settings = config.load(event.store)
+    settings = load_settings(event.store)
     if not settings.flag("retrieval.enabled") or not settings.flag("retrieval.files"):
         return ""
-    from recollect.agent import beside, recall
+    from recollect.recall import for_file, for_prompt
 
-    stores = recall.Stores(event.store, event.user_store)
-    text = beside.told(stores, event.project, file, settings, event.session)
+    stores = for_prompt.Stores(event.store, event.user_store)
+    text = for_file.told(stores, event.project, file, settings, event.session)
     return context("PreToolUse", text) if text else ""

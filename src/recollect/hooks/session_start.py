@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from recollect import config
 from recollect.hooks.event import Event, context
 from recollect.session import ledger
+from recollect.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.briefing.digest import Digest
-    from recollect.briefing.digest_page import Page
+    from recollect.digest.digest import Digest
+    from recollect.digest.render import Page
 
 BUDGET = 3.0
 """Seconds for all of it; git and a first indexing have smaller budgets within it."""
@@ -45,25 +45,25 @@ def _give_up(number: int, frame: object) -> None:
 
 
 def _after_compaction(event: Event) -> str:
-    from recollect.agent import recall
+    from recollect.recall import for_prompt
 
-    return recall.after_compaction(recall.Stores(event.store, event.user_store), event.session)
+    return for_prompt.after_compaction(for_prompt.Stores(event.store, event.user_store), event.session)
 
 
 def _digest(event: Event, source: str) -> str:
-    settings = config.load(event.store)
+    settings = load_settings(event.store)
     if source == "clear":
         with ledger.Ledger(event.session) as told:
             told.reset()
     if not settings.flag("session_start.enabled"):
         return ""
-    from recollect.briefing import digest, shown
+    from recollect.digest import digest, last_digest
 
     made = digest.make(event.project, event.store, event.user_store, settings)
     _warn(made)
     page = _told_once(made, event.session, goes_on=source in ("resume", "fork"))
     if page.text:
-        shown.note(f"session start, {source}", event.session, event.project, shown.describe(made, page))
+        last_digest.note(f"session start, {source}", event.session, event.project, last_digest.describe(made, page))
     return page.text
 
 
@@ -86,8 +86,8 @@ def _in_digest(key: str) -> str:
 
 
 def _warn(made: Digest) -> None:
-    from recollect import trace
+    from recollect import failure_log
 
     for warning in made.warnings:
-        trace.leave("session start", warning)
+        failure_log.leave("session start", warning)
         print(f"recollect: {warning}", file=sys.stderr)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from recollect import config, rules, usage
+from recollect import settings_table, usage
 from recollect.hooks.event import Event, context
 from recollect.session import ledger, transcript
+from recollect.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.config import Settings
     from recollect.session.transcript import Ending
+    from recollect.settings import Settings
 
 
 def handle(event: Event) -> str:
@@ -22,23 +23,23 @@ def handle(event: Event) -> str:
 def _offer(event: Event) -> str:
     if event.flag("stop_hook_active") or event.in_subagent or event.has_items("background_tasks") or not event.store:
         return ""
-    settings = config.load(event.store)
+    settings = load_settings(event.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""
-    categories = [name for name in rules.CATEGORY_NAMES if captures(name, settings)]
+    categories = [name for name in settings_table.CATEGORY_NAMES if captures(name, settings)]
     said = _last_said(event, settings.count("triage.max_messages")) if categories else None
     if said is None or not said.messages:
         return ""
-    from recollect.capturing import triage
-    from recollect.capturing.lexicon import Lexicons
+    from recollect.capture import triage
+    from recollect.capture.cues import Lexicons
 
     found = triage.findings(said, Lexicons(), lambda name: settings.number(f"triage.thresholds.{name}"))
     found = [one for one in found if one.category in categories]
     if not found:
         return ""
-    from recollect.capturing import capture
+    from recollect.capture import suggestion
 
-    text = capture.offer(found, project=event.project, store=event.store, session=event.session, settings=settings)
+    text = suggestion.offer(found, project=event.project, store=event.store, session=event.session, settings=settings)
     return context("Stop", text) if text else ""
 
 

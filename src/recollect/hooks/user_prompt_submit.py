@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recollect import config
 from recollect.hooks.event import Event, context
 from recollect.session import ledger, transcript
+from recollect.settings import load_settings
 
 _LONG_WORD = 24
 
@@ -15,15 +15,15 @@ def handle(event: Event) -> str:
         return ""
     if transcript.wants_silence(prompt):
         return ""
-    settings = config.load(event.store)
+    settings = load_settings(event.store)
     if event.store and settings.text("capture.mode") != "off":
         _hear(prompt, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
-    from recollect.agent import recall
+    from recollect.recall import for_prompt
 
-    text = recall.for_prompt(
-        recall.Stores(event.store, event.user_store),
+    text = for_prompt.for_prompt(
+        for_prompt.Stores(event.store, event.user_store),
         prompt,
         settings,
         session=event.session,
@@ -34,7 +34,7 @@ def handle(event: Event) -> str:
 
 def _hear(prompt: str, session: str) -> None:
     """Note a correction, so that the end of the turn knows of it however long the turn gets."""
-    from recollect.capturing import corrections
+    from recollect.capture import corrections
 
     text = transcript.without_blocks(prompt)
     # A long word may be a key, and of a key there need be no second copy: then the transcript must do.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.memory import Memory
+from recollect.record.memory import Memory
 from recollect.search import stopwords, terms
 
 LONGEST = 1_500

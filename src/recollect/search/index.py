@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import lean, paths
+from recollect import coldstart, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Row:
 class Index:
     """An open index of one store."""
 
-    def __init__(self, root: str, connection: lean.Connection, *, has_words: bool, in_memory: bool) -> None:
+    def __init__(self, root: str, connection: coldstart.Connection, *, has_words: bool, in_memory: bool) -> None:
         self.root = root
         self.connection = connection
         self.has_words = has_words
@@ -83,15 +83,15 @@ class Index:
 
     def refresh(self, *, hook: bool = False) -> bool:
         """Make the index agree with the files, within a hook's patience or completely; whether anything changed."""
-        from recollect.search import sweep
+        from recollect.search.refresh import refresh
 
-        return sweep.refresh(self, hook=hook)
+        return refresh(self, hook=hook)
 
     def reread(self, names: Iterable[str]) -> None:
         """Index some records again, whatever is known of them."""
-        from recollect.search import sweep
+        from recollect.search.refresh import reread
 
-        sweep.reread(self, names)
+        reread(self, names)
 
     def renew(self, *, hook: bool = False) -> None:
         """Start over after SQLite found the file damaged or lost its lock."""
@@ -163,14 +163,14 @@ def open(store_root: str, *, hook: bool = False) -> Index:
             index = _open_file(store_root, fresh=fresh, patience=0.25 if hook else 5.0)
             index.refresh(hook=hook)
             return index
-        except (lean.SqliteError, OSError):
+        except (coldstart.SqliteError, OSError):
             continue
     return in_memory(store_root, hook=hook)
 
 
 def in_memory(store_root: str, *, hook: bool = False) -> Index:
     """An index that is nowhere on disk, for when the cache cannot be used."""
-    connection = lean.connect(":memory:", isolation_level=None)
+    connection = coldstart.connect(":memory:", isolation_level=None)
     index = Index(store_root, connection, has_words=reset(connection), in_memory=True)
     index.refresh(hook=hook)
     return index
@@ -181,13 +181,13 @@ def _open_file(store_root: str, *, fresh: bool, patience: float) -> Index:
     if fresh:
         _discard(file)
     try:
-        connection = lean.connect(file, timeout=patience, isolation_level=None)
-    except lean.SqliteError:
+        connection = coldstart.connect(file, timeout=patience, isolation_level=None)
+    except coldstart.SqliteError:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        connection = lean.connect(file, timeout=patience, isolation_level=None)
+        connection = coldstart.connect(file, timeout=patience, isolation_level=None)
     try:
         has_words = _prepare(connection)
-    except lean.SqliteError:
+    except coldstart.SqliteError:
         connection.close()
         raise
     return Index(store_root, connection, has_words=has_words, in_memory=False)
@@ -201,14 +201,14 @@ def _discard(file: str) -> None:
             continue
 
 
-def _prepare(connection: lean.Connection) -> bool:
+def _prepare(connection: coldstart.Connection) -> bool:
     """Make the tables if need be; whether there is a full-text table among them."""
     connection.execute("PRAGMA synchronous=OFF")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return bool(version > 0) if abs(version) == VERSION else reset(connection, unless_done=True)
 
 
-def reset(connection: lean.Connection, *, unless_done: bool = False) -> bool:
+def reset(connection: coldstart.Connection, *, unless_done: bool = False) -> bool:
     """Empty tables in place of whatever is there; whether there is a full-text table among them."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -224,7 +224,7 @@ def reset(connection: lean.Connection, *, unless_done: bool = False) -> bool:
     return bool(version > 0)
 
 
-def _drop_all(connection: lean.Connection) -> None:
+def _drop_all(connection: coldstart.Connection) -> None:
     for kind in ("word", "past"):
         connection.execute(f"DROP TABLE IF EXISTS {kind}")
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
@@ -232,7 +232,7 @@ def _drop_all(connection: lean.Connection) -> None:
         connection.execute(f'DROP TABLE IF EXISTS "{name}"')
 
 
-def _create(connection: lean.Connection) -> bool:
+def _create(connection: coldstart.Connection) -> bool:
     for statement in _TABLES.split(";\n"):
         if statement.strip():
             connection.execute(statement)
@@ -241,7 +241,7 @@ def _create(connection: lean.Connection) -> bool:
             for statement in _WORDS.format(table).split(";\n"):
                 if statement.strip():
                     connection.execute(statement)
-    except lean.SqliteError as error:
+    except coldstart.SqliteError as error:
         if "fts5" not in str(error):
             raise
         return False

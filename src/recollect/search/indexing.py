@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from recollect import essence
-from recollect.drift import anchors
 from recollect.errors import RecollectError
-from recollect.memory import Memory
-from recollect.search import document, facts, places, sweep
+from recollect.freshness import anchors
+from recollect.record import summary_line
+from recollect.record.memory import Memory
+from recollect.search import by_file, digest_columns, document, refresh
 from recollect.search.document import Document
 from recollect.search.index import Index
-from recollect.store import Store
+from recollect.store.store import Store
 
 _INSERT = (
     "INSERT INTO record (path, mtime, size, id, category, title, tags, status, updated_at, expires, void, essence,"
@@ -74,7 +74,7 @@ class _Work:
 
     def add(self, path: str) -> None:
         # The stamp is taken before reading: an edit in between is seen next time, never lost.
-        stamp = sweep.stamp(self._index.root, path)
+        stamp = refresh.stamp(self._index.root, path)
         if stamp is None:
             return
         try:
@@ -88,8 +88,8 @@ class _Work:
         execute = self._index.connection.execute
         fields = (text.title, text.tags, text.triggers, text.body)
         values = (path, *stamp, memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        more = (memory.updated_at, _expiry(memory), _is_void(memory), essence.of(memory))
-        n = execute(_INSERT, (*values, *more, anchors.compact(memory), facts.pack(memory), *fields)).lastrowid
+        more = (memory.updated_at, _expiry(memory), _is_void(memory), summary_line.of(memory))
+        n = execute(_INSERT, (*values, *more, anchors.compact(memory), digest_columns.pack(memory), *fields)).lastrowid
         if self._index.has_words:
             table = _table(memory.record_status)
             execute(
@@ -98,7 +98,7 @@ class _Work:
             )
         if memory.record_status == "active":
             self._count(text, 1)
-        for spot, name, gravity in places.of(memory):
+        for spot, name, gravity in by_file.of(memory):
             execute("INSERT INTO place VALUES (?, ?, ?, ?)", (spot, name, gravity, n))
         if memory.superseded_by:
             execute("INSERT INTO succession VALUES (?, ?, ?)", (memory.id, memory.superseded_by, n))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recollect.errors import RecollectError
 from recollect.search import document, terms
-from recollect.search.matching import Match
-from recollect.store import Store
+from recollect.search.rank import Match
+from recollect.store.store import Store
 
 WORDS = 28
 

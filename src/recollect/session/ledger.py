@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import lean, paths, trace
+from recollect import coldstart, failure_log, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Ledger:
     def hear(self, prompt: str) -> None:
         """Remember a correction."""
         self.heard = [*self.heard, prompt][-_MOST_HEARD:]
-        self._append(f"heard\t{lean.quote(prompt)}\n")
+        self._append(f"heard\t{coldstart.quote(prompt)}\n")
 
     def count_prompt(self) -> None:
         self.prompts += 1
@@ -69,7 +69,7 @@ class Ledger:
         self.prompts = 0
         if self._handle >= 0:
             os.ftruncate(self._handle, 0)
-            self._append("".join(f"heard\t{lean.quote(prompt)}\n" for prompt in self.heard))
+            self._append("".join(f"heard\t{coldstart.quote(prompt)}\n" for prompt in self.heard))
 
     def _read(self) -> None:
         size = os.fstat(self._handle).st_size
@@ -86,7 +86,7 @@ class Ledger:
 
     def _read_heard(self, quoted: str) -> None:
         try:
-            prompt = lean.loads(quoted)
+            prompt = coldstart.loads(quoted)
         except ValueError:
             return
         if isinstance(prompt, str):
@@ -99,7 +99,7 @@ class Ledger:
 
 def stamp(text: str) -> str:
     """What tells one wording of a memory from another."""
-    return lean.digest(text.encode("utf-8", "replace"))[:12]
+    return coldstart.digest(text.encode("utf-8", "replace"))[:12]
 
 
 def exists(session: str) -> bool:
@@ -117,7 +117,7 @@ def prune(now: float | None = None) -> None:
             if os.stat(path).st_mtime < limit:
                 os.unlink(path)
         except OSError as error:
-            trace.leave("ledger", f"cannot prune {path}: {error}")
+            failure_log.leave("ledger", f"cannot prune {path}: {error}")
 
 
 def _folder() -> str:
@@ -126,7 +126,7 @@ def _folder() -> str:
 
 def _file(session: str) -> str:
     plain = len(session) <= 64 and all(char.isalnum() or char == "-" for char in session) and session.isascii()
-    return os.path.join(_folder(), session if plain else lean.digest(session.encode("utf-8", "replace")))
+    return os.path.join(_folder(), session if plain else coldstart.digest(session.encode("utf-8", "replace")))
 
 
 def _open(session: str) -> int:
@@ -139,7 +139,7 @@ def _open(session: str) -> int:
             os.makedirs(_folder(), mode=0o700, exist_ok=True)
             return os.open(path, flags, 0o600)
     except OSError as error:
-        trace.leave("ledger", f"cannot open {path}: {error}; memories may repeat within a session")
+        failure_log.leave("ledger", f"cannot open {path}: {error}; memories may repeat within a session")
         return -1
 
 

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from recollect import lean, moment, paths
+from recollect import coldstart, paths, timestamps
 from recollect.session import transcript
 
 LARGEST = 32_000_000
@@ -93,7 +93,7 @@ def _newest_first(places: Sequence[str]) -> list[tuple[str, str]]:
     for place in places:
         for path in _files(place):
             try:
-                found[path] = moment.at(os.stat(path).st_mtime)
+                found[path] = timestamps.at(os.stat(path).st_mtime)
             except (OSError, ValueError, OverflowError):
                 continue
     return sorted(found.items(), key=lambda each: (each[1], each[0]), reverse=True)[:MOST_FILES]
@@ -133,7 +133,7 @@ def _prompts(line: bytes) -> Iterator[Prompt]:
     if not line.startswith(b"{") or b'"user"' not in line or b'"tool_use_id"' in line or len(line) > _LONGEST_LINE:
         return
     try:
-        entry = lean.loads(line.decode("utf-8", "replace"))
+        entry = coldstart.loads(line.decode("utf-8", "replace"))
     except ValueError:
         return
     said = entry.get("message")
@@ -156,7 +156,7 @@ def _text(content: Any) -> str:
 
 
 def _moment(value: Any) -> str:
-    return value if isinstance(value, str) and moment.is_instant(value) else ""
+    return value if isinstance(value, str) and timestamps.is_instant(value) else ""
 
 
 def _place(value: Any) -> str:

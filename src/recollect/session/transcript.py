@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import lean
+from recollect import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _head(path: str) -> list[bytes]:
     if not path:
         return []
     try:
-        return lean.read(path, TAIL).split(b"\n")
+        return coldstart.read(path, TAIL).split(b"\n")
     except (OSError, ValueError):
         return []
 
@@ -192,7 +192,7 @@ def _parse(line: bytes) -> Iterator[Message]:
     if not line.startswith(b"{") or len(line) > LONGEST_LINE:
         return
     try:
-        entry = lean.loads(line.decode("utf-8", "replace"))
+        entry = coldstart.loads(line.decode("utf-8", "replace"))
     except ValueError:
         return
     role = entry.get("type")
@@ -215,7 +215,7 @@ def _parse(line: bytes) -> Iterator[Message]:
 def _added(line: bytes) -> Iterator[Message]:
     """What a hook put before the model, in the line that says so."""
     try:
-        entry = lean.loads(line.decode("utf-8", "replace")) if len(line) <= LONGEST_LINE else None
+        entry = coldstart.loads(line.decode("utf-8", "replace")) if len(line) <= LONGEST_LINE else None
     except ValueError:
         return
     if not isinstance(entry, dict) or entry.get("type") != "attachment" or entry.get("isSidechain"):

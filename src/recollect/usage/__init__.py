@@ -10,24 +10,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from recollect.usage.counts import Counts
     from recollect.usage.suggestion import Suggestion
-    from recollect.usage.tally import Counts
 
 __all__ = ["injected", "observe", "prior", "suggestions", "summary", "weeks"]
 
 
 def injected(store_root: str, paths: Iterable[str]) -> None:
     """Count memories as told, each by its path, absolute or within the store. Never raises: telling goes first."""
-    from recollect.usage import log
+    from recollect.usage import usage_log
 
-    log.append(store_root, [("injected", path) for path in paths])
+    usage_log.append(store_root, [("injected", path) for path in paths])
 
 
 def prior(store_root: str) -> dict[str, float]:
     """By how much each memory's relevance is to be believed more or less: logits within ±0.3, by path in the store."""
-    from recollect.usage import odds
+    from recollect.usage.use_prior import read
 
-    return odds.read(store_root)
+    return read(store_root)
 
 
 def observe(session: str, transcript_path: str, stores: Iterable[str], last_message: str = "") -> None:
@@ -39,16 +39,16 @@ def observe(session: str, transcript_path: str, stores: Iterable[str], last_mess
 
 def summary(store_root: str, since: str = "") -> dict[str, Counts]:
     """How often each memory was told and used, by its path in the store."""
-    from recollect.usage import tally
+    from recollect.usage import counts
 
-    return tally.per_record(store_root, since)
+    return counts.per_record(store_root, since)
 
 
 def weeks(store_root: str, most: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
     """The same week by week up to now, for the whole store or for one memory: the Monday, and its counts."""
-    from recollect.usage import tally
+    from recollect.usage import counts
 
-    return tally.per_week(store_root, most, path, since)
+    return counts.per_week(store_root, most, path, since)
 
 
 def suggestions(store_root: str, least: int = 5) -> list[Suggestion]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import lean, trace
+from recollect import coldstart, failure_log
 from recollect.session import ledger
-from recollect.usage import log
+from recollect.usage import usage_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from recollect.session.transcript import Message
-    from recollect.usage.proof import Told
+    from recollect.usage.evidence import Told
 
 TURNS = 4
 """How many turns a memory is watched for."""
@@ -33,7 +33,7 @@ def observe(session: str, transcript_path: str, stores: Iterable[str], last_mess
     try:
         _observe(session, transcript_path, [root for root in stores if root], last_message)
     except Exception as error:  # the Stop hook has other work, which this must not cost
-        trace.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
+        failure_log.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
 
 
 def _observe(session: str, transcript_path: str, stores: Sequence[str], last_message: str) -> None:
@@ -67,7 +67,7 @@ class Notes:
         self._turns: dict[tuple[str, str], int] = {}
         self._verdicts: dict[tuple[str, str], str] = {}
         self._handle = _open(session)
-        log.lock(self._handle)
+        usage_log.lock(self._handle)
         size = os.fstat(self._handle).st_size
         os.lseek(self._handle, 0, os.SEEK_SET)
         for line in os.read(self._handle, size).decode("utf-8", "surrogateescape").split("\n"):
@@ -97,11 +97,11 @@ class Notes:
 
 
 def _judge(records: Mapping[str, str], messages: Sequence[Message], stores: Sequence[str], notes: Notes) -> None:
-    from recollect.usage import proof
+    from recollect.usage import evidence
 
-    roots = {record: root for record in records for root in stores if log.within(root, record)}
-    shown = (_told(root, log.within(root, record), messages) for record, root in roots.items())
-    verdicts = proof.judge(messages, [one for one in shown if one])
+    roots = {record: root for record in records for root in stores if usage_log.within(root, record)}
+    shown = (_told(root, usage_log.within(root, record), messages) for record, root in roots.items())
+    verdicts = evidence.judge(messages, [one for one in shown if one])
     for root in stores:
         _count(root, {record: verdicts[record] for record in verdicts if roots[record] == root}, records, notes)
 
@@ -114,10 +114,10 @@ def _count(root: str, verdicts: Mapping[str, str], records: Mapping[str, str], n
             events += [(f"-{before}", record)] if _RANK[before] else []
             events.append((verdict, record))
         notes.note(record, records[record], verdict)
-    if events and log.append(root, events):
-        from recollect.usage import odds
+    if events and usage_log.append(root, events):
+        from recollect.usage import use_prior
 
-        odds.refresh(root)
+        use_prior.refresh(root)
 
 
 def _conversation(transcript_path: str, last_message: str) -> list[Message]:
@@ -132,15 +132,15 @@ def _conversation(transcript_path: str, last_message: str) -> list[Message]:
 
 def _told(root: str, path: str, messages: Sequence[Message]) -> Told | None:
     """A memory as it stands in the conversation; if that part is out of sight, as its file says it now."""
-    from recollect.usage import proof
+    from recollect.usage import evidence
 
     for at in range(len(messages) - 1, -1, -1):
         if messages[at].kind == "context":
             text = _shown(messages[at].text, path)
             if text:
-                return proof.Told(path, text, at + 1, os.path.join(root, path))
+                return evidence.Told(path, text, at + 1, os.path.join(root, path))
     text = _essence(root, path)
-    return proof.Told(path, text, 0, os.path.join(root, path)) if text else None
+    return evidence.Told(path, text, 0, os.path.join(root, path)) if text else None
 
 
 def _shown(block: str, path: str) -> str:
@@ -156,19 +156,19 @@ def _shown(block: str, path: str) -> str:
 
 
 def _essence(root: str, path: str) -> str:
-    from recollect import essence
     from recollect.errors import RecollectError
-    from recollect.store import Store
+    from recollect.record import summary_line
+    from recollect.store.store import Store
 
     try:
-        return essence.of(Store(root).read(path).memory)
+        return summary_line.of(Store(root).read(path).memory)
     except RecollectError:
         return ""
 
 
 def _open(session: str) -> int:
     name = session if len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum() else ""
-    path = os.path.join(log.folder(), "sessions", name or lean.digest(session.encode("utf-8", "replace")))
+    path = os.path.join(usage_log.folder(), "sessions", name or coldstart.digest(session.encode("utf-8", "replace")))
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
     try:
         return os.open(path, flags & ~os.O_CREAT, 0o600)

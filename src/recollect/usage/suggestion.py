@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recollect.errors import RecollectError
-from recollect.memory import Memory
-from recollect.store import Store
-from recollect.usage import tally
-from recollect.usage.tally import Counts
+from recollect.record.memory import Memory
+from recollect.store.store import Store
+from recollect.usage.counts import Counts, per_record
 
 
 class Suggestion(NamedTuple):
@@ -27,7 +26,7 @@ def of(store_root: str, least: int = 5) -> list[Suggestion]:
     """What to look at, contradicted memories first, then by how often they were told in vain."""
     store = Store(store_root)
     found: list[tuple[int, Suggestion]] = []
-    for path, counts in tally.per_record(store_root).items():
+    for path, counts in per_record(store_root).items():
         record = _current(store, path)
         one = _about(record, path, counts, least) if record else None
         if one:

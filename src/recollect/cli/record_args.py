@@ -1,0 +1,175 @@
+"""What somebody gave a command to put in a record: JSON from a file or standard input, and flags laid over it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.errors import BadInput, BadRecord
+from recollect.record import memory, schema
+from recollect.record.fields import (
+    Count,
+    Field,
+    Flag,
+    ListOf,
+    Number,
+    Object,
+    Scalar,
+    shorten,
+)
+
+_EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that say what a record shall hold."""
+    parser.add_argument("--file", metavar="FILE", help="read the JSON object from FILE; - is standard input")
+    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="a tag (repeatable)")
+    parser.add_argument(
+        "--trigger", action="append", default=[], metavar="TEXT", help="how someone will ask for it (repeatable)"
+    )
+    parser.add_argument(
+        "--related", action="append", default=[], metavar="PATH", help="a file it is about (repeatable)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="a field of the record or of its content; repeat it for the items of a list",
+    )
+
+
+def record(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    """The partial record of a `save`: standard input is read only where no title was given otherwise."""
+    flags = _flags(args, category)
+    if args.title:
+        flags["title"] = args.title
+    source = args.file or ("" if "title" in flags else "-")
+    return _sayable(_laid_over(_read(source) if source else {}, flags, category))
+
+
+def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    """The patch of an `update`: standard input is read only where no flag says what changes."""
+    flags = _flags(args, category)
+    source = args.file or ("" if flags else "-")
+    given = _laid_over(_read(source) if source else {}, flags, category)
+    for key in given:
+        if key not in schema.KEYS:
+            _refuse_misspelt(key, schema.KEYS)
+    return _sayable(given)
+
+
+def _flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for key, values in (("tags", args.tag), ("triggers", args.trigger), ("related_files", args.related)):
+        if values:
+            given[key] = list(values)
+    for assignment in args.set:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise BadInput(f"--set {shorten(assignment)!r} has no value", fix="write --set FIELD=VALUE")
+        _assign(given, name.strip(), text, category)
+    return given
+
+
+def _assign(given: dict[str, Any], name: str, text: str, category: str) -> None:
+    """Put one `--set` where it belongs: a key of the record, of its content, or of an object in either."""
+    head, _, rest = name.partition(".")
+    if head == "content" and rest:
+        _assign_field(given.setdefault("content", {}), rest, text, schema.content_fields(category), name)
+    elif head in schema.KEYS:
+        _assign_field(given, name, text, schema.RECORD, name)
+    else:
+        _assign_field(given.setdefault("content", {}), name, text, schema.content_fields(category), name)
+
+
+def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Field, ...], whole: str) -> None:
+    head, _, rest = name.partition(".")
+    kinds = {field.name: field.kind for field in fields}
+    if head not in kinds:
+        _refuse_misspelt(whole, tuple(kinds) + schema.KEYS)
+        raise BadInput(f"{shorten(whole)!r} is not a field of this record", fix=f"use one of {', '.join(kinds)}")
+    kind = kinds[head]
+    if rest and isinstance(kind, Object):
+        _assign_field(into.setdefault(head, {}), rest, text, kind.fields, whole)
+    elif isinstance(kind, ListOf):
+        into.setdefault(head, []).append(_value(kind.item, text, whole))
+    else:
+        into[head] = _value(kind, text, whole)
+
+
+def _value(kind: Any, text: str, name: str) -> Any:
+    """What a flag's text means for a field of some kind; texts stay as they are."""
+    if isinstance(kind, (Flag, Number, Count, Object, Scalar)):
+        try:
+            return json.loads(text)
+        except ValueError:
+            wanted = {Flag: "true or false", Number: "a number", Count: "a whole number"}.get(type(kind), "JSON")
+            raise BadInput(f"--set {name}: must be {wanted}, not {shorten(text)!r}", fix=f"--set {name}=…") from None
+    return text
+
+
+def _laid_over(given: dict[str, Any], flags: Mapping[str, Any], category: str) -> dict[str, Any]:
+    """The flags over the JSON object, content fields at the top put in their place."""
+    names = {field.name for field in schema.content_fields(category)} - set(schema.KEYS)
+    content = given.get("content", {})
+    if not isinstance(content, dict):
+        raise BadInput("content: must be an object with the fields of its category", fix=_EXAMPLE)
+    loose = {key: value for key, value in given.items() if key in names}
+    content = {**content, **loose, **flags.get("content", {})}
+    laid = {key: value for key, value in given.items() if key not in names}
+    laid.update(flags)
+    if content or "content" in laid:
+        laid["content"] = content
+    return laid
+
+
+def _read(source: str) -> dict[str, Any]:
+    name = "standard input" if source == "-" else source
+    data = _stdin() if source == "-" else _file(source)
+    try:
+        value = memory.decode(data, name)
+    except BadRecord as error:
+        raise BadInput(error.message, fix=f"give one JSON object, {_EXAMPLE}") from error
+    if not isinstance(value, dict):
+        raise BadInput(f"{name}: must hold a JSON object", fix=_EXAMPLE)
+    return value
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise BadInput(
+            "nothing was given to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
+        )
+    buffer = getattr(sys.stdin, "buffer", None)
+    most = memory.LARGEST_FILE + 1
+    data: bytes = buffer.read(most) if buffer else sys.stdin.read(most).encode("utf-8", "surrogatepass")
+    return data
+
+
+def _file(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(memory.LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"cannot read {path!r}: {error}", fix="name a readable file of JSON") from error
+
+
+def _refuse_misspelt(key: str, known: tuple[str, ...]) -> None:
+    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
+    if nearest:
+        raise BadInput(f"{shorten(key)!r} is not a field of a record", fix=f"did you mean {nearest[0]}?")
+
+
+def _sayable(given: dict[str, Any]) -> dict[str, Any]:
+    """The same, unless an argument was not UTF-8: Python hands such bytes on as halves of surrogate pairs."""
+    try:
+        json.dumps(given, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadInput("an argument is not UTF-8 text", fix="give the text as UTF-8") from None
+    return given

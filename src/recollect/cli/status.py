@@ -1,0 +1,43 @@
+"""`recollect retire`, `restore`, `archive`, `unarchive`: a record taken out of use, or brought back."""
+
+from __future__ import annotations
+
+import argparse
+
+from recollect.cli import store_args
+from recollect.cli.output import Answer
+from recollect.cli.terminal import Screen
+from recollect.store.store import Entry
+from recollect.store.writer import Keeper
+
+_DONE = {"retire": "retired", "restore": "restored", "archive": "archived", "unarchive": "unarchived"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    command = parser.get_default("command")
+    parser.add_argument("id", metavar="ID", help="an id, category/id or path")
+    if command in ("retire", "archive"):
+        parser.add_argument("--reason", required=True, metavar="TEXT", help="why; it is kept with the record")
+    parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    keeper = store_args.existing_keeper(args)
+    entry = _carry_out(keeper, args)
+    data = {**store_args.handle(keeper.store, entry), "action": args.command, "dry_run": args.dry_run}
+    grace = keeper.settings.number("delete.grace_period_days")
+
+    def text(screen: Screen) -> str:
+        verb = f"would {args.command}" if args.dry_run else screen.paint(_DONE[args.command], "green")
+        later = f"; `recollect gc` deletes it after {grace:g} days" if args.command == "retire" else ""
+        return f"{verb} {entry.path}{later}"
+
+    return Answer(data, text)
+
+
+def _carry_out(keeper: Keeper, args: argparse.Namespace) -> Entry:
+    if args.command == "retire":
+        return keeper.retire(args.id, args.reason)
+    if args.command == "archive":
+        return keeper.archive(args.id, args.reason)
+    return keeper.restore(args.id) if args.command == "restore" else keeper.unarchive(args.id)

@@ -1,0 +1,1 @@
+"""Keeps an agent from writing record files by hand."""

@@ -1,0 +1,1 @@
+"""What a record is: its fields, rules and text form."""

@@ -1,0 +1,133 @@
+"""From what somebody wrote down to a whole record: ids, dates, defaults and clean tags filled in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from recollect import timestamps
+from recollect.errors import BadInput, Invalid, SecretFound
+from recollect.record import memory, sanitize, schema, secrets, slug
+from recollect.record.fields import ListOf, shorten
+from recollect.record.memory import Memory
+
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "decision": {"status": "accepted"},
+    "constraint": {"kind": "technical", "severity": "medium", "active": True},
+    "preference": {"strength": "default"},
+    "runbook": {},
+    "tech_debt": {"status": "open", "priority": "medium"},
+    "session_summary": {"outcome": "partial", "completed": [], "next_actions": []},
+}
+_COMMON = frozenset("a an and are as at be by for from in is it no not of on or our the to use we with".split())
+
+
+def category_of(name: str) -> str:
+    """The category meant by a name such as `decisions` or `tech-debt`; BadInput with the nearest one otherwise."""
+    plain = name.strip().lower().replace("-", "_")
+    for category, folder in schema.FOLDERS.items():
+        if plain in (category, f"{category}s", folder.replace("-", "_")):
+            return category
+    nearest = difflib.get_close_matches(plain, list(schema.FOLDERS), n=1)
+    hint = f"use {nearest[0]}" if nearest else f"use one of {', '.join(schema.FOLDERS)}"
+    raise BadInput(f"{shorten(name)!r} is not a category", fix=hint)
+
+
+def compose(category: str, given: Mapping[str, Any], *, now: str = "", allow_secret: bool = False) -> Memory:
+    """A valid new record from a partial one; Invalid or SecretFound says what is in the way."""
+    now = now or timestamps.now()
+    raw = _arranged(category, given)
+    title = raw.get("title")
+    if not isinstance(title, str) or not sanitize.title(title):
+        raise Invalid("title: is missing", fix='give it a title: {"title": "…"}')
+    raw["title"] = sanitize.title(title)
+    raw["tags"] = _tags(raw)
+    raw.setdefault("id", slug.of(raw["title"], [*raw["tags"], category.replace("_", " ")]))
+    raw = {
+        "schema_version": schema.SCHEMA_VERSION,
+        "record_status": "active",
+        "created_at": now,
+        "updated_at": now,
+        "origin": "user",
+        "changes": [{"date": now, "summary": "Created"}],
+        **raw,
+        "category": category,
+    }
+    return checked(raw, allow_secret=allow_secret)
+
+
+def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
+    """The memory a JSON object describes, if it may be written at all."""
+    flaws = memory.flaws_in(raw)
+    if flaws:
+        raise Invalid("; ".join(map(str, flaws[:8])), fix=_how_to_mend(str(raw.get("category")), flaws[0].where))
+    if not allow_secret:
+        refuse_secrets(raw)
+    return memory.from_json(raw)
+
+
+def refuse_secrets(value: Any) -> None:
+    """SecretFound if a credential stands anywhere in a JSON value."""
+    for leak in secrets.leaks(value):
+        raise SecretFound(
+            str(leak),
+            fix="say which variable or vault holds it instead of quoting it, or insist with --allow-secret",
+        )
+
+
+def _arranged(category: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given keys in their places: content fields may stand at the top, single texts may stand for lists."""
+    if not isinstance(given, Mapping):
+        raise Invalid("the record must be a JSON object", fix='for example {"title": "…", "content": {…}}')
+    raw = {key: value for key, value in given.items() if value is not None}
+    named = raw.pop("category", category)
+    if named != category:
+        raise Invalid(
+            f"category: is {named!r} in the record and {category!r} on the command line", fix="make them agree"
+        )
+    content = raw.get("content", {})
+    if not isinstance(content, dict):
+        raise Invalid("content: must be an object with the fields of its category", fix=_how_to_mend(category, ""))
+    content = {key: value for key, value in content.items() if value is not None}
+    fields = {field.name: field for field in schema.content_fields(category)}
+    loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
+    _refuse_misspelt(raw, schema.KEYS)
+    content = {**DEFAULTS[category], **content, **loose}
+    _refuse_misspelt(content, tuple(fields))
+    raw["content"] = {
+        key: [value] if isinstance(value, str) and key in fields and isinstance(fields[key].kind, ListOf) else value
+        for key, value in content.items()
+    }
+    return raw
+
+
+def _refuse_misspelt(raw: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in raw:
+        nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.8) if key not in known else []
+        if nearest and nearest[0] not in raw:
+            raise Invalid(f"{key}: is not a field of a record", fix=f"did you mean {nearest[0]}?")
+
+
+def _tags(raw: Mapping[str, Any]) -> list[str]:
+    """The given tags, cleaned; with none given, the longest words of the title."""
+    given = raw.get("tags", [])
+    if isinstance(given, str):
+        given = given.split(",")
+    if not isinstance(given, (list, tuple)) or not all(isinstance(tag, str) for tag in given):
+        raise Invalid("tags: must be a list of texts", fix='for example "tags": ["database", "migrations"]')
+    clean = sanitize.tags(list(given))
+    if clean:
+        return list(clean)
+    words = [word for word in raw["title"].split() if word.lower() not in _COMMON]
+    longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
+    return list(sanitize.tags(longest)) or ["untagged"]
+
+
+def _how_to_mend(category: str, where: str) -> str:
+    if category not in schema.CATEGORIES:
+        return f"use one of {', '.join(schema.CATEGORIES)}"
+    if not where.startswith("content") and where:
+        return f"correct {where} and try again; nothing was written"
+    needed = ", ".join(field.name for field in schema.content_fields(category) if field.required)
+    return f"content of a {category} needs: {needed}; nothing was written"

@@ -1,0 +1,125 @@
+"""Keeping the index in step with the files: what was added, removed or edited since it last looked.
+
+A store of thousands is not looked at file by file before every prompt. A hook looks at the folders' times, which
+show added and removed files, and at a slice of the files; a record about to be shown is always looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect import coldstart
+from recollect.search.index import FOLDERS, Index, reset
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HOOK_SECONDS = 1.5
+"""How long a hook may index; what is left is for the next one."""
+
+SLICE = 64
+LARGER_SLICE = 512
+_YOUNG = 2_000_000_000
+"""Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
+
+
+def refresh(index: Index, *, hook: bool) -> bool:
+    """Bring the index in step; whether anything changed. A hook leaves it as it is while another process writes."""
+    before = _folder_times(index)
+    now = {folder: _folder_time(index.root, folder) for folder in FOLDERS}
+    moved = [folder for folder in FOLDERS if now[folder] != before.get(folder)]
+    edited = _edited(index, SLICE if not moved else LARGER_SLICE) if hook else _edited(index, None)
+    if not moved and not edited:
+        return False
+    try:
+        index.connection.execute("BEGIN IMMEDIATE")
+    except coldstart.SqliteError:
+        if hook and before:
+            return False
+        raise
+    try:
+        _apply(index, moved, edited, now, time.monotonic() + HOOK_SECONDS if hook else None)
+        index.connection.execute("COMMIT")
+    except BaseException:
+        index.connection.execute("ROLLBACK")
+        raise
+    return True
+
+
+def reread(index: Index, names: Iterable[str]) -> None:
+    """Index some records again. One that cannot be written to disk is forgotten, so that it is not shown stale."""
+    from recollect.search import indexing
+
+    index.connection.execute("BEGIN IMMEDIATE")
+    try:
+        indexing.replace(index, names, None)
+        index.connection.execute("COMMIT")
+    except BaseException:
+        index.connection.execute("ROLLBACK")
+        raise
+
+
+def stamp(root: str, path: str) -> tuple[int, int] | None:
+    """What tells one version of a file from another without reading it; None if there is no file."""
+    try:
+        found = os.stat(os.path.join(root, path))
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def rebuild(index: Index, *, hook: bool) -> None:
+    """Forget everything, and index all files again."""
+    reset(index.connection)
+    refresh(index, hook=hook)
+
+
+def _folder_times(index: Index) -> dict[str, int]:
+    return dict(index.connection.execute("SELECT name, mtime FROM folder").fetchall())
+
+
+def _folder_time(root: str, folder: str) -> int:
+    try:
+        return os.stat(os.path.join(root, folder)).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _edited(index: Index, most: int | None) -> list[str]:
+    """Records whose file is not the one that was indexed, among all or among a slice that moves with the clock."""
+    if most is None:
+        known = index.connection.execute("SELECT path, mtime, size FROM record").fetchall()
+    else:
+        (last,) = index.connection.execute("SELECT max(n) FROM record").fetchone()
+        start = time.time_ns() // 1_000_000 % (last or 1)
+        known = index.connection.execute(
+            "SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start if (last or 0) > most else 0, most)
+        ).fetchall()
+    return [path for path, mtime, size in known if stamp(index.root, path) != (mtime, size)]
+
+
+def _apply(index: Index, moved: list[str], edited: list[str], now: dict[str, int], deadline: float | None) -> None:
+    from recollect.search import indexing
+
+    changed = dict.fromkeys(edited)
+    for folder in moved:
+        changed.update(dict.fromkeys(_added_and_removed(index, folder)))
+    finished = indexing.replace(index, changed, deadline)
+    if finished:
+        settled = time.time_ns() - _YOUNG
+        index.connection.executemany(
+            "INSERT OR REPLACE INTO folder VALUES (?, ?)",
+            [(folder, now[folder] if now[folder] < settled else -1) for folder in moved],
+        )
+
+
+def _added_and_removed(index: Index, folder: str) -> set[str]:
+    from recollect.store import store
+
+    there = {f"{folder}/{name}" for name in store.names_in(index.root, folder)}
+    rows = index.connection.execute(
+        "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
+    ).fetchall()
+    return there.symmetric_difference(path for (path,) in rows)

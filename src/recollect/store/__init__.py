@@ -1,0 +1,1 @@
+"""The files on disk, and changes made to them in whole steps."""

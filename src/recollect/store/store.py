@@ -1,0 +1,307 @@
+"""The files on disk that hold memories. They are the truth; everything else can be rebuilt from them.
+
+A change of any number of files is one step, made under the lock through the journal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, Union
+
+from recollect import coldstart, files, paths
+from recollect.coldstart import digest
+from recollect.errors import (
+    AlreadyExists,
+    Ambiguous,
+    BadRecord,
+    Changed,
+    Invalid,
+    NotFound,
+    RecollectError,
+)
+from recollect.record import memory, schema
+from recollect.record.fields import shorten
+from recollect.record.memory import Memory
+from recollect.store import index_md, journal
+
+_LOCK = ".lock"
+_LARGEST_CATALOG = 100_000_000
+
+
+class Entry(NamedTuple):
+    """A memory as it was read: where it lies, and the hash to update it with."""
+
+    memory: Memory
+    path: str
+    hash: str
+
+
+class Broken(NamedTuple):
+    """A file in the store that is not a memory, and why."""
+
+    path: str
+    error: RecollectError
+
+
+def record_files(root: str) -> Iterator[str]:
+    """Relative paths of the files that may be records, folder by folder."""
+    for folder in schema.FOLDERS.values():
+        for name in names_in(root, folder):
+            yield f"{folder}/{name}"
+
+
+def names_in(root: str, folder: str) -> list[str]:
+    """Names of the record files in one folder; a folder that cannot be read or leads out of the store holds none."""
+    try:
+        return _names(root, folder)
+    except RecollectError:
+        return []
+
+
+def _names(root: str, folder: str) -> list[str]:
+    full = os.path.join(root, folder)
+    try:
+        if os.path.islink(full):
+            files.inside(root, folder)
+        return sorted(name for name in os.listdir(full) if name.endswith(".json") and name[0] != ".")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadRecord(f"{folder}: {reason}", fix=f"check the type and the permissions of {full}") from error
+
+
+class Store:
+    """One store folder: a project's, or the user's own."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def __repr__(self) -> str:
+        return f"Store({self.root!r})"
+
+    @property
+    def exists(self) -> bool:
+        return os.path.isdir(self.root)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a writer died in the middle of a change, which the next one will finish."""
+        return journal.is_open(self.root)
+
+    def read(self, path: str) -> Entry:
+        """The record at a relative path; BadRecord or UnsafePath if there is none to be had."""
+        full = files.inside(self.root, path)
+        shown = path if path.isprintable() else repr(path)
+        try:
+            data = coldstart.read(full, memory.LARGEST_FILE + 1)
+        except FileNotFoundError:
+            raise NotFound(f"no record at {shown}", fix="recollect list") from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise BadRecord(f"{shown}: {reason}", fix="check the file's type and permissions") from error
+        record = memory.parse(data, shown)
+        if record.path != path:
+            raise BadRecord(
+                f"{shown}: says it is {record.path}",
+                fix="make its `id` the file's name and its `category` the folder's, or rename the file",
+            )
+        return Entry(record, path, digest(data))
+
+    def scan(self) -> Iterator[Union[Entry, Broken]]:
+        """Every record file, read or found broken."""
+        for folder in schema.FOLDERS.values():
+            try:
+                names = _names(self.root, folder)
+            except RecollectError as error:
+                yield Broken(folder, error)
+                continue
+            for name in names:
+                yield from self._looked_at(f"{folder}/{name}")
+
+    def _looked_at(self, path: str) -> Iterator[Union[Entry, Broken]]:
+        try:
+            yield self.read(path)
+        except NotFound:
+            if os.path.islink(os.path.join(self.root, path)):
+                yield Broken(path, BadRecord(f"{path}: a link to nothing", fix=f"remove {path}"))
+        except RecollectError as error:
+            yield Broken(path, error)
+
+    def entries(self) -> Iterator[Entry]:
+        """Every record that can be read."""
+        return (found for found in self.scan() if isinstance(found, Entry))
+
+    def get(self, reference: str) -> Entry:
+        """A record by its id, `category/id`, or path."""
+        found = self._paths_of(reference)
+        if not found:
+            raise NotFound(
+                f"no memory {shorten(reference)!r} in {self.root}",
+                fix=f"recollect search {shorten(reference.replace('-', ' '))!r}",
+            )
+        if len(found) > 1:
+            raise Ambiguous(
+                f"{reference!r} is the id of {' and '.join(found)}", fix=f"name one by its path: {found[0]}"
+            )
+        return self.read(found[0])
+
+    def has(self, record_id: str) -> bool:
+        return bool(self._paths_of(record_id))
+
+    def _paths_of(self, reference: str) -> list[str]:
+        return [path for path in self._candidates(reference) if _is_file(os.path.join(self.root, path))]
+
+    def _candidates(self, reference: str) -> list[str]:
+        reference = self._relative(reference)
+        if "/" in reference:
+            folder, name = reference.rsplit("/", 1)
+            folder = schema.FOLDERS.get(folder, folder)
+            name = name if name.endswith(".json") else f"{name}.json"
+            return [f"{folder}/{name}"] if folder in schema.FOLDERS.values() else []
+        name = reference if reference.endswith(".json") else f"{reference}.json"
+        return [f"{folder}/{name}" for folder in schema.FOLDERS.values()]
+
+    def _relative(self, reference: str) -> str:
+        reference = reference.replace(os.sep, "/")
+        root = self.root.replace(os.sep, "/") + "/"
+        for prefix in (root, os.path.realpath(self.root).replace(os.sep, "/") + "/", ".claude/memory/", "./"):
+            if reference.startswith(prefix):
+                reference = reference[len(prefix) :]
+        return reference
+
+    def create(self, record: Memory) -> Entry:
+        """Write a new record; refused if one of that id is there, whatever its status."""
+        with self.writing() as batch:
+            self.refuse_existing(record.id)
+            return batch.put(record)
+
+    def refuse_existing(self, record_id: str) -> None:
+        """AlreadyExists if anything has that id's place, be it a folder or a broken link."""
+        for path in self._candidates(record_id):
+            if os.path.lexists(os.path.join(self.root, path)):
+                fix = _instead(self, path, record_id)
+                raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=fix)
+
+    @contextmanager
+    def writing(self) -> Iterator[Batch]:
+        """Hold the lock, gather changes, and make them all at the end; none if something raises."""
+        with files.locked(os.path.join(self.root, _LOCK)):
+            self._recover()
+            batch = Batch(self)
+            yield batch
+            batch.commit()
+
+    def recover(self) -> None:
+        """Finish what a writer that died had begun."""
+        if self.is_interrupted:
+            with files.locked(os.path.join(self.root, _LOCK)):
+                self._recover()
+
+    def _recover(self) -> None:
+        if self.is_interrupted:
+            journal.finish(self.root)
+            self.rebuild_catalog()
+            journal.end(self.root)
+
+    def rebuild_catalog(self) -> None:
+        text = index_md.render(entry.memory for entry in self.entries())
+        files.write(os.path.join(self.root, paths.INDEX_MD), text.encode("utf-8"), lasting=False)
+
+    def catalog_text(self) -> str:
+        """The catalog as it stands on disk; empty if it is missing or unreadable."""
+        try:
+            data = coldstart.read(os.path.join(self.root, paths.INDEX_MD), _LARGEST_CATALOG)
+        except OSError:
+            return ""
+        return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+class Batch:
+    """Changes to a store that happen together."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._puts: dict[str, Memory] = {}
+        self._drops: list[str] = []
+
+    def put(self, record: Memory, expected_hash: str | None = None, over: Memory | None = None) -> Entry:
+        """Write a record; with a hash, only over the version that has it.
+
+        Where it takes the place of one that was read, what was wrong with that one is no reason to refuse.
+        """
+        flaws = memory.new_flaws(memory.to_json(record), memory.to_json(over)) if over else memory.flaws(record)
+        if flaws:
+            raise Invalid(
+                "; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written"
+            )
+        if expected_hash is not None:
+            self.expect(record.path, expected_hash)
+        self._puts[record.path] = record
+        return Entry(record, record.path, digest(memory.render(record)))
+
+    def drop(self, path: str) -> None:
+        """Delete a record's file."""
+        self._drops.append(path)
+
+    def expect(self, path: str, expected_hash: str) -> None:
+        found = self._store.read(path).hash
+        if found != expected_hash:
+            raise Changed(
+                f"{path} was changed since it was read (it is {found} now, not {shorten(expected_hash, 40)})",
+                fix=f"read it again with: recollect show {path} --json, then apply the change to that",
+            )
+
+    def commit(self) -> None:
+        if not self._puts and not self._drops:
+            return
+        root = self._store.root
+        # First what comes, then what goes: a reader in between sees a renamed record twice rather than not at all.
+        changes: dict[str, str | None] = {
+            path: memory.render(record).decode("utf-8") for path, record in self._puts.items()
+        }
+        changes.update({path: None for path in self._drops if path not in self._puts})
+        for path in changes:
+            files.inside(root, path)
+        journal.begin(root, changes)
+        self._revise_catalog(root)
+        journal.end(root)
+
+    def _revise_catalog(self, root: str) -> None:
+        before = self._store.catalog_text()
+        if not before:
+            self._store.rebuild_catalog()
+            return
+        text = index_md.revise(before, gone=self._drops, written=self._puts.values())
+        files.write(os.path.join(root, paths.INDEX_MD), text.encode("utf-8"), lasting=False)
+
+
+def problems_in_catalog(store: Store, entries: Iterable[Entry]) -> list[str]:
+    """How `index.md` differs from the files: one line for each entry missing, stale or twice there."""
+    wanted = {index_md.line(entry.memory) for entry in entries if entry.memory.record_status == "active"}
+    listed = index_md.entries(store.catalog_text())
+    missing = [f"not listed: {line}" for line in sorted(wanted.difference(listed))]
+    stale = [f"listed but not so: {line}" for line in sorted(set(listed) - wanted)]
+    twice = [f"listed twice: {line}" for line, count in sorted(Counter(listed).items()) if count > 1]
+    return missing + stale + twice
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return os.path.isfile(path)
+    except ValueError:
+        return False
+
+
+def _instead(store: Store, path: str, record_id: str) -> str:
+    try:
+        status = store.read(path).memory.record_status
+    except RecollectError:
+        return f"recollect doctor (the file {path} is broken)"
+    return {
+        "retired": f"recollect restore {record_id}",
+        "archived": f"recollect unarchive {record_id}",
+    }.get(status, f"recollect update {record_id}, or give the new record another title")

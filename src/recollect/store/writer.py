@@ -1,0 +1,182 @@
+"""Changes carried out on a store, each as one step under the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from recollect import timestamps
+from recollect.errors import NotFound, WrongState
+from recollect.freshness import anchors
+from recollect.record import compose, lifecycle, slug
+from recollect.record.memory import Change, Memory
+from recollect.settings import Settings
+from recollect.store.store import Batch, Entry, Store
+
+
+class Deed(NamedTuple):
+    """Something that was done, or would be, to a record."""
+
+    action: str
+    path: str
+    reason: str
+
+
+class Keeper:
+    """Carries changes out on a store, each as one step under the lock."""
+
+    def __init__(self, store: Store, settings: Settings, now: str = "") -> None:
+        self.store = store
+        self.settings = settings
+        self.now = now or timestamps.now()
+
+    @property
+    def _project(self) -> str:
+        return anchors.root_of(self.store.root)
+
+    def save(self, record: Memory) -> Entry:
+        """Write a new record, and retire what a rolling window no longer has room for."""
+        record = anchors.anchored(record, self._project, self.now)
+        entry = self.store.create(self._unclaimed(record))
+        if record.category == "session_summary":
+            self._roll_window()
+        return entry
+
+    def _unclaimed(self, record: Memory) -> Memory:
+        """The record under an id that no record of another category has."""
+        taken = not _is_at(self.store, record) and self.store.has(record.id)
+        number = 2
+        candidate = record
+        while taken:
+            candidate = record._replace(id=slug.numbered(record.id, number))
+            taken = self.store.has(candidate.id)
+            number += 1
+        return candidate
+
+    def _roll_window(self) -> None:
+        most = self.settings.count("categories.session_summary.max_retained")
+        with self.store.writing() as batch:
+            for record in lifecycle.crowded_out((entry.memory for entry in self.store.entries()), most):
+                reason = f"more than {most} session summaries"
+                batch.put(lifecycle.retired(record, reason, self.now), over=record)
+
+    def update(
+        self,
+        reference: str,
+        patch: Mapping[str, Any],
+        expected_hash: str,
+        *,
+        summary: str = "",
+        allow_secret: bool = False,
+        may_shrink: bool = False,
+    ) -> Entry:
+        """Apply a patch to the version that has this hash; a title that really changes renames the record."""
+        with self.store.writing() as batch:
+            entry = self.store.get(reference)
+            batch.expect(entry.path, expected_hash)
+            record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
+            if record is entry.memory:
+                return entry
+            if not allow_secret:
+                compose.refuse_secrets(patch)
+            record = anchors.renewed(entry.memory, record, self._project, self.now)
+            renamed = self._renamed(entry.memory, record)
+            updated = batch.put(renamed, over=entry.memory)
+            if renamed.id != record.id:
+                batch.drop(entry.path)
+                self._relink(batch, record.id, renamed.id)
+        return updated
+
+    def _renamed(self, before: Memory, after: Memory) -> Memory:
+        hints = [*after.tags, after.category.replace("_", " ")]
+        if slug.of(before.title, hints) == slug.of(after.title, hints):
+            return after
+        wanted = slug.of(after.title, hints)
+        number, new_id = 2, wanted
+        while self.store.has(new_id) and new_id != before.id:
+            new_id, number = slug.numbered(wanted, number), number + 1
+        if new_id == before.id:
+            return after
+        change = Change(self.now, f"Renamed from {before.id}", "id", before.id, new_id)
+        return after._replace(id=new_id, changes=(*after.changes, change)[-lifecycle.NEWEST_CHANGES :])
+
+    def _relink(self, batch: Batch, old_id: str, new_id: str) -> None:
+        for entry in self.store.entries():
+            record = entry.memory
+            if record.superseded_by == old_id:
+                batch.put(record._replace(superseded_by=new_id), over=record)
+            elif old_id in record.supersedes:
+                supersedes = tuple(new_id if i == old_id else i for i in record.supersedes)
+                batch.put(record._replace(supersedes=supersedes), over=record)
+
+    def reanchor(self, reference: str, moved: Mapping[str, str]) -> Entry:
+        """Confirm that a record holds for its files as they are now; `moved` says which have another name."""
+        change = Change(self.now, "Confirmed against its files", "anchors")
+        return self._step(
+            reference,
+            lambda record: lifecycle.noted(anchors.confirmed(record, self._project, self.now, moved), change),
+        )
+
+    def retire(self, reference: str, reason: str) -> Entry:
+        return self._step(reference, lambda record: lifecycle.retired(record, reason, self.now))
+
+    def restore(self, reference: str) -> Entry:
+        return self._step(reference, lambda record: lifecycle.restored(record, self.now))
+
+    def archive(self, reference: str, reason: str) -> Entry:
+        return self._step(reference, lambda record: lifecycle.archived(record, reason, self.now))
+
+    def unarchive(self, reference: str) -> Entry:
+        return self._step(reference, lambda record: lifecycle.unarchived(record, self.now))
+
+    def _step(self, reference: str, decide: Callable[[Memory], Memory]) -> Entry:
+        with self.store.writing() as batch:
+            record = self.store.get(reference).memory
+            return batch.put(decide(record), over=record)
+
+    def supersede(self, old: str, new: str) -> tuple[Entry, Entry]:
+        """Link two records so that retrieval shows the new one wherever the old one matches."""
+        with self.store.writing() as batch:
+            before, after = self.store.get(old), self.store.get(new)
+            if before.memory.id in self._chain(after.memory):
+                raise WrongState(
+                    f"{after.memory.id} is itself superseded by {before.memory.id}",
+                    fix=f"swap the two: recollect supersede {after.memory.id} {before.memory.id}",
+                )
+            linked, successor = lifecycle.superseded(before.memory, after.memory, self.now)
+            return batch.put(linked, over=before.memory), batch.put(successor, over=after.memory)
+
+    def _chain(self, record: Memory) -> Iterator[str]:
+        """The ids of what replaces a record, and of what replaces that, up to the one that holds now."""
+        seen: set[str] = set()
+        while record.superseded_by and record.superseded_by not in seen:
+            seen.add(record.superseded_by)
+            yield record.superseded_by
+            try:
+                record = self.store.get(record.superseded_by).memory
+            except NotFound:
+                return
+
+    def collect(self, *, dry_run: bool = False) -> list[Deed]:
+        """Retire what is past its retention, delete what was retired longer ago than the grace period."""
+        grace = self.settings.number("delete.grace_period_days")
+        deeds = []
+        with self.store.writing() as batch:
+            for entry in self.store.entries():
+                record = entry.memory
+                if lifecycle.past_grace(record, grace, self.now):
+                    deeds.append(Deed("delete", entry.path, f"retired more than {grace:g} days ago"))
+                    if not dry_run:
+                        batch.drop(entry.path)
+                elif record.record_status == "active" and lifecycle.past_retention(record, self.settings, self.now):
+                    days = self.settings.retention_days(record.category)
+                    deeds.append(Deed("retire", entry.path, f"unchanged for more than {days} days"))
+                    if not dry_run:
+                        reason = f"past its retention of {days} days"
+                        batch.put(lifecycle.retired(record, reason, self.now), over=record)
+        return deeds
+
+
+def _is_at(store: Store, record: Memory) -> bool:
+    """Whether a record of this category has this id already."""
+    return store.has(record.path)

@@ -1,0 +1,114 @@
+"""Which memories belong to a file."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import recollect
+from recollect.recall import for_file, for_prompt
+from recollect.search import by_file, index
+from recollect.settings import load_settings
+
+
+def constraint(title: str, severity: str = "high", **more: object) -> dict[str, object]:
+    return {"title": title, "severity": severity, "rule": f"{title}.", "impact": ["x"], **more}
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / ".git").mkdir()
+    return recollect.open(str(tmp_path))
+
+
+def titles(project, path):
+    return [row.title for row in by_file.find(index.open(project.store.root), project.root, path)]
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "belongs"),
+    [
+        ({"related_files": ["src/auth.py"]}, "src/auth.py", True),
+        ({"related_files": ["./src/auth.py"]}, "src/auth.py", True),
+        ({"related_files": ["src/auth/"]}, "src/auth/token.py", True),
+        ({"related_files": ["src/auth"]}, "src/auth/deep/er/token.py", True),
+        ({"related_files": ["src/auth"]}, "src/authors.py", False),
+        ({"scope": {"paths": ["src/**/*.sql"]}}, "src/a/b/c.sql", True),
+        ({"scope": {"paths": ["*.sql"]}}, "db/c.sql", True),
+        ({"scope": {"paths": ["src/**/*.sql"]}}, "db/c.sql", False),
+        ({"related_files": ["src/auth.py"]}, "src/other.py", False),
+    ],
+)
+def test_files_folders_and_globs(project, given, path, belongs):
+    project.save("constraint", constraint("One rule", **given))
+
+    assert titles(project, path) == (["One rule"] if belongs else [])
+
+
+def test_a_file_that_moved_is_known_by_its_name(project):
+    project.save("constraint", constraint("Moved", related_files=["old/place/tariff.py"]))
+
+    assert titles(project, "new/place/tariff.py") == ["Moved"]
+
+    os.makedirs(os.path.join(project.root, "old/place"))
+    with open(os.path.join(project.root, "old/place/tariff.py"), "w") as file:
+        file.write("still here")
+    assert titles(project, "new/place/tariff.py") == []
+
+
+def test_the_gravest_comes_first(project):
+    files = {"related_files": ["a.py"]}
+    project.save("tech_debt", {"title": "D", "description": "d", "reason_deferred": "r", "priority": "low", **files})
+    project.save("preference", {"title": "P", "topic": "t", "value": "v", "reason": "r", **files})
+    project.save("constraint", constraint("C low", "low", **files))
+    project.save("constraint", constraint("C high", "high", **files))
+    project.save("decision", {"title": "A", "context": "c", "decision": "d", "rationale": "r", **files})
+
+    assert titles(project, "a.py") == ["C high", "A", "P", "C low", "D"]
+
+
+def test_what_is_settled_or_of_no_concern_to_a_file_is_left_out(project):
+    files = {"related_files": ["a.py"]}
+    project.save("tech_debt", {"title": "D", "description": "d", "reason_deferred": "r", "status": "resolved", **files})
+    project.save("runbook", {"title": "R", "trigger": "t", "steps": ["s"], "verification": "v", **files})
+    project.save("session_summary", {"title": "S", "goal": "g", **files})
+
+    assert titles(project, "a.py") == []
+
+
+def told(project, path, session="s"):
+    stores = for_prompt.Stores(project.store.root, "")
+    return for_file.told(stores, project.root, path, load_settings(project.store.root), session)
+
+
+def test_a_file_brings_its_rule_once_per_session(project):
+    project.save("constraint", constraint("No floats for money", related_files=["src/money.py"]))
+    path = os.path.join(project.root, "src", "money.py")
+
+    assert "No floats for money" in told(project, path)
+    assert told(project, path) == ""
+    assert "No floats for money" in told(project, path, session="another")
+
+
+def test_what_no_longer_holds_is_not_told(project):
+    files = {"related_files": ["a.py"]}
+    project.save("constraint", constraint("Expired", expires="2020-01-01", **files))
+    project.save("constraint", constraint("Lifted", active=False, **files))
+    project.save("decision", {"title": "Old way", "context": "c", "decision": "old", "rationale": "r", **files})
+    project.save("decision", {"title": "New way", "context": "c", "decision": "new", "rationale": "r", **files})
+    project.keeper.supersede("old-way", "new-way")
+    project.save("constraint", constraint("Gone", **files))
+    project.keeper.retire("gone", "no longer")
+
+    text = told(project, "a.py")
+
+    assert "New way" in text
+    assert text.count("<result ") == 1
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../elsewhere.py", "", "."])
+def test_files_outside_the_project_have_nothing_beside_them(project, path):
+    project.save("constraint", constraint("Everything", scope={"paths": ["**"]}))
+
+    assert told(project, path) == ""

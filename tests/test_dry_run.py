@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from recollect import project
+from recollect.errors import AlreadyExists, Changed, WrongState
+from recollect.record import compose
+from recollect.settings import Settings
+from recollect.store.dry_run import Rehearsal
+from recollect.store.store import Store
+from recollect.store.writer import Keeper
+
+NOW = "2026-03-02T09:30:00Z"
+
+
+def decision(title):
+    given = {"title": title, "context": "c", "decision": "d", "rationale": ["r"]}
+    return compose.compose("decision", given, now=NOW)
+
+
+@pytest.fixture
+def root(tmp_path):
+    store = Store(str(tmp_path / "memory"))
+    for title in ("Old", "New"):
+        store.create(decision(title))
+    return store.root
+
+
+def _files(root):
+    return {path: Store(root).read(path).hash for path in ("decisions/old.json", "decisions/new.json")}
+
+
+def test_every_deed_is_planned_and_none_is_done(root):
+    before = _files(root)
+    store = Rehearsal(root)
+    keeper = Keeper(store, Settings(), NOW)
+
+    keeper.save(decision("Third"))
+    keeper.retire("old", "gone")
+    keeper.update("new", {"title": "Newer"}, before["decisions/new.json"])
+
+    assert sorted(store.planned) == ["decisions/newer.json", "decisions/old.json", "decisions/third.json"]
+    assert store.dropped == ["decisions/new.json"]
+    assert store.planned["decisions/old.json"].record_status == "retired"
+    assert _files(root) == before
+
+
+def test_later_steps_see_earlier_ones(root):
+    keeper = Keeper(Rehearsal(root), Settings(), NOW)
+    keeper.retire("old", "gone")
+
+    with pytest.raises(WrongState):
+        keeper.retire("old", "again")
+    assert sorted(entry.memory.record_status for entry in keeper.store.entries()) == ["active", "retired"]
+
+
+def test_it_refuses_what_the_store_would(root):
+    keeper = Keeper(Rehearsal(root), Settings(), NOW)
+
+    with pytest.raises(AlreadyExists):
+        keeper.save(decision("Old"))
+    with pytest.raises(Changed):
+        keeper.update("old", {"title": "x"}, "0" * 32)
+    keeper.store.planned.clear()
+    keeper.supersede("old", "new")
+    with pytest.raises(WrongState):
+        keeper.supersede("new", "old")
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path):
+    keeper = Keeper(Rehearsal(str(tmp_path / "memory")), Settings(), NOW)
+
+    entry = project.save(keeper, "decision", {"title": "T", "context": "c", "decision": "d", "rationale": "r"})
+
+    assert entry.path == "decisions/t.json"
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,73 @@
+"""The runbook for a failure, or silence."""
+
+from __future__ import annotations
+
+import pytest
+
+import recollect
+from recollect.recall import for_failure, for_prompt
+from recollect.settings import load_settings
+
+RUNBOOK = {
+    "title": "Migration lock is stuck",
+    "triggers": ["P3009 migrate found failed migrations"],
+    "content": {
+        "trigger": "A deploy stops because an earlier migration failed half way",
+        "symptoms": ["Error: P3009 migrate found failed migrations in the target database"],
+        "steps": ["Open a psql shell", "Run prisma migrate resolve --rolled-back NAME", "Deploy again"],
+        "verification": "prisma migrate status prints up to date",
+        "root_cause": "the pod was killed during the migration",
+    },
+}
+ERROR = """Exit code 1
+Datasource "db": PostgreSQL at 10.1.2.3:5432
+
+Error: P3009
+
+migrate found failed migrations in the target database, new migrations will not be applied."""
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / ".git").mkdir()
+    known = recollect.open(str(tmp_path))
+    known.save("runbook", RUNBOOK)
+    known.save("runbook", {"title": "Disk full", "trigger": "No space left on device", "steps": ["df -h"],
+                           "verification": "df"})  # fmt: skip
+    return known
+
+
+def told(project, command, error, session="s"):
+    stores = for_prompt.Stores(project.store.root, "")
+    return for_failure.told(stores, command, error, load_settings(project.store.root), session)
+
+
+def test_a_failure_brings_the_steps_once(project):
+    text = told(project, "npx prisma migrate deploy", ERROR)
+
+    assert "1. Open a psql shell. 2. Run prisma migrate resolve --rolled-back NAME. 3. Deploy again." in text
+    assert "Check: prisma migrate status prints up to date" in text
+    assert "Cause: the pod was killed" in text
+    assert told(project, "npx prisma migrate deploy", ERROR) == ""
+    assert "1. Open" in told(project, "npx prisma migrate deploy", ERROR, session="other")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Exit code 1\n3 failed, 20 passed in 2.1s\nFAILED tests/test_a.py::test_b - AssertionError: assert 1 == 2",
+        "Exit code 2\nsrc/a.c:3:1: error: unknown type name 'foo'",
+        "Exit code 1\nnpm error code ENOENT\nnpm error syscall open",
+        "Exit code 1\nError: the migration guide was not found",
+        "Exit code 1",
+    ],
+)
+def test_a_failure_that_no_runbook_is_about_stays_silent(project, error):
+    assert told(project, "make", error) == ""
+
+
+def test_decisions_are_no_remedy(project):
+    project.save("decision", {"title": "P3009 migrate found failed migrations in the target database",
+                              "context": "c", "decision": "d", "rationale": "r"})  # fmt: skip
+
+    assert told(project, "x", ERROR).count("<result ") == 1

@@ -1,0 +1,191 @@
+"""Markdown knowledge banks, read as people write them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import failure_log
+from recollect.digest import candidates, knowledge_bank
+from recollect.digest.knowledge_bank import Lesson
+
+BANK = """# Anti-patterns
+
+What went wrong more than once.
+
+### Anti-Pattern: Reading a file while it is written
+The parser saw half a line.
+Write to a temporary file and rename it.
+- Cost: two days
+- **Observation count:** 4
+- Confidence: High
+- Last observed: 2026-03-02 (Feature #12)
+
+```python
+### not an entry
+```
+
+## A section
+- Observation count: 99
+
+### Guessing the encoding
+- Say UTF-8.
+- Last observed: Feature #007
+
+#### Why
+It is right more often.
+<!--
+### A template
+Nothing.
+-->
+"""
+
+
+def facts(lesson: Lesson) -> tuple[object, ...]:
+    return lesson.title, lesson.text, lesson.observations, lesson.confidence, lesson.last_observed
+
+
+def parse(text: str) -> list[Lesson]:
+    return knowledge_bank.parse(text, "pattern", "bank.md", is_local=True)
+
+
+def lessons(project: Path) -> list[Lesson]:
+    return knowledge_bank.lessons(candidates.bank_folders(str(project)))
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def test_entries_with_their_prose_and_metadata() -> None:
+    prose = "The parser saw half a line. Write to a temporary file and rename it."
+
+    assert list(map(facts, parse(BANK))) == [
+        ("Reading a file while it is written", prose, 4, 3.0, "2026-03-02"),
+        ("Guessing the encoding", "Say UTF-8. It is right more often.", 1, 2.0, "0000-000000007"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("- Observation count: 12", (12, 2.0, "")),
+        ("* observations: 3 (two in staging)", (3, 2.0, "")),
+        ("- Observation count: many", (1, 2.0, "")),
+        ("- Observation count: 0", (1, 2.0, "")),
+        ("- Observation count: 99999999999999999999", (1, 2.0, "")),
+        ("- Observation count: ٣", (1, 2.0, "")),
+        ("- __Confidence__: low", (1, 1.0, "")),
+        ("- Confidence: unheard of", (1, 2.0, "")),
+        ("- Last observed: on 2025-12-24, twice", (1, 2.0, "2025-12-24")),
+        ("- Last observed:", (1, 2.0, "")),
+    ],
+)
+def test_metadata_in_the_ways_people_write_it(line: str, expected: tuple[object, ...]) -> None:
+    (lesson,) = parse(f"### Name\nProse.\n{line}\n")
+
+    assert (lesson.text, *facts(lesson)[2:]) == ("Prose.", *expected)
+
+
+def test_dates_sort_above_numbers_and_numbers_by_their_size() -> None:
+    lines = ("Feature #9", "Feature #10", "2020-01-01", "some day")
+    found = [lesson for line in lines for lesson in parse(f"### X\n- Last observed: {line}")]
+
+    ordered = sorted(range(4), key=lambda place: found[place].last_observed)
+
+    assert [lines[place] for place in ordered] == ["some day", "Feature #9", "Feature #10", "2020-01-01"]
+
+
+def test_banks_of_the_project_and_of_the_user_are_read_and_not_touched(tmp_path: Path, home: Path) -> None:
+    places = (tmp_path / "docs/knowledge-bank", home / ".claude/memory/knowledge-bank", home / ".claude/iflow/memory")
+    files = [
+        write(folder, name, f"### {folder.name} {name}\nSaid in {folder} {name}.\n")
+        for folder in places
+        for name in ("anti-patterns.md", "patterns.md", "heuristics.md")
+    ]
+    write(places[0], "other.md", "### Not a bank\n")
+    before = [(file.read_bytes(), file.stat().st_mtime_ns) for file in files]
+
+    found = lessons(tmp_path)
+
+    kinds = ["anti_pattern", "pattern", "heuristic"] * 3
+    assert [(lesson.category, lesson.is_local) for lesson in found] == list(zip(kinds, [True] * 3 + [False] * 6))
+    assert found[0].path == "docs/knowledge-bank/anti-patterns.md"
+    assert found[3].path == "~/.claude/memory/knowledge-bank/anti-patterns.md"
+    assert [(file.read_bytes(), file.stat().st_mtime_ns) for file in files] == before
+    assert sorted(places[0].iterdir()) == sorted([*files[:3], places[0] / "other.md"])
+
+
+@pytest.mark.parametrize(("here", "there", "kept"), [(2, 5, False), (5, 2, True), (3, 3, True)])
+def test_of_duplicates_the_one_observed_more_often_stays(
+    tmp_path: Path, home: Path, here: int, there: int, kept: bool
+) -> None:
+    local, shared = tmp_path / "docs/knowledge-bank", home / ".claude/memory/knowledge-bank"
+    write(local, "patterns.md", f"### Rename\nWrite aside, then rename!\n- Observation count: {here}\n")
+    write(shared, "heuristics.md", f"### Moved\nwrite  aside; then RENAME\n- Observation count: {there}\n")
+
+    (lesson,) = lessons(tmp_path)
+
+    assert (lesson.is_local, lesson.observations) == (kept, max(here, there))
+
+
+def test_entries_without_a_description_are_told_apart_by_their_title(tmp_path: Path) -> None:
+    write(tmp_path / "docs/knowledge-bank", "patterns.md", "### One\n### Two\n### One\n")
+
+    assert [lesson.title for lesson in lessons(tmp_path)] == ["One", "Two"]
+
+
+@pytest.mark.parametrize("link", ["docs", "docs/knowledge-bank", "docs/knowledge-bank/patterns.md"])
+def test_a_bank_that_leads_out_of_the_project_is_not_read(tmp_path: Path, link: str) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    write(outside / "docs/knowledge-bank", "patterns.md", "### Secret\n")
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(outside / link)
+
+    assert lessons(project) == []
+    assert "leads out of the project" in failure_log.recent()[0][2]
+
+
+def test_a_bank_that_is_too_large_a_pipe_or_a_folder_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "docs/knowledge-bank"
+    write(folder, "patterns.md", "### X\n" + "x" * knowledge_bank.LARGEST_FILE)
+    os.mkfifo(folder / "heuristics.md")
+    (folder / "anti-patterns.md").mkdir()
+
+    assert lessons(tmp_path) == []
+    assert len(failure_log.recent()) == 3
+
+
+def test_bytes_that_are_not_text_do_no_harm(tmp_path: Path) -> None:
+    folder = tmp_path / "docs/knowledge-bank"
+    folder.mkdir(parents=True)
+    (folder / "patterns.md").write_bytes(b"\xef\xbb\xbf### Na\xffme\nPro\x00se \xf0\x9f\n")
+
+    (lesson,) = lessons(tmp_path)
+
+    assert lesson.title == "Na�me"
+
+
+def test_a_bank_of_very_many_entries_is_bounded() -> None:
+    found = parse("\n".join(f"### Entry {number}" for number in range(knowledge_bank.MOST_ENTRIES + 5)))
+
+    assert len(found) == knowledge_bank.MOST_ENTRIES
+    assert "only the first" in failure_log.recent()[0][2]
+
+
+def test_text_made_to_be_slow_is_not() -> None:
+    assert parse("<!---->" * 140_000 + "<!--" * 100_000) == []
+    assert [lesson.title for lesson in parse("### A\n" + "#### x\n- y: z\n" * 60_000)] == ["A"]
+
+
+@given(st.text(alphabet=st.sampled_from(list("#- *:`~<>!\n\0aé9")), max_size=200) | st.text(max_size=100))
+def test_any_text_is_a_bank(text: str) -> None:
+    for lesson in parse(text):
+        assert lesson.title and lesson.observations >= 1 and 1 <= lesson.confidence <= 3
+        assert "\n" not in lesson.title + lesson.text

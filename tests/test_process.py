@@ -1,0 +1,104 @@
+"""Programs run for their output, in bounded time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect.git import process
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="programs are written as shell scripts")
+
+
+def script(folder: Path, text: str, name: str = "program") -> str:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def run(*commands: str, seconds: float = 20) -> list[process.Outcome]:
+    return process.run_all([(command,) for command in commands], dict(os.environ), time.monotonic() + seconds)
+
+
+def test_outputs_and_exit_codes_come_back_in_order(tmp_path: Path) -> None:
+    good, bad = script(tmp_path, "echo one; echo no >&2", "good"), script(tmp_path, "echo two; exit 3", "bad")
+
+    outcomes = run(good, bad)
+
+    assert [(one.status, one.output, one.reason) for one in outcomes] == [
+        (0, b"one\n", ""),
+        (3, b"two\n", "exit code 3"),
+    ]
+
+
+def test_one_that_hangs_is_killed_with_its_children_and_the_other_still_counts(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    hanging = script(tmp_path, f"sleep 600 & echo $! >{pids}; echo $$ >>{pids}; wait", "hanging")
+    quick = script(tmp_path, f"until [ -s {pids} ]; do :; done; echo done", "quick")
+    # The quick one ends only after the hanging one has started its child, so the deadline cannot come too early.
+    outcomes = run(hanging, quick, seconds=2)
+
+    assert [(one.status, one.output) for one in outcomes] == [(None, b""), (0, b"done\n")]
+    assert outcomes[0].reason == "did not answer in time"
+    assert all(_is_gone(int(pid)) for pid in pids.read_text().split())
+
+
+def test_one_that_closes_its_output_and_goes_on_is_killed_too(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    (outcome,) = run(script(tmp_path, f"echo $$ >{pid}; exec >&-; exec sleep 600"), seconds=0.5)
+
+    assert outcome.status is None
+    assert _is_gone(int(pid.read_text()))
+
+
+def test_one_that_floods_is_cut_and_counts_as_done(tmp_path: Path) -> None:
+    (outcome,) = run(script(tmp_path, "exec yes"))
+
+    assert (outcome.status, len(outcome.output)) == (0, process.LARGEST_OUTPUT)
+
+
+def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("#!/no/such/interpreter\n")
+    broken.chmod(0o755)
+
+    (outcome,) = run(str(broken))
+
+    assert outcome.status is None
+    assert outcome.reason.startswith("could not be started")
+
+
+def test_programs_are_never_taken_from_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path, "echo mine", "git")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}relative")
+
+    assert process.find("git") == ""
+
+
+def test_no_file_handle_is_left_open(tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("counts handles in /proc")
+    before = len(os.listdir("/proc/self/fd"))
+
+    run(script(tmp_path, "echo x"), "/no/such/program")
+
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether a process is dead, or dying: killed ones linger until their new parent looks."""
+    for _ in range(2_000):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state in "ZX":
+            return True
+        time.sleep(0.001)
+    return False

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from hypothesis import given
+
+from recollect import settings_table
+from recollect.settings import Settings, load_settings
+from tests.records import any_json
+
+
+def _load(tmp_path, project=None, user=None):
+    roots = []
+    for name, values in (("project", project), ("user", user)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        if values is not None:
+            data = values if isinstance(values, bytes) else json.dumps(values).encode()
+            (tmp_path / name / "memory-config.json").write_bytes(data)
+        roots.append(str(tmp_path / name))
+    return load_settings(roots[0], roots[1])
+
+
+def test_without_files_every_default_holds(tmp_path):
+    settings = _load(tmp_path)
+
+    assert settings.problems == []
+    assert settings.count("retrieval.max_inject") == 3
+    assert settings.text("retrieval.match_strategy") == "fts5_bm25"
+    assert settings.count("categories.session_summary.max_retained") == 5
+    assert settings.number("delete.grace_period_days") == 30
+    assert settings.text("capture.mode") == "propose"
+    assert settings.is_enabled("runbook")
+    assert settings.retention_days("runbook") == 0
+
+
+def test_a_projects_settings_go_over_the_users_and_each_knows_its_origin(tmp_path):
+    settings = _load(
+        tmp_path,
+        project={"retrieval": {"max_inject": 5}, "categories": {"runbook": {"enabled": False}}},
+        user={"retrieval": {"max_inject": 9, "enabled": False}},
+    )
+
+    assert (settings.count("retrieval.max_inject"), settings.flag("retrieval.enabled")) == (5, False)
+    assert not settings.is_enabled("runbook")
+    assert {key: os.path.basename(os.path.dirname(file)) for key, file in settings.origins.items()} == {
+        "retrieval.max_inject": "project",
+        "retrieval.enabled": "user",
+        "categories.runbook.enabled": "project",
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "message"),
+    [
+        ({"retrieval": {"max_inject": 21}}, "retrieval.max_inject", "must be from 0 to 20; 3 is used"),
+        ({"retrieval": {"max_inject": -1}}, "retrieval.max_inject", "must be from 0 to 20; 3 is used"),
+        ({"retrieval": {"max_inject": 2.5}}, "retrieval.max_inject", "must be a whole number; 3 is used"),
+        ({"retrieval": {"max_inject": "3"}}, "retrieval.max_inject", "must be a number; 3 is used"),
+        ({"retrieval": {"max_inject": True}}, "retrieval.max_inject", "must be a number; 3 is used"),
+        ({"retrieval": {"max_inject": None}}, "retrieval.max_inject", "must be a number; 3 is used"),
+        ({"retrieval": {"max_inject": 10**400}}, "retrieval.max_inject", "must be from 0 to 20; 3 is used"),
+        ({"retrieval": {"enabled": 1}}, "retrieval.enabled", "must be true or false; True is used"),
+        ({"capture": {"mode": "always"}}, "capture.mode", "must be one of off, propose, auto; 'propose' is used"),
+        ({"capture": {"mode": 1}}, "capture.mode", "must be a text; 'propose' is used"),
+        ({"retreival": {"max_inject": 1}}, "retreival.max_inject",
+         "is not a setting; did you mean retrieval.max_inject?"),
+        ({"zzz": 1}, "zzz", "is not a setting"),
+        ({"categories": {"*": {"enabled": False}}}, "categories.*.enabled",
+         "is not a setting; did you mean categories.runbook.enabled?"),
+        ({"categories": {"decision": {"max_retained": 2}}}, "categories.decision.max_retained", None),
+        ({"retrieval": {"judge": {"enabled": True}}}, "retrieval.judge.enabled",
+         "only your own config may set this (~/.claude/memory/memory-config.json), not a project's"),
+        ([], "(whole file)", "must be a JSON object"),
+        (b"{", "(whole file)", None),
+        (b"\xff", "(whole file)", None),
+        (b"[" * 100_000, "(whole file)", None),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_reported_and_the_default_used(tmp_path, values, key, message):
+    settings = _load(tmp_path, project=values)
+
+    (problem,) = settings.problems
+    assert problem.key == key
+    assert message is None or problem.message == message
+    assert settings.origins == {}
+    assert str(problem).startswith(f"{tmp_path}/project/memory-config.json: {key}: ")
+
+
+def test_a_number_without_end_did_crash(tmp_path):
+    settings = _load(tmp_path, project=b'{"retrieval": {"max_inject": 1e999}}')
+
+    assert [problem.message for problem in settings.problems] == ["must be from 0 to 20; 3 is used"]
+
+
+def test_a_whole_number_may_be_written_with_a_point(tmp_path):
+    assert _load(tmp_path, project={"retrieval": {"max_inject": 4.0}}).count("retrieval.max_inject") == 4
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path):
+    settings = _load(tmp_path, project=b'\xef\xbb\xbf{"retrieval": {"max_inject": 4}}')
+
+    assert (settings.problems, settings.count("retrieval.max_inject")) == ([], 4)
+
+
+def test_the_users_own_store_is_trusted_when_it_is_the_store(tmp_path):
+    values = {"retrieval": {"judge": {"enabled": True}}}
+    _load(tmp_path, user=values)
+
+    settings = load_settings(str(tmp_path / "user"), str(tmp_path / "user"))
+
+    assert (settings.problems, settings.flag("retrieval.judge.enabled")) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "key", [key for key in settings_table.RULES if "judge" in key or "hub" in key or "endpoint" in key]
+)
+def test_what_could_reach_the_network_is_for_the_user_alone(key):
+    assert settings_table.RULES[key].user_only
+
+
+@pytest.mark.parametrize("key", settings_table.RULES)
+def test_every_default_is_a_value_its_own_rule_accepts(key):
+    settings = Settings()
+    settings.take("test", True, {key.replace("*", "decision"): settings_table.RULES[key].default})
+
+    assert settings.problems == []
+    assert settings_table.RULES[key].doc.endswith(".")
+
+
+@given(any_json)
+def test_no_json_is_too_odd_for_a_config(tmp_path_factory, value):
+    root = tmp_path_factory.mktemp("config")
+    (root / "memory-config.json").write_text(json.dumps(value))
+
+    settings = load_settings(str(root), "")
+
+    for problem in settings.problems:
+        assert problem.message
+
+
+@pytest.mark.parametrize(("mine", "projects", "effective"), [
+    ("off", "auto", "off"), ("propose", "auto", "propose"), ("auto", "off", "off"), (None, "auto", "auto"),
+])  # fmt: skip
+def test_a_project_may_lower_the_users_consent_never_raise_it(tmp_path, mine, projects, effective):
+    user, store = tmp_path / "user", tmp_path / "project" / ".claude" / "memory"
+    for root, mode in ((user, mine), (store, projects)):
+        root.mkdir(parents=True)
+        if mode:
+            (root / "memory-config.json").write_text(json.dumps({"capture": {"mode": mode}}))
+
+    settings = load_settings(str(store), str(user))
+
+    assert settings.text("capture.mode") == effective
+    assert bool(settings.problems) == (effective != projects)

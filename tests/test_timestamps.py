@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import calendar
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import timestamps
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-03-02T09:30:00Z",
+        "2026-03-02T09:30:00.5Z",
+        "2026-03-02T09:30:00.123456+00:00",
+        "2024-02-29T00:00:00Z",
+        "2000-02-29T23:59:59Z",
+        "2016-12-31T23:59:60Z",
+    ],
+)
+def test_moments_in_utc(text):
+    assert timestamps.is_instant(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "now", "2026-03-02", "2026-03-02T09:30:00", "2026-03-02 09:30:00Z", "2026-03-02T09:30:00+01:00",
+        "2026-13-02T09:30:00Z", "2026-02-29T09:30:00Z", "1900-02-29T09:30:00Z", "2026-00-10T09:30:00Z",
+        "2026-01-00T09:30:00Z", "2026-03-02T24:00:00Z", "2026-03-02T09:60:00Z", "2026-03-02T09:30:61Z",
+        "2026-03-02T09:30:00.Z", "2026-03-02T09:30:00,5Z", "2026-03-02T09:30:00Z ", "2026-03-02T09:30:00Z\n",
+        "٢٠٢٦-03-02T09:30:00Z", "+026-03-02T09:30:00Z", "2026-03-02T09:30:0_Z", "26-03-02T09:30:00Z",
+    ],
+)  # fmt: skip
+def test_what_is_no_moment(text):
+    assert not timestamps.is_instant(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-03-02", True),
+        ("2026-03-02T09:30:00Z", True),
+        ("2026-03-02 at noon", True),
+        ("2026-02-30", False),
+        ("2026-03-02x", False),
+        ("with v3", False),
+        ("", False),
+    ],
+)
+def test_days(text, expected):
+    assert timestamps.is_day(text) is expected
+
+
+@given(st.integers(-62_000_000_000, 32_503_680_000))
+def test_seconds_undo_at(seconds):
+    year = time.gmtime(seconds).tm_year
+    if year >= 1000:
+        assert timestamps.seconds(timestamps.at(seconds)) == seconds == calendar.timegm(time.gmtime(seconds))
+
+
+@given(st.integers(0, 4_000_000_000), st.integers(0, 4_000_000_000))
+def test_text_order_is_time_order(one, other):
+    assert (timestamps.at(one) < timestamps.at(other)) == (one < other)
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [(0, "2026-03-02T09:30:00Z"), (1.5, "2026-02-28T21:30:00Z"), (365, "2025-03-02T09:30:00Z")],
+)
+def test_days_before(days, expected):
+    assert timestamps.days_before("2026-03-02T09:30:00Z", days) == expected
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_moment_or_not_but_never_an_error(text):
+    assert timestamps.is_instant(text) in (True, False)
+    assert timestamps.is_day(text) in (True, False)
+
+
+def test_now_is_a_moment():
+    assert timestamps.is_instant(timestamps.now())

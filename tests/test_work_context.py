@@ -1,0 +1,341 @@
+"""Signals of what is being worked on: every way of having none is quiet, and none raises."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect import failure_log
+from recollect.digest import work_context
+from recollect.digest.work_context import Signals
+from recollect.git import repository
+from tests.git_project import GitProject
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitProject:
+    return GitProject(tmp_path / "project")
+
+
+def read(root: Path, seconds: float = 30) -> Signals:
+    return work_context.read(str(root), time.monotonic() + seconds)
+
+
+def commits(project: GitProject, *names: str) -> None:
+    for name in names:
+        project.write(name, name)
+        project.commit(name)
+
+
+def add_feature(root: Path, name: str, *, spec: str = "", modified: int = 1_000, **meta: object) -> Path:
+    folder = root / "docs" / "features" / name
+    folder.mkdir(parents=True)
+    (folder / ".meta.json").write_text(json.dumps(meta))
+    if spec:
+        (folder / "spec.md").write_text(spec)
+    os.utime(folder / ".meta.json", (modified, modified))
+    return folder
+
+
+def fake_git(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir()
+    (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_files_of_the_last_three_commits_and_the_uncommitted_ones(project: GitProject) -> None:
+    commits(project, "one.py", "two.py", "three.py", "four.py")
+    project.write("one.py", "changed")
+    project.write("new folder/new file.py", "new")
+
+    assert read(project.root).files == ["one.py", "new folder/", "four.py", "three.py", "two.py"]
+
+
+@pytest.mark.parametrize(
+    ("names", "files"),
+    [
+        ([], []),
+        (["one.py"], []),
+        (["one.py", "two.py"], ["two.py"]),
+        (["one.py", "two.py", "three.py"], ["three.py"]),
+    ],
+)
+def test_a_short_history_gives_the_last_commit_or_nothing(
+    project: GitProject, names: list[str], files: list[str]
+) -> None:
+    commits(project, *names)
+
+    seen = read(project.root)
+
+    assert (seen.files, seen.branch) == (files, "main")
+    assert failure_log.recent() == []
+
+
+def test_a_fresh_repository_has_its_uncommitted_files(project: GitProject) -> None:
+    project.write("draft.py", "x")
+
+    assert read(project.root).files == ["draft.py"]
+
+
+def test_a_detached_head_has_no_branch_and_no_recent_files(project: GitProject) -> None:
+    commits(project, "one.py", "two.py", "three.py", "four.py")
+    project.git("checkout", "-q", "--detach")
+    project.write("one.py", "changed")
+
+    seen = read(project.root)
+
+    assert (seen.branch, seen.files, seen.notes) == ("", ["one.py"], ["HEAD is detached"])
+    assert failure_log.recent() == []
+
+
+def test_a_shallow_clone_has_no_recent_files(project: GitProject, tmp_path: Path) -> None:
+    commits(project, "one.py", "two.py")
+    project.git("clone", "-q", "--depth=1", f"file://{project.root}", str(tmp_path / "shallow"))
+
+    assert read(tmp_path / "shallow").files == []
+
+
+def test_a_linked_worktree_has_its_own_branch(project: GitProject, tmp_path: Path) -> None:
+    commits(project, "one.py", "two.py")
+    project.git("worktree", "add", "-q", "-b", "feat/token-refresh", str(tmp_path / "linked"))
+
+    seen = read(tmp_path / "linked")
+
+    assert (seen.branch, seen.files, seen.query) == ("feat/token-refresh", ["two.py"], "token refresh two")
+
+
+def test_a_project_within_a_repository_sees_its_own_files(project: GitProject) -> None:
+    commits(project, "a.py", "service/b.py", "service/c.py", "other/d.py", "service/e.py")
+    project.write("service/new.py", "x")
+    project.write("other/new.py", "x")
+
+    assert read(project.root / "service").files == ["new.py", "c.py", "e.py"]
+
+
+def test_no_repository_is_no_failure(tmp_path: Path) -> None:
+    seen = read(tmp_path)
+
+    assert (seen.query, seen.files, seen.notes) == ("", [], ["not a git repository"])
+    assert failure_log.recent() == []
+
+
+def test_without_git_the_branch_is_still_known(
+    project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.git("checkout", "-q", "-b", "feature/import-csv")
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+
+    seen = read(project.root)
+
+    assert (seen.branch, seen.query, seen.files) == ("feature/import-csv", "import csv", [])
+    assert [what for _, what, _ in failure_log.recent()] == ["session start signals"]
+
+
+def test_a_git_that_hangs_costs_its_files_and_nothing_else(
+    project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.git("checkout", "-q", "-b", "import-csv")
+    fake_git(tmp_path / "bin", "sleep 600 & sleep 600", monkeypatch)
+
+    seen = read(project.root, seconds=0.3)
+
+    assert (seen.files, seen.query) == ([], "import csv")
+    assert seen.notes == ["git status: did not answer in time", "git diff: did not answer in time"]
+    assert len(failure_log.recent()) == 2
+
+
+def test_a_git_that_fails_is_traced(project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_git(tmp_path / "bin", "echo rubbish; exit 128", monkeypatch)
+
+    assert read(project.root).files == []
+    assert "exit code 128" in failure_log.recent()[0][2]
+
+
+@pytest.mark.parametrize("mark", ["gitdir: nowhere", "rubbish", ""])
+def test_a_broken_git_file_is_no_repository(tmp_path: Path, mark: str) -> None:
+    (tmp_path / ".git").write_text(mark)
+
+    assert read(tmp_path).notes == ["not a git repository"]
+
+
+def test_a_hostile_repository_runs_nothing(project: GitProject, tmp_path: Path) -> None:
+    commits(project, "one.py", "two.py", "three.py", "four.py")
+    proof = tmp_path / "proof"
+    evil = f"touch {proof}; cat"
+    project.write(".gitattributes", "* filter=evil diff=evil\n")
+    hooks = project.root / ".git" / "hooks"
+    for name in ("post-index-change", "fsmonitor-watchman"):
+        (hooks / name).write_text(f"#!/bin/sh\n{evil}\n")
+        (hooks / name).chmod(0o755)
+    programs = (
+        "filter.evil.clean filter.evil.process core.fsmonitor core.pager diff.external diff.evil.textconv"
+        " diff.evil.command core.editor core.sshCommand alias.status"
+    )
+    for key in programs.split():
+        project.git("config", key, evil)
+    project.git("config", "filter.evil.required", "true")
+    proof.unlink(missing_ok=True)
+    for name in ("one.py", "two.py"):
+        project.write(name, name)
+        os.utime(project.root / name, (1, 1))
+
+    seen = read(project.root)
+
+    assert not proof.exists()
+    assert "four.py" in seen.files and ".gitattributes" in seen.files
+
+
+def test_a_filter_that_is_included_from_elsewhere_is_switched_off_too(project: GitProject, tmp_path: Path) -> None:
+    commits(project, "one.py")
+    proof = tmp_path / "proof"
+    (tmp_path / "more").write_text(f'[filter "evil"]\n\tclean = touch {proof}; cat\n')
+    project.git("config", "include.path", str(tmp_path / "more"))
+    project.write(".gitattributes", "* filter=evil\n")
+    project.write("one.py", "one.pY")
+
+    assert read(project.root).files == ["one.py", ".gitattributes"]
+    assert not proof.exists()
+
+
+def test_a_filter_that_cannot_be_switched_off_costs_the_files(project: GitProject) -> None:
+    project.git("config", "filter.a=b.clean", "cat")
+    project.write("one.py", "x")
+
+    seen = read(project.root)
+
+    assert (seen.files, seen.notes) == ([], ["its config names a filter that cannot be switched off"])
+
+
+def test_the_environment_cannot_point_git_elsewhere(
+    project: GitProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = GitProject(tmp_path / "other")
+    other.write("elsewhere.py", "x")
+    project.write("here.py", "x")
+    monkeypatch.setenv("GIT_DIR", str(other.root / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.root))
+
+    assert read(project.root).files == ["here.py"]
+
+
+def test_a_name_that_git_would_quote_arrives_as_it_is(project: GitProject) -> None:
+    project.write('dä "x"\n.py', "x")
+
+    assert read(project.root).files == ['dä "x"\n.py']
+
+
+def test_the_newest_active_feature_with_its_paragraph_and_phase(tmp_path: Path) -> None:
+    add_feature(tmp_path, "001-old", status="active", slug="old", modified=2_000)
+    add_feature(tmp_path, "003-done", status="completed", slug="done", modified=4_000)
+    spec = "---\nowner: x\n---\n# Title\n<!-- a comment -->\n\nReads a file\nonce.\n\nMore."
+    add_feature(
+        tmp_path,
+        "002-new",
+        spec=spec,
+        modified=3_000,
+        status="active",
+        slug="parser-rewrite",
+        lastCompletedPhase="design",
+    )
+
+    seen = read(tmp_path)
+
+    assert seen.feature is not None
+    assert (seen.feature.slug, seen.feature.paragraph) == ("parser-rewrite", "Reads a file once.")
+    assert seen.query == "parser-rewrite Reads a file once. design"
+    assert failure_log.recent() == []
+
+
+@pytest.mark.parametrize("meta", ["{broken", "[]", '"active"', "\x00", '{"status": NaN}', "[" * 100_000])
+def test_a_feature_that_cannot_be_read_is_traced_and_passed_over(tmp_path: Path, meta: str) -> None:
+    add_feature(tmp_path, "001-good", status="active", slug="good")
+    folder = add_feature(tmp_path, "002-bad")
+    (folder / ".meta.json").write_text(meta)
+
+    assert read(tmp_path).query == "good"
+    assert "002-bad" in failure_log.recent()[0][2]
+
+
+@pytest.mark.parametrize("slug", [None, "", 7, ["x"]])
+def test_a_feature_without_a_slug_goes_by_its_folder(tmp_path: Path, slug: object) -> None:
+    add_feature(tmp_path, "042-csv-import", status="active", slug=slug, lastCompletedPhase=None)
+
+    assert read(tmp_path).query == "042-csv-import"
+    assert "no slug" in failure_log.recent()[0][2]
+
+
+def test_a_feature_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
+    outside = add_feature(tmp_path / "outside", "x", status="active", slug="secret")
+    features = tmp_path / "project" / "docs" / "features"
+    features.mkdir(parents=True)
+    (features / "linked").symlink_to(outside)
+
+    assert read(tmp_path / "project").query == ""
+    assert "leads out" in failure_log.recent()[0][2]
+
+
+def test_a_branch_of_any_length_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/" + "long-" * 100_000)
+
+    assert len(read(tmp_path).branch) == 250
+
+
+def test_a_feature_whose_spec_is_a_pipe_does_not_hang(tmp_path: Path) -> None:
+    folder = add_feature(tmp_path, "x", status="active", slug="piped")
+    os.mkfifo(folder / "spec.md")
+
+    assert read(tmp_path).query == "piped"
+
+
+@pytest.mark.parametrize(
+    ("branch", "words"),
+    [
+        ("main", []),
+        ("Master", []),
+        ("feature/ABC-123-tokenRefresh", ["abc", "token", "refresh"]),
+        ("fix/of-the-parser", ["parser"]),
+    ],
+)
+def test_words_of_a_branch(branch: str, words: list[str]) -> None:
+    assert work_context.branch_words(branch) == words
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (["src/parser/fileReader.py", "src/token_store.ts"], ["file", "reader", "token", "store", "parser"]),
+        ([".gitignore", ".github/workflows/ci.yml", "a/.hidden/x_ray.py"], []),
+        (["src/__init__.py", "tests/index.js"], []),
+        (["parser.py", "PARSER.md"], ["parser"]),
+        (["データ/パーサ.py"], ["パーサ", "データ"]),
+    ],
+)
+def test_words_of_files(files: list[str], words: list[str]) -> None:
+    assert work_context.file_words(files) == words
+
+
+def test_files_give_twenty_words_at_most() -> None:
+    assert (
+        len(work_context.file_words([f"word{chr(97 + n)}{chr(97 + n)}.py" for n in range(26)]))
+        == work_context.MOST_WORDS
+        == 20
+    )
+
+
+def test_the_memory_itself_is_not_the_work(project: GitProject) -> None:
+    project.write(".claude/memory/decisions/x.json", "{}")
+
+    assert read(project.root).files == []
+
+
+def test_a_large_change_is_bounded(project: GitProject) -> None:
+    for number in range(repository.MOST_FILES + 20):
+        project.write(f"f{number}.py", "")
+
+    assert len(read(project.root).files) == repository.MOST_FILES
