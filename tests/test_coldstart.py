@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
+import typing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import coldstart
+from recollect import coldstart, files
 from tests.records import any_json
 
 GARBAGE = [
@@ -67,9 +69,64 @@ def test_garbage_is_a_value_error_where_json_was_never_imported(text):
     assert done.stdout == "refused\n"
 
 
-@given(st.text())
-def test_a_quoted_text_reads_back_as_itself(text):
-    assert coldstart.loads(coldstart.quote(text)) == text
+@given(any_json)
+def test_it_writes_what_json_writes(value):
+    assert coldstart.dumps(value) == json.dumps(value, separators=(",", ":"))
+
+
+class Ours(coldstart.NamedTuple):
+    """A point."""
+
+    x: int
+    y: int = 2
+    label: str = ""
+
+    @property
+    def total(self) -> int:
+        return self.x + self.y
+
+
+class Theirs(typing.NamedTuple):
+    x: int
+    y: int = 2
+    label: str = ""
+
+
+@pytest.mark.parametrize(
+    ("positional", "named"),
+    [
+        ((1,), {}), ((1, 3), {"label": "a"}), ((), {"x": 1, "label": "b"}), ((1, 2, "c"), {}), ((), {}),
+        ((1,), {"x": 2}), ((1, 2, "c", 4), {}), ((1,), {"z": 2}), ((1, 2, "c"), {"label": "d"}),
+    ],
+)  # fmt: skip
+def test_a_named_tuple_is_made_as_typing_makes_one(positional, named):
+    assert _made(Ours, positional, named) == _made(Theirs, positional, named)
+
+
+def _made(kind, positional, named):
+    try:
+        return tuple(kind(*positional, **named))
+    except TypeError:
+        return "refused"
+
+
+def test_a_named_tuple_behaves_as_typing_s_does():
+    ours, theirs = Ours(1, label="a"), Theirs(1, label="a")
+
+    assert (ours.x, ours.y, ours.label, ours.total) == (1, 2, "a", 3)
+    assert (ours == theirs, hash(ours) == hash(theirs)) == (True, True)
+    assert ours._replace(y=5) == (1, 5, "a")
+    assert ours._asdict() == theirs._asdict()
+    assert repr(ours) == repr(theirs).replace("Theirs", "Ours")
+    assert (Ours._fields, Ours._field_defaults) == (Theirs._fields, Theirs._field_defaults)
+    assert (Ours._make([4, 5, "b"]), Ours.__doc__) == (Ours(4, 5, "b"), "A point.")
+    assert pickle.loads(pickle.dumps(ours)) == ours
+    with pytest.raises(AttributeError):
+        ours.x = 2
+    with pytest.raises(AttributeError):
+        ours.new = 2
+    with pytest.raises(TypeError):
+        ours._replace(z=1)
 
 
 def test_a_digest_is_short_stable_and_of_the_bytes():
@@ -81,7 +138,7 @@ def test_read_gives_at_most_so_many_bytes(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"0123456789")
 
-    assert (coldstart.read(str(file), 4), coldstart.read(str(file), 100)) == (b"0123", b"0123456789")
+    assert (files.read(str(file), 4), files.read(str(file), 100)) == (b"0123", b"0123456789")
 
 
 def test_read_refuses_what_could_hang_or_never_end(tmp_path):
@@ -91,7 +148,7 @@ def test_read_refuses_what_could_hang_or_never_end(tmp_path):
 
     for path in (str(fifo), str(tmp_path), os.devnull):
         with pytest.raises(OSError):
-            coldstart.read(path, 10)
+            files.read(path, 10)
 
     assert before == (len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0)
 

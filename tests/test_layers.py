@@ -17,7 +17,17 @@ HEAVY = (
     "argparse asyncio collections contextlib dataclasses datetime functools hashlib importlib.metadata inspect json"
     " logging pathlib re sqlite3 ssl subprocess tempfile typing urllib"
 ).split()
-LEAN = ["coldstart", "paths", "settings_table", "settings", "timestamps"]
+LEAN = [
+    "coldstart",
+    "errors",
+    "files",
+    "paths",
+    "settings_table",
+    "settings",
+    "timestamps",
+    "state_file",
+    "failure_log",
+]
 
 
 def _modules() -> dict[str, Path]:
@@ -169,7 +179,7 @@ def test_the_modules_every_hook_starts_with_load_nothing_but_c(module):
     found = loaded(module)
 
     assert too_heavy(found) == []
-    allowed = {"__future__", "_blake2", "_json", "recollect", *(f"recollect.{name}" for name in LEAN)}
+    allowed = {"__future__", "_blake2", "_collections", "_json", "recollect", *(f"recollect.{name}" for name in LEAN)}
     assert sorted(found - allowed) == []
 
 

@@ -1,20 +1,40 @@
-"""Files written so that a reader never sees half of one, and a lock that is never ignored."""
+"""Reading a file that may be hostile, replacing one so that nobody sees half of it, and a lock nobody ignores."""
 
 from __future__ import annotations
 
-import errno
 import os
+import stat
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from recollect import paths
 from recollect.errors import Locked, UnsafePath, Unwritable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
 
 PATIENCE = 10.0
 """Seconds to wait for the lock before giving up with an error."""
 
 _TEMPORARY = ".tmp-"
+_BINARY = getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_regular(path: str, flags: int, mode: int = 0o600) -> int:
+    """An open regular file; OSError for anything else: opening a FIFO would block, and a device never ends."""
+    handle = os.open(path, flags | _BINARY | getattr(os, "O_NONBLOCK", 0), mode)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise OSError(f"{path} is not a regular file")
+
+
+def read(path: str, most: int) -> bytes:
+    """The first `most` bytes of a regular file; OSError for anything else."""
+    handle = open_regular(path, os.O_RDONLY)
+    with open(handle, "rb") as file:
+        return file.read(most)
 
 
 def write(path: str, data: bytes, *, lasting: bool = True) -> None:
@@ -57,33 +77,47 @@ def is_leftover(name: str) -> bool:
     return name.startswith(_TEMPORARY)
 
 
-@contextmanager
-def locked(path: str, patience: float | None = None) -> Iterator[None]:
-    """Hold a lock file. The system releases it when the process ends, however it ends."""
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        # A lock that is a link is not ours: opening it would create a file wherever it leads.
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    try:
-        _wait(handle, path, PATIENCE if patience is None else patience)
-        yield
-    finally:
-        os.close(handle)
+class locked:  # noqa: N801
+    """Holds a lock file in a `with`. The system releases it when the process ends, however it ends."""
+
+    def __init__(self, path: str, patience: float | None = None) -> None:
+        self._path = path
+        self._patience = PATIENCE if patience is None else patience
+        self._handle = -1
+
+    def __enter__(self) -> None:
+        try:
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            # A lock that is a link is not ours: opening it would create a file wherever it leads.
+            self._handle = open_regular(self._path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o644)
+            has_lock = lock(self._handle, self._patience)
+        except OSError as error:
+            self.__exit__(None, None, None)
+            raise _unwritable(self._path, error) from error
+        if not has_lock:
+            self.__exit__(None, None, None)
+            raise Locked(
+                f"another process has held {self._path} for {self._patience:g} seconds",
+                fix="wait for it to finish and try again; nothing was written",
+            )
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
 
 
-def _wait(handle: int, path: str, patience: float) -> None:
+def lock(handle: int, patience: float) -> bool:
+    """Wait for the lock on an open file, at most `patience` seconds; closing the file releases it."""
     deadline = time.monotonic() + patience
+    # Holders are done in about a millisecond; a longer wait need not be so exact.
     pause = 0.001
     while not _try_lock(handle):
         if time.monotonic() > deadline:
-            raise Locked(
-                f"another process has held {path} for {patience:g} seconds",
-                fix="wait for it to finish and try again; nothing was written",
-            )
+            return False
         time.sleep(pause)
         pause = min(pause * 1.5, 0.01)
+    return True
 
 
 def _try_lock(handle: int) -> bool:
@@ -93,16 +127,16 @@ def _try_lock(handle: int) -> bool:
         return _try_lock_windows(handle)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EINTR):
-            return False
-        raise
+    except (BlockingIOError, InterruptedError, PermissionError):
+        return False
     return True
 
 
 def _try_lock_windows(handle: int) -> bool:
     import msvcrt
 
+    # Windows locks bytes, and no one else can read a locked byte: one far behind the end of any file serves.
+    os.lseek(handle, 1 << 40, os.SEEK_SET)
     try:
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
     except OSError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, paths
+from recollect import coldstart, files, paths
 from recollect.settings_table import CATEGORY_NAMES, CONSENT, RULES, Rule, general
 
 _UNKNOWN = "is not a setting"
@@ -108,7 +108,7 @@ def _is_the_users(user_root: str, store_root: str) -> bool:
 
 def _load_file(settings: Settings, file: str, trusted: bool) -> None:
     try:
-        raw = coldstart.loads(coldstart.read(file, 1_000_000).decode("utf-8-sig"))
+        raw = coldstart.loads(files.read(file, 1_000_000).decode("utf-8-sig"))
     except FileNotFoundError:
         return
     except NotADirectoryError:

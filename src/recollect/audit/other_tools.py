@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from recollect import coldstart, paths, timestamps
+from recollect import files, paths, timestamps
 from recollect.audit.audit_item import Item
 from recollect.errors import BadInput
 
@@ -59,7 +59,7 @@ def _files(folder: str) -> Iterator[tuple[str, str, str]]:
 
 def _read(full: str) -> tuple[str, str]:
     try:
-        data = coldstart.read(full, LARGEST_FILE)
+        data = files.read(full, LARGEST_FILE)
         return data.decode("utf-8-sig", "replace"), timestamps.at(os.stat(full).st_mtime)
     except OSError as error:
         raise BadInput(f"cannot read {full!r}: {error}", fix="check the file's type and permissions") from error

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart
+from recollect import files
 
 LONGEST = 2_000
 """Characters of a prompt above which it is a document, not a word to the agent."""
@@ -35,7 +35,7 @@ def corrects(sentence: str) -> bool:
     if sentence.rstrip().endswith("?"):
         return False
     if not _cues:
-        lines = coldstart.read(_FILE, _LARGEST).decode("utf-8").split("\n")
+        lines = files.read(_FILE, _LARGEST).decode("utf-8").split("\n")
         _cues.extend(f" {line}".rstrip("*") + " " * (line[-1] != "*") for line in lines if line)
     plain = f" ^ {' '.join(sentence.lower().replace('’', chr(39)).translate(_MARKS).split())} "
     return any(cue in plain for cue in _cues)

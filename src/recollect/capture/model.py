@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from math import exp
 
-from recollect import coldstart
+from recollect import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Weights:
 
     @classmethod
     def load(cls) -> Weights:
-        return cls(coldstart.read(FILE, _LARGEST).decode("utf-8"))
+        return cls(files.read(FILE, _LARGEST).decode("utf-8"))
 
     def probabilities(self, signs: Iterable[str]) -> list[float]:
         """How probable each outcome is, given what is seen."""

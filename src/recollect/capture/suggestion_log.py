@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, failure_log, paths, timestamps
+from recollect import coldstart, failure_log, files, paths, timestamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _file(project: str) -> str:
 
 
 def _line(offer: Offer) -> str:
-    quote = coldstart.quote
+    quote = coldstart.dumps
     evidence = ",".join(quote(sentence[:_LONGEST]) for sentence in offer.evidence)
     names = ",".join(map(quote, offer.keys))
     return (
@@ -101,7 +101,7 @@ def _line(offer: Offer) -> str:
 
 def _lines(path: str) -> Iterator[Offer]:
     try:
-        data = coldstart.read(path, 2 * LARGEST)
+        data = files.read(path, 2 * LARGEST)
     except OSError:
         return
     for line in data.decode("utf-8", "replace").split("\n"):
@@ -137,7 +137,7 @@ def _append(path: str, line: str) -> None:
 
 
 def _shorten(path: str) -> None:
-    lines = coldstart.read(path, 2 * LARGEST).split(b"\n")
+    lines = files.read(path, 2 * LARGEST).split(b"\n")
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "wb") as file:
         file.write(b"\n".join(lines[len(lines) // 2 :]))

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from recollect import coldstart, files, paths, settings_table
+from recollect import files, paths, settings_table
 from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
@@ -110,7 +110,7 @@ def _change(store: Store, key: str, value: object) -> Answer:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        raw = json.loads(coldstart.read(path, _LARGEST).decode("utf-8-sig"))
+        raw = json.loads(files.read(path, _LARGEST).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, paths
+from recollect import coldstart, files, paths
 from recollect.digest import markdown
 from recollect.text import cut
 
@@ -75,7 +75,7 @@ def _read(project: str, path: str, notes: list[str]) -> str:
         notes.append(f"{path}: leads out of the project")
         return ""
     try:
-        return coldstart.read(full, LARGEST_FILE).decode("utf-8", "replace")
+        return files.read(full, LARGEST_FILE).decode("utf-8", "replace")
     except (OSError, ValueError) as error:
         notes.append(f"{path}: {error}")
         return ""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, failure_log, paths
+from recollect import coldstart, failure_log, files, paths
 from recollect.digest import markdown
 from recollect.search import terms
 from recollect.text import cut
@@ -155,7 +155,7 @@ def _read(path: str, within: str) -> str:
     try:
         if within and not paths.is_within(within, path):
             raise ValueError("leads out of the project")
-        data = coldstart.read(path, LARGEST_FILE + 1)
+        data = files.read(path, LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
             raise ValueError(f"larger than {LARGEST_FILE:,} bytes")
         return data.decode("utf-8-sig", "replace")

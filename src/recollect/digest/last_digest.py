@@ -69,11 +69,11 @@ def note(moment_of: str, session: str, project: str, told: Mapping[str, object])
 def to_json(value: object) -> str:
     """A value as JSON; the package `json` would cost a hook as much as starting Python."""
     if isinstance(value, str):
-        return coldstart.quote(value)
+        return coldstart.dumps(value)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, dict):
-        return "{" + ",".join(f"{coldstart.quote(str(key))}:{to_json(item)}" for key, item in value.items()) + "}"
+        return "{" + ",".join(f"{coldstart.dumps(str(key))}:{to_json(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(map(to_json, value)) + "]"
     return repr(value)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from recollect import coldstart, paths
+from recollect import coldstart, files, paths
 
 _LARGEST = 4_000_000
 _MANAGED = {
@@ -135,7 +135,7 @@ def _in_place(name: str, market: Mapping[str, Any]) -> str:
 
 def _settings(path: str) -> Settings:
     try:
-        values = coldstart.loads(coldstart.read(path, _LARGEST).decode("utf-8"))
+        values = coldstart.loads(files.read(path, _LARGEST).decode("utf-8"))
     except (OSError, ValueError) as error:
         return Settings(path, {}, str(error))
     return Settings(path, _mapping(values), "" if isinstance(values, dict) else "not a JSON object")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, paths
+from recollect import coldstart, files, paths
 from recollect.errors import UnsafePath
 
 LARGEST = 2_000_000
@@ -37,7 +37,7 @@ def read(root: str, path: str) -> bytes | None:
     if not is_lexically_inside(path) or not paths.is_within(root, full):
         raise UnsafePath(f"{path!r} leads out of the project", fix="name a file of the project, relative to it")
     try:
-        return coldstart.read(full, LARGEST + 1)
+        return files.read(full, LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, files, paths
+from recollect import files, paths
 from recollect.errors import RecollectError, Unwritable
 
 DRIVER = "recollect"
@@ -52,7 +52,7 @@ def _read(root: str, name: str) -> str:
     """The text of a git file; a link out of the store is refused, or its target would end up in the repository."""
     full = files.inside(root, name)
     try:
-        return coldstart.read(full, _LARGEST).decode("utf-8", "surrogateescape")
+        return files.read(full, _LARGEST).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import coldstart
+from recollect import files
 from recollect.git import process
 
 TYPE_CHECKING = False
@@ -199,6 +199,6 @@ def _first_line(path: str) -> str:
 
 def _read(path: str, most: int = _LONGEST) -> str:
     try:
-        return coldstart.read(path, most).decode("utf-8", "replace")
+        return files.read(path, most).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""

@@ -89,13 +89,13 @@ def _project_with_store(fields: Mapping[str, Any]) -> tuple[str, str]:
 
 def context(event_name: str, text: str) -> str:
     """The answer that adds a text to what the model sees."""
-    return _specific(event_name, f'"additionalContext":{coldstart.quote(text[:LONGEST_CONTEXT])}')
+    return _specific(event_name, f'"additionalContext":{coldstart.dumps(text[:LONGEST_CONTEXT])}')
 
 
 def denial(reason: str) -> str:
     """The answer that keeps a tool from running, and says what to do instead."""
-    return _specific("PreToolUse", f'"permissionDecision":"deny","permissionDecisionReason":{coldstart.quote(reason)}')
+    return _specific("PreToolUse", f'"permissionDecision":"deny","permissionDecisionReason":{coldstart.dumps(reason)}')
 
 
 def _specific(event_name: str, fields: str) -> str:
-    return f'{{"hookSpecificOutput":{{"hookEventName":{coldstart.quote(event_name)},{fields}}}}}'
+    return f'{{"hookSpecificOutput":{{"hookEventName":{coldstart.dumps(event_name)},{fields}}}}}'

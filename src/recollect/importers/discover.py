@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from recollect import coldstart, paths
+from recollect import files, paths
 from recollect.audit import audit_item, similarity
 from recollect.errors import BadInput, SecretFound
 from recollect.importers import adr, claude_md, markdown, notes
@@ -206,4 +206,4 @@ def _once(project: str, sources: list[Source]) -> list[Source]:
 
 
 def _read(full: str) -> str:
-    return coldstart.read(full, LARGEST_FILE).decode("utf-8-sig", "replace")
+    return files.read(full, LARGEST_FILE).decode("utf-8-sig", "replace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart
+from recollect import coldstart, files
 from recollect.judge import limits
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def find(session: str, question: str) -> list[bool] | None:
     if not session:
         return None
     try:
-        text = coldstart.read(_file(session), _LARGEST).decode("ascii", "replace")
+        text = files.read(_file(session), _LARGEST).decode("ascii", "replace")
     except OSError:
         return None
     for line in text.split("\n"):

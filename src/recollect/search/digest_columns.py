@@ -15,11 +15,11 @@ def pack(memory: Memory) -> str:
     """The facts of a memory as a text."""
     files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
     lists = ",".join(
-        "[" + ",".join(map(coldstart.quote, texts)) + "]" for texts in (files, memory.scope.branches[:MOST_PATHS])
+        "[" + ",".join(map(coldstart.dumps, texts)) + "]" for texts in (files, memory.scope.branches[:MOST_PATHS])
     )
     # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
     confidence = 2.0 if memory.confidence is None else memory.confidence * 3
-    return f"[{memory.times_updated + 1},{confidence:.3f},{lists},{coldstart.quote(_state(memory))}]"
+    return f"[{memory.times_updated + 1},{confidence:.3f},{lists},{coldstart.dumps(_state(memory))}]"
 
 
 def unpack(text: str) -> tuple[int, float, list[str], list[str], str]:

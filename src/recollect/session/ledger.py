@@ -57,7 +57,7 @@ class Ledger:
     def hear(self, prompt: str) -> None:
         """Remember a correction."""
         self.heard = [*self.heard, prompt][-_MOST_HEARD:]
-        self._append(f"heard\t{coldstart.quote(prompt)}\n")
+        self._append(f"heard\t{coldstart.dumps(prompt)}\n")
 
     def count_prompt(self) -> None:
         self.prompts += 1
@@ -69,7 +69,7 @@ class Ledger:
         self.prompts = 0
         if self._handle >= 0:
             os.ftruncate(self._handle, 0)
-            self._append("".join(f"heard\t{coldstart.quote(prompt)}\n" for prompt in self.heard))
+            self._append("".join(f"heard\t{coldstart.dumps(prompt)}\n" for prompt in self.heard))
 
     def _read(self) -> None:
         size = os.fstat(self._handle).st_size

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart
+from recollect import coldstart, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _head(path: str) -> list[bytes]:
     if not path:
         return []
     try:
-        return coldstart.read(path, TAIL).split(b"\n")
+        return files.read(path, TAIL).split(b"\n")
     except (OSError, ValueError):
         return []
 

@@ -59,7 +59,7 @@ def _steps(root: str) -> dict[str, list[str]]:
     if os.path.islink(file) or not os.path.isfile(file):
         return {}
     try:
-        steps = json.loads(coldstart.read(file, _LARGEST).decode("utf-8"))
+        steps = json.loads(files.read(file, _LARGEST).decode("utf-8"))
     except OSError as error:
         raise Unwritable(f"cannot read {file}: {error.strerror}", fix=f"chmod u+rw {file}") from error
     except (ValueError, RecursionError):
@@ -85,7 +85,7 @@ def _state(root: str, path: str) -> str:
     """A fingerprint of what a file holds now; empty if there is none."""
     full = os.path.join(root, path)
     try:
-        return coldstart.digest(coldstart.read(full, memory.LARGEST_FILE + 1))
+        return coldstart.digest(files.read(full, memory.LARGEST_FILE + 1))
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, Union
 
-from recollect import coldstart, files, paths
+from recollect import files, paths
 from recollect.coldstart import digest
 from recollect.errors import (
     AlreadyExists,
@@ -97,7 +97,7 @@ class Store:
         full = files.inside(self.root, path)
         shown = path if path.isprintable() else repr(path)
         try:
-            data = coldstart.read(full, memory.LARGEST_FILE + 1)
+            data = files.read(full, memory.LARGEST_FILE + 1)
         except FileNotFoundError:
             raise NotFound(f"no record at {shown}", fix="recollect list") from None
         except OSError as error:
@@ -214,7 +214,7 @@ class Store:
     def catalog_text(self) -> str:
         """The catalog as it stands on disk; empty if it is missing or unreadable."""
         try:
-            data = coldstart.read(os.path.join(self.root, paths.INDEX_MD), _LARGEST_CATALOG)
+            data = files.read(os.path.join(self.root, paths.INDEX_MD), _LARGEST_CATALOG)
         except OSError:
             return ""
         return data.decode("utf-8", "replace").replace("\r\n", "\n")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, failure_log, paths, timestamps
+from recollect import coldstart, failure_log, files, paths, timestamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def append(store_root: str, events: Iterable[tuple[str, str]]) -> bool:
 def read(store_root: str) -> Iterator[tuple[str, str, str, int]]:
     """Every event: its day, its kind, the record's path and how many times. What is garbled is passed over."""
     try:
-        text = coldstart.read(file_of(store_root), _HARD_LIMIT).decode("utf-8", "surrogateescape")
+        text = files.read(file_of(store_root), _HARD_LIMIT).decode("utf-8", "surrogateescape")
     except OSError:
         return
     for line in text.split("\n"):
@@ -160,7 +160,7 @@ def within(store_root: str, path: str) -> str:
 
 
 def _size_after_compaction(store_root: str) -> int:
-    parts = coldstart.read(file_of(store_root), 64).split(b"\n")[0].split(b"\t")
+    parts = files.read(file_of(store_root), 64).split(b"\n")[0].split(b"\t")
     return int(parts[2]) if len(parts) == 3 and parts[1] == _MARK.encode() and parts[2].isdigit() else 0
 
 

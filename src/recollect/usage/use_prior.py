@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart
+from recollect import files
 from recollect.usage import usage_log
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ _LARGEST = 2_000_000
 def read(store_root: str) -> dict[str, float]:
     """The prior of each memory that has one, by its path in the store."""
     try:
-        text = coldstart.read(usage_log.file_of(store_root, "prior"), _LARGEST).decode("utf-8", "surrogateescape")
+        text = files.read(usage_log.file_of(store_root, "prior"), _LARGEST).decode("utf-8", "surrogateescape")
     except OSError:
         return {}
     found: dict[str, float] = {}

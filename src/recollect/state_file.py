@@ -1,0 +1,156 @@
+"""Small files outside the repository that racing hooks share: ledgers, counts, logs. Losing one loses no record.
+
+All of them are private to the user (0600 in a folder of 0700), read within a bound, appended to in one write under a
+lock with a limit, cut when they grow too large, and replaced whole. No failure raises: it goes to the failure log.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+_PATIENCE = 0.25
+"""Seconds to wait for the lock. A holder needs a millisecond; without the lock a line may at worst be lost."""
+
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
+
+
+def newer_half(data: bytes) -> bytes:
+    """The lines in the second half of a file: what is left of one that has grown too large."""
+    return data[data.find(b"\n", len(data) // 2) + 1 :]
+
+
+class StateFile:
+    """One such file. In a `with` the lock is held from the first read to the last write."""
+
+    __slots__ = ("_handle", "_largest", "_owner", "_shrink", "path")
+
+    def __init__(
+        self, path: str, largest: int, owner: str, shrink: Callable[[bytes], bytes] | None = newer_half
+    ) -> None:
+        self.path = path
+        self._largest = largest
+        self._owner = owner
+        """Who keeps the file, in words for the failure log; empty for the failure log itself."""
+        self._shrink = shrink
+        self._handle = -1
+
+    def __enter__(self) -> StateFile:
+        try:
+            self._handle = self._open_locked()
+        except OSError as error:
+            self._report("cannot open", error)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def read(self) -> bytes:
+        """What the file holds, up to twice its largest size; nothing if there is no such file."""
+        try:
+            return files.read(self.path, 2 * self._largest)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            self._report("cannot read", error)
+            return b""
+
+    def lines(self) -> list[str]:
+        """Its whole lines; the end of one whose writer died is left out."""
+        return self.read().decode("utf-8", "replace").split("\n")[:-1]
+
+    def append(self, text: str) -> int:
+        """Add text, as a rule whole lines, in one write; the size of the file after it, or -1 if that failed."""
+        if self._handle < 0:
+            with self:
+                return self._append(text) if self._handle >= 0 else -1
+        return self._append(text)
+
+    def replace(self, data: bytes) -> bool:
+        """Put other content in its place; whether that worked. Nothing waits for the disk."""
+        temporary = f"{self.path}.{os.getpid()}.tmp"
+        try:
+            _make_folder(self.path)
+            handle = files.open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with open(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, self.path)
+        except OSError as error:
+            self._report("cannot write", error)
+            return False
+        return True
+
+    def _append(self, text: str) -> int:
+        try:
+            os.write(self._handle, text.encode("utf-8", "backslashreplace"))
+            size = os.fstat(self._handle).st_size
+        except OSError as error:
+            self._report("cannot write", error)
+            return -1
+        if size > self._largest and self._shrink:
+            self.replace(self._shrink(self.read()))
+        return size
+
+    def _open_locked(self) -> int:
+        """The file, opened and locked; opened again where another process has replaced it meanwhile."""
+        while True:
+            handle = _open(self.path)
+            try:
+                files.lock(handle, _PATIENCE)
+                if _is_same(handle, self.path):
+                    return handle
+            except OSError:
+                # A file system without locks: better unlocked than not at all.
+                return handle
+            os.close(handle)
+
+    def _report(self, what: str, error: OSError) -> None:
+        if self._owner:
+            from recollect import failure_log
+
+            failure_log.leave(self._owner, f"{what} {self.path}: {error}")
+
+
+def prune(folder: str, days: float, now: float | None = None) -> None:
+    """Delete the files of a folder that nobody has written for some days."""
+    limit = (time.time() if now is None else now) - days * 86_400
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        try:
+            if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < limit:
+                os.unlink(entry.path)
+        except OSError as error:
+            from recollect import failure_log
+
+            failure_log.leave("prune", f"cannot delete {entry.path}: {error}")
+
+
+def _open(path: str) -> int:
+    try:
+        return files.open_regular(path, _APPEND)
+    except FileNotFoundError:
+        _make_folder(path)
+        return files.open_regular(path, _APPEND)
+
+
+def _make_folder(path: str) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+
+
+def _is_same(handle: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from recollect import failure_log, files, state_file
+from recollect.state_file import StateFile
+
+SRC = str(Path(state_file.__file__).parents[1])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "state" / "below" / "file")
+
+
+def test_what_is_appended_is_read_back(path):
+    file = StateFile(path, 1_000, "test")
+
+    sizes = [file.append("one\n"), file.append("zwei ö\n")]
+
+    assert sizes == [4, 12]
+    assert (file.lines(), file.read()) == (["one", "zwei ö"], "one\nzwei ö\n".encode())
+
+
+def test_only_the_user_may_read_it(path):
+    StateFile(path, 1_000, "test").append("x\n")
+    StateFile(path + "2", 1_000, "test").replace(b"x\n")
+
+    assert [stat.S_IMODE(os.stat(name).st_mode) for name in (path, path + "2")] == [0o600, 0o600]
+    assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
+
+
+def test_a_line_whose_writer_died_is_left_out(path):
+    StateFile(path, 1_000, "test").append("one\ntw")
+
+    assert StateFile(path, 1_000, "test").lines() == ["one"]
+
+
+def test_one_that_grows_too_large_keeps_its_newer_half(path):
+    file = StateFile(path, 100, "test")
+
+    for number in range(50):
+        file.append(f"line {number}\n")
+
+    lines = file.lines()
+    assert lines[-1] == "line 49"
+    assert 3 < len(lines) < 14
+    assert lines == [f"line {number}" for number in range(50 - len(lines), 50)]
+
+
+def test_its_owner_may_decide_what_is_left_of_it(path):
+    file = StateFile(path, 10, "test", shrink=lambda data: b"short\n")
+
+    file.append("a long line\n")
+
+    assert file.lines() == ["short"]
+
+
+def test_reading_is_bounded(path):
+    StateFile(path, 10_000, "test").append("x" * 5_000)
+
+    assert len(StateFile(path, 10, "test").read()) == 20
+
+
+@pytest.mark.parametrize("obstacle", ["folder", "fifo", "link to nothing"])
+def test_what_is_no_file_is_reported_and_never_raises(path, obstacle):
+    os.makedirs(os.path.dirname(path))
+    if obstacle == "folder":
+        os.mkdir(path)
+    elif obstacle == "fifo":
+        os.mkfifo(path)
+    else:
+        os.symlink("/nowhere/at/all", path)
+    file = StateFile(path, 1_000, "ledger")
+
+    with file:
+        assert (file.append("x\n"), file.lines()) == (-1, [])
+
+    assert {what for _, what, _ in failure_log.recent()} == {"ledger"}
+
+
+def test_a_held_lock_delays_but_does_not_stop_a_writer(path):
+    StateFile(path, 1_000, "test").append("one\n")
+    handle = files.open_regular(path, os.O_RDWR)
+    assert files.lock(handle, 0)
+
+    StateFile(path, 1_000, "test").append("two\n")
+
+    os.close(handle)
+    assert StateFile(path, 1_000, "test").lines() == ["one", "two"]
+
+
+def test_in_a_with_nobody_comes_between_reading_and_writing(path):
+    def count() -> None:
+        for _ in range(20):
+            with StateFile(path, 10_000, "test") as file:
+                file.append(f"{len(file.lines())}\n")
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert StateFile(path, 10_000, "test").lines() == [str(number) for number in range(80)]
+
+
+def test_racing_processes_lose_no_line_while_it_is_cut(path):
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from recollect.state_file import StateFile\n"
+        "merge = lambda data: str(sum(map(int, data.split()))).encode() + b'\\n'\n"
+        "file = StateFile(sys.argv[2], 200, 'test', merge)\n"
+        "for _ in range(300): file.append('1\\n')"
+    )
+    running = [subprocess.Popen([sys.executable, "-S", "-E", "-c", code, SRC, path]) for _ in range(4)]
+
+    assert [process.wait() for process in running] == [0] * 4
+    assert sum(map(int, StateFile(path, 200, "test").read().split())) == 1_200
+
+
+def test_old_files_are_pruned(tmp_path):
+    for name, days in (("old", 31), ("new", 29)):
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (1_000_000_000 - days * 86_400,) * 2)
+    (tmp_path / "folder").mkdir()
+
+    state_file.prune(str(tmp_path), 30, now=1_000_000_000)
+    state_file.prune(str(tmp_path / "missing"), 30)
+
+    assert sorted(os.listdir(tmp_path)) == ["folder", "new"]
