@@ -1,0 +1,211 @@
+"""Every check that must pass before a change goes in. `scripts/test` runs them all from a fresh clone.
+
+    nox                             lint, types, docs, the tests on every Python found, the built wheel
+    nox -s lint types               some of them
+    nox -s tests-3.12 -- -k store   one Python, with arguments for pytest
+    nox -s long                     the races and properties at length; not part of `nox`
+
+The Python that runs nox runs the whole suite; the others run the tests of the core and of the hooks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+from typing import Callable
+
+import nox
+
+ROOT = Path(__file__).resolve().parent
+MAIN = "{}.{}".format(*sys.version_info)
+PYTHONS = [MAIN, *(version for version in ("3.9", "3.10", "3.11", "3.12", "3.13") if version != MAIN)]
+LIGHT = ("hypothesis", "pytest", "pytest-xdist")
+CORE = (
+    "coldstart timestamps fields schema memory slug sanitize secrets files store index_md compose lifecycle writer"
+    " settings summary_line paths errors hostile layers manifest"
+).split()
+BARE = ["--without-pip"]
+"""Arguments for `venv`: pip is lent by the Python that runs nox, which saves seconds for each environment."""
+
+_PREFERENCE = ("--set", "topic=indentation", "--set", "value=tabs", "--set", "reason=everybody sets the width")
+
+_counts: Counter[str] = Counter()
+_failed: list[str] = []
+_ran: list[str] = []
+_skipped: Counter[str] = Counter()
+
+nox.needs_version = ">=2026.8"
+nox.options.sessions = ["lint", "types", "docs", "tests", "wheel"]
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_venv = "yes"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = False
+
+
+def _reported(check: Callable[[nox.Session], None]) -> Callable[[nox.Session], None]:
+    """The same check, remembered for the summary."""
+
+    @functools.wraps(check)
+    def run(session: nox.Session) -> None:
+        _ran.append(session.name)
+        failures = _counts["failed"]
+        try:
+            check(session)
+        except BaseException:
+            _failed.append(session.name)
+            # A check without tests, or one that broke before its first test, is one failure.
+            _counts["failed"] += _counts["failed"] == failures
+            raise
+
+    return run
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def lint(session: nox.Session) -> None:
+    """Lint, and check the formatting."""
+    _install(session, _pinned("ruff"))
+    session.run("ruff", "check", "-q", ".")
+    session.run("ruff", "format", "-q", "--check", ".")
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def types(session: nox.Session) -> None:
+    """Check the types of the package, strictly."""
+    _install(session, _pinned("mypy"))
+    session.run("mypy")
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def docs(session: nox.Session) -> None:
+    """Compare the reference pages with the program they are generated from."""
+    session.run("python", "scripts/docs", "--check")
+
+
+@nox.session(python=PYTHONS, venv_params=BARE)
+@_reported
+def tests(session: nox.Session) -> None:
+    """Run the whole suite on the Python that runs nox; on others, the tests of the core and of the hooks."""
+    if session.python == MAIN:
+        _install(session, "-e", ".[test]")
+        _pytest(session, *session.posargs)
+        return
+    _install(session, *LIGHT)
+    core = [*(f"tests/test_{name}.py" for name in CORE), "tests/hooks"]
+    light = {"PYTHONPATH": str(ROOT / "src"), "HYPOTHESIS_PROFILE": "quick"}
+    _pytest(session, "-p", "no:cacheprovider", "-m", "not heavy", *core, *session.posargs, **light)
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def long(session: nox.Session) -> None:
+    """Repeat races and kills many times, and give Hypothesis thousands of examples."""
+    _install(session, "-e", ".[test]")
+    _pytest(session, "tests/test_races.py", "tests/test_kill.py", *session.posargs, RECOLLECT_TEST_ROUNDS="20")
+    _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
+
+
+@nox.session(venv_params=BARE, reuse_venv=False)
+@_reported
+def wheel(session: nox.Session) -> None:
+    """Build the wheel and use it as a stranger would, in an environment with nothing else."""
+    # Not below the clone: its own memory would be the project's.
+    with tempfile.TemporaryDirectory() as folder:
+        _pip(session, "wheel", "-q", "--no-deps", "-w", folder, str(ROOT))
+        _pip(session, "install", "-q", "--no-index", *glob.glob(os.path.join(folder, "*.whl")))
+        env = {
+            "HOME": folder,
+            "USERPROFILE": folder,
+            "XDG_CACHE_HOME": "",
+            "XDG_STATE_HOME": "",
+            "CLAUDE_CONFIG_DIR": "",
+        }
+        with session.chdir(folder):
+            session.run("python", "-c", "import recollect; print(recollect.__file__)", env=env)
+            session.run("recollect", "version", env=env)
+            session.run("recollect", "save", "preference", "Tabs, not spaces", *_PREFERENCE, env=env)
+            session.run("recollect", "show", "tabs-not-spaces", env=env)
+
+
+def _pytest(session: nox.Session, *arguments: str, **env: str) -> None:
+    """Run pytest on two cores, and count what it reports."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.xml")
+        try:
+            session.run("python", "-m", "pytest", "-q", "-n", "2", f"--junitxml={report}", *arguments, env=env)
+        finally:
+            if os.path.exists(report):
+                _count(report)
+
+
+def _count(report: str) -> None:
+    for case in ET.parse(report).iter("testcase"):
+        skip = case.find("skipped")
+        if skip is not None:
+            _skipped[skip.get("message", "")] += 1
+        broken = case.find("failure") is not None or case.find("error") is not None
+        _counts["failed" if broken else "passed" if skip is None else "skipped"] += 1
+
+
+def _install(session: nox.Session, *requirements: str) -> None:
+    """Install into the environment of a session, once."""
+    mark = Path(session.virtualenv.location, "installed")
+    if not mark.exists():
+        _pip(session, "install", "-qq", *requirements)
+        mark.touch()
+
+
+def _pip(session: nox.Session, *arguments: str) -> None:
+    session.run_install(
+        sys.executable, "-m", "pip", "--python", session.virtualenv.location, *arguments, external=True, silent=True
+    )
+
+
+def _pinned(name: str) -> str:
+    """The requirement for a tool as pyproject.toml has it."""
+    requirements = nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"]["test"]
+    return next(str(requirement) for requirement in requirements if requirement.startswith(name))
+
+
+def _forget_stale_environments() -> None:
+    """Delete all environments if they were made for other requirements, or at another place."""
+    folder = ROOT / ".nox"
+    mark, wanted = folder / "made-for", f"{ROOT}\n{(ROOT / 'pyproject.toml').read_text(encoding='utf-8')}"
+    if not mark.exists() or mark.read_text(encoding="utf-8") != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        mark.write_text(wanted, encoding="utf-8")
+
+
+def _offer_pyenv() -> None:
+    """Let nox find every Python of pyenv: its shims answer for the selected versions only."""
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    folders = glob.glob(os.path.join(root, "versions", "3.*", "bin"))
+    os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), *sorted(folders)])
+
+
+def _summary() -> None:
+    """Say which tests were skipped and why, what failed, and the totals on a line of their own."""
+    if not _ran:
+        return
+    for reason, number in sorted(_skipped.items()):
+        print(f"skipped: {number} test{'' if number == 1 else 's'}: {reason}")
+    if _failed:
+        print(f"failed: {', '.join(_failed)}")
+    print(f"{_counts['passed']} passed, {_counts['failed']} failed, {_counts['skipped']} skipped", flush=True)
+
+
+_forget_stale_environments()
+_offer_pyenv()
+# nox prints its own list of sessions last, and has no hook after that.
+atexit.register(_summary)
