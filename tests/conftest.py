@@ -55,15 +55,3 @@ def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/cli/golden from what commands print")
-
-
-_AT_THE_MERCY_OF_THE_MACHINE = ("client", "test_judge", "test_conversation", "test_child", "test_launcher")
-"""Tests against other programs with time limits of their own: on a busy machine one may run into its limit."""
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Such a test may fail twice before it counts as failed."""
-    if config.pluginmanager.hasplugin("rerunfailures"):
-        for item in items:
-            if any(part in _AT_THE_MERCY_OF_THE_MACHINE for part in (item.path.parent.name, item.path.stem)):
-                item.add_marker(pytest.mark.flaky(reruns=2))

@@ -45,7 +45,7 @@ class ModelServer:
         # Closing a listener does not wake a thread that waits in accept; a last connection does.
         socket.create_connection(self._listener.getsockname()).close()
         for thread in self._threads:
-            thread.join(timeout=30)
+            thread.join(timeout=120)
             assert not thread.is_alive()
         self._listener.close()
 

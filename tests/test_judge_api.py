@@ -31,7 +31,7 @@ def settings(**given: object) -> Settings:
     return made
 
 
-def ask(server: ModelServer, seconds: float = 20.0, **given: Any) -> api.Reply:
+def ask(server: ModelServer, seconds: float = 120.0, **given: Any) -> api.Reply:
     environ = {"ANTHROPIC_BASE_URL": server.url, "OPENAI_BASE_URL": server.url, "ANTHROPIC_API_KEY": KEY}
     model = provider.model(settings(**given), environ)
     return api.ask(model, "system", "question", SCHEMA, time.monotonic() + seconds)
@@ -250,21 +250,21 @@ def test_nobody_at_the_endpoint_is_a_failure() -> None:
     model = provider.model(settings(endpoint=server.url))
 
     with pytest.raises(ModelFailed, match="refused"):
-        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 20)
+        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 120)
 
 
 def test_a_host_without_an_address_is_a_failure() -> None:
     model = provider.model(settings(endpoint="http://nowhere.invalid"))
 
     with pytest.raises(ModelFailed, match="no answer"):
-        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 20)
+        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 120)
 
 
 def test_a_label_too_long_for_a_host_is_a_failure() -> None:
     model = provider.model(settings(endpoint=f"http://{'a' * 70}.example"))
 
     with pytest.raises(ModelFailed, match="no answer"):
-        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 20)
+        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 120)
 
 
 def test_the_environments_proxy_is_used_except_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ def test_the_environments_proxy_is_used_except_for_this_machine(monkeypatch: pyt
         far = provider.model(settings(endpoint="http://models.example"))
 
         assert ask(server).text == "straight"
-        assert api.ask(far, "s", "q", SCHEMA, time.monotonic() + 20).text == "by proxy"
+        assert api.ask(far, "s", "q", SCHEMA, time.monotonic() + 120).text == "by proxy"
 
     assert proxy.requests[0].line == "POST http://models.example/v1/messages HTTP/1.1"
 

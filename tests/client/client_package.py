@@ -62,7 +62,7 @@ def _check_namespaces() -> None:
         raise Unavailable(f"the client is isolated with Linux namespaces, and this is {sys.platform}")
     if not shutil.which("unshare"):
         raise Unavailable("no unshare on this machine (util-linux)")
-    probe = subprocess.run(["unshare", "-rn", "true"], capture_output=True, text=True, timeout=20)
+    probe = subprocess.run(["unshare", "-rn", "true"], capture_output=True, text=True, timeout=120)
     if probe.returncode:
         raise Unavailable(f"no network namespaces for this user: {probe.stderr.strip()}")
 

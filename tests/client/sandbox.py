@@ -43,7 +43,7 @@ class Client:
         plugin_dir: Optional[Path] = None,
         *,
         env: Optional[Mapping[str, str]] = None,
-        timeout: float = 60,
+        timeout: float = 300,
     ) -> None:
         self.home, self.project, self.plugin_dir = home, project, plugin_dir
         self.env, self.timeout = dict(env or {}), timeout
@@ -206,7 +206,7 @@ def _options(
 
 
 def _received(ours: socket.socket, err: IO[str]) -> socket.socket:
-    ours.settimeout(20)
+    ours.settimeout(120)
     _, handles, _, _ = socket.recv_fds(ours, 1, 1)
     if not handles:
         err.seek(0)

@@ -281,7 +281,7 @@ def test_the_mock_answers_without_streaming_too() -> None:
 
 
 def _post(url: str, body: dict[str, Any]) -> Any:
-    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode()), timeout=10) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode()), timeout=120) as answer:
         return json.load(answer)
 
 
