@@ -333,6 +333,56 @@ class TestCommand:
         assert main(["audit", "--max-rate", "secrets=0", "--project", str(project.root)]) == 0
         assert main(["audit", "--max-rate", "0.5", "--project", str(project.root)]) == 1
 
+    def test_strict_refuses_contradictions_and_says_so(
+        self, project: GitProject, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["audit", "--strict", "--project", str(project.root)]) == 1
+
+        shown = capsys.readouterr()
+        assert "contradictions\t100.0%\t2 of 2\ttoo high" in shown.out
+        assert shown.err.splitlines()[-1] == "refused by --strict: contradictions"
+
+    def test_strict_minds_neither_drift_nor_duplicates(self, tmp_path: Path) -> None:
+        project = GitProject(tmp_path / "project")
+        project.write("src/auth.py", "one\n")
+        project.commit()
+        self.save(project, "Use Postgres for session storage")
+        self.save(project, "Use Postgres for the session storage")
+        project.write("src/auth.py", "two\n")
+
+        assert main(["audit", "--max-rate", "0", "--project", str(project.root)]) == 1
+        assert main(["audit", "--strict", "--project", str(project.root)]) == 0
+        assert main(["audit", "--strict", "--max-rate", "drifted=0", "--project", str(project.root)]) == 1
+
+    def test_strict_refuses_a_record_that_cannot_be_read(
+        self, project: GitProject, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        records = sorted((project.root / ".claude" / "memory" / "decisions").glob("*.json"))
+        records[0].write_text("{")
+
+        assert main(["audit", "--project", str(project.root)]) == 0
+        assert main(["audit", "--strict", "--project", str(project.root)]) == 1
+        assert capsys.readouterr().err.splitlines()[-1] == "refused by --strict: records that cannot be read"
+
+    @pytest.mark.parametrize("check", ["superseded", "secrets"])
+    def test_strict_refuses_each_serious_check(
+        self, tmp_path: Path, check: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        project = GitProject(tmp_path / "project")
+        project.commit()
+        self.save(project, "Use Postgres for session storage")
+        (record,) = (project.root / ".claude" / "memory" / "decisions").glob("*.json")
+        changes = {
+            "superseded": {"status": "superseded"},
+            "secrets": {"decision": f"the key is AKIA{'IOSFODNN7EXAMPLF'}"},
+        }
+        data = json.loads(record.read_text())
+        data["content"].update(changes[check])
+        record.write_text(json.dumps(data))
+
+        assert main(["audit", "--strict", "--project", str(project.root)]) == 1
+        assert capsys.readouterr().err.splitlines()[-1] == f"refused by --strict: {check}"
+
     @pytest.mark.parametrize("given", ["lots", "-1", "150%", "rot=0.1", "nan"])
     def test_a_limit_that_is_none_is_refused(
         self, project: GitProject, given: str, capsys: pytest.CaptureFixture[str]

@@ -22,6 +22,9 @@ from recollect.store.store import Broken, Entry, Store
 CHECKS = (
     "duplicates", "contradictions", "superseded", "drifted", "missing", "unused", "overlong", "secrets", "junk",
 )  # fmt: skip
+SERIOUS = ("contradictions", "superseded", "secrets")
+"""What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
+
 _MOST_SHOWN = 5
 _TOLD_OFTEN = 5
 
@@ -34,13 +37,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[CHECK=]RATE",
         help="exit with 1 if a rate is above this, for one check or for all (repeatable; 0.05 and 5%% are the same)",
     )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help=f"exit with 1 if there are any {', '.join(SERIOUS)} or records that cannot be read",
+    )
     parser.add_argument("--claude-memory", metavar="DIR", help="read an auto memory folder of Claude Code instead")
     parser.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
     parser.add_argument("--all", action="store_true", help=f"show every finding, not {_MOST_SHOWN} of each kind")
 
 
 def run(args: argparse.Namespace) -> Answer:
-    limits = _limits(args.max_rate)
+    limits = {**dict.fromkeys(SERIOUS if args.strict else (), 0.0), **_limits(args.max_rate)}
     where, items, evidence, broken = _material(args)
     measures = report.audit(items, evidence)
     if args.claude_memory or args.markdown:
@@ -56,7 +64,14 @@ def run(args: argparse.Namespace) -> Answer:
     shown = None if args.all else _MOST_SHOWN
     files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
     warning = f"left out: {files} that cannot be read; recollect doctor says why" if broken else ""
-    return Answer(data, lambda screen: _text(screen, measures, above, shown), status=1 if above else 0, warning=warning)
+    refused = [*above, *(["records that cannot be read"] if broken else [])] if args.strict else []
+    return Answer(
+        data,
+        lambda screen: _text(screen, measures, above, shown),
+        status=1 if above or refused else 0,
+        warning=warning,
+        note=f"refused by --strict: {', '.join(refused)}" if refused else "",
+    )
 
 
 def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, list[str]]:

@@ -1,0 +1,65 @@
+"""The hook that .pre-commit-hooks.yaml offers, run by pre-commit itself as in a user's repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.git_project import GitProject
+
+ROOT = Path(__file__).parents[1]
+
+pytest.importorskip("pre_commit", reason="pre-commit is not installed")
+
+
+@pytest.fixture
+def recollect(tmp_path: Path) -> GitProject:
+    """What pre-commit clones: the files that make the package, and the offer."""
+    clone = GitProject(tmp_path / "recollect")
+    for name in (".pre-commit-hooks.yaml", "LICENSE", "README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, clone.root)
+    shutil.copytree(ROOT / "src", clone.root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    clone.commit()
+    return clone
+
+
+@pytest.mark.heavy
+def test_a_commit_with_a_contradiction_is_refused_and_one_without_is_not(
+    tmp_path: Path, recollect: GitProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
+    project = GitProject(tmp_path / "project")
+    hooks = f"{{repo: {recollect.root}, rev: HEAD, hooks: [{{id: recollect-audit}}]}}"
+    project.write(".pre-commit-config.yaml", f"repos: [{hooks}]\n")
+    project.commit()
+
+    unrelated = _pre_commit(project)
+    _save(project, "Use Postgres for session storage")
+    good = _pre_commit(project)
+    _save(project, "Use Redis for session storage")
+    bad = _pre_commit(project)
+
+    assert (unrelated.returncode, good.returncode, bad.returncode) == (0, 0, 1), good.stdout + bad.stdout
+    assert "(no files to check)Skipped" in unrelated.stdout
+    assert "Passed" in good.stdout
+    assert "refused by --strict: contradictions" in bad.stdout
+
+
+def _save(project: GitProject, title: str) -> None:
+    words = ["decision", title, "--set", f"decision={title}", "--set", "context=c", "--set", "rationale=r", "--force"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "recollect", "save", *words]
+    subprocess.run(command, cwd=project.root, env=environment, check=True, capture_output=True)
+
+
+def _pre_commit(project: GitProject) -> subprocess.CompletedProcess[str]:
+    project.git("add", "-A")
+    return subprocess.run(
+        [sys.executable, "-m", "pre_commit", "run", "--verbose"],
+        cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
