@@ -97,7 +97,8 @@ def docs(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the whole suite on the Python that runs nox; on others, the tests of the core and of the hooks."""
     if session.python == MAIN:
-        _install(session, "-e", ".[test]")
+        # The tests of the package build it with pip.
+        _install(session, "pip", "-e", ".[test]")
         _pytest(session, *session.posargs)
         return
     _install(session, *LIGHT)
@@ -110,7 +111,7 @@ def tests(session: nox.Session) -> None:
 @_reported
 def long(session: nox.Session) -> None:
     """Repeat races and kills many times, and give Hypothesis thousands of examples."""
-    _install(session, "-e", ".[test]")
+    _install(session, "pip", "-e", ".[test]")
     _pytest(session, "tests/test_races.py", "tests/test_kill.py", *session.posargs, RECOLLECT_TEST_ROUNDS="20")
     _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
 
