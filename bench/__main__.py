@@ -1,4 +1,4 @@
-"""`python -m bench run|fit|latency|stop|judge|failures|capture|triage|report`."""
+"""`python -m bench run|fit|latency|stop|judge|failures|capture|triage|mutants|report`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _COMMANDS = {
     "failures": "whether a failing command brings up the right runbook",
     "capture": "how well triage finds what should outlive a session",
     "triage": "fit triage's weights, or check them on authors left out",
+    "mutants": "the share of small changes to the source that the tests notice",
     "report": "write docs/benchmarks.md from the stored results",
 }
 

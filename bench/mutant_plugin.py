@@ -1,0 +1,83 @@
+"""The pytest plugin that runs tests in a planned order and reports which test did what."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PLAN = "BENCH_PLAN"
+"""Names the file with the tests to run, in order, and with the place for the report."""
+
+PROBE = "_block_probe"
+"""The module that notes which blocks are reached; it exists only in a tree with markers."""
+
+MEMORY = 8 << 30
+"""More than any test needs: a mutant that allocates without end fails before the machine does."""
+
+_plan: dict[str, Any] = {}
+_failed: list[str] = []
+_seconds: dict[str, float] = {}
+_current = [""]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _plan.update(json.loads(Path(os.environ[PLAN]).read_text(encoding="utf-8")))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    try:
+        importlib.import_module(PROBE)
+    except ImportError:
+        pass
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if _plan["order"]:
+        ranks = {name: rank for rank, name in enumerate(_plan["order"])}
+        items[:] = sorted((item for item in items if item.nodeid in ranks), key=lambda item: ranks[item.nodeid])
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    _current[0] = nodeid
+    _enter(nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    """What a shared fixture reaches counts for all tests of the file."""
+    if fixturedef.scope == "function":
+        return (yield)
+    _enter(_current[0].split("::")[0])
+    try:
+        return (yield)
+    finally:
+        _enter(_current[0])
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
+    if report.failed:
+        _failed.append(report.nodeid)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:
+        _failed.append(report.nodeid)
+
+
+def pytest_sessionfinish() -> None:
+    result = {"failed": (_failed or [""])[0], "seconds": _seconds}
+    Path(_plan["report"]).write_text(json.dumps(result), encoding="utf-8")
+
+
+def _enter(context: str) -> None:
+    """What is reached from now on is reached by this test or, given a file, by any of its tests."""
+    if PROBE in sys.modules:
+        sys.modules[PROBE].enter(context)
