@@ -65,7 +65,7 @@ PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ORDER = (
     "record store search recall guard freshness digest capture usage audit importers judge session git doctor hooks cli"
 ).split()
-ON_TOP = {"recollect", "recollect.__main__", "recollect.project", "recollect.jsonschema"}
+ON_TOP = {"recollect", "recollect.__main__", "recollect.project"}
 """Root modules that stand above the packages."""
 
 

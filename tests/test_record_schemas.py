@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect import jsonschema as ours
 from recollect.record import schema
+from scripts import record_schemas as ours
 from tests.records import json_values, raw, valid_records
 
 theirs = pytest.importorskip("jsonschema")

@@ -1,0 +1,129 @@
+"""docs/reference/hooks.md says what the hooks are wired to, read, obey and answer: all of it, and nothing else."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import paths
+from recollect.hooks import EVENTS, event, session_start
+from recollect.project import Project
+from recollect.settings import Settings
+from tests.hooks.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "reference" / "hooks.md").read_text(encoding="utf-8")
+WIRING = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+ASKS = "users lose their login state after a deploy, where do we keep sessions?"
+DECIDES = "We decided to use NATS instead of Kafka for the job queue, because Kafka needs three brokers."
+ERROR = "Exit code 1\nCommitFailedError: the coordinator is not aware of this member"
+
+SAMPLES: dict[str, list[dict[str, Any]]] = {
+    "UserPromptSubmit": [{"prompt": ASKS}, {"prompt": "no, never use Kafka here, always NATS"}],
+    "SessionStart": [{"source": source} for source in ("startup", "resume", "clear", "compact")],
+    "PreToolUse": [
+        {"tool_name": "Read", "tool_input": {"file_path": "{root}/src/carrier/client.py"}},
+        {"tool_name": "Write", "tool_input": {"file_path": "{root}/.claude/memory/decisions/x.json", "content": "{}"}},
+    ],
+    "PostToolUse": [{"tool_name": "Bash", "tool_input": {"command": "echo {{ >.claude/memory/decisions/broken.json"}}],
+    "PostToolUseFailure": [{"tool_name": "Bash", "tool_input": {"command": "make"}, "error": ERROR}],
+    "Stop": [{"last_assistant_message": DECIDES, "transcript_path": "{root}/transcript.jsonl"}],
+    "PreCompact": [{"trigger": "auto", "transcript_path": "{root}/transcript.jsonl"}],
+    "SessionEnd": [{"reason": "other", "transcript_path": "{root}/transcript.jsonl"}],
+}
+"""Events of each kind that together make a handler read all it ever reads."""
+
+
+class Behaviour:
+    """What the handler of one event did with its samples."""
+
+    def __init__(self, name: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reads: set[str] = set()
+        self.settings: set[str] = set()
+        self.answers: set[str] = set()
+        self._name, self._root = name, project.root
+        self._watch(monkeypatch)
+        for sample in SAMPLES[name]:
+            self._run({"session_id": "s1", "cwd": project.root, "hook_event_name": name, **sample})
+
+    def _watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Note each field and each setting that is asked for, by whichever function."""
+        for kind in ("text", "flag", "fields", "has_items"):
+            monkeypatch.setattr(event.Event, kind, _noting(getattr(event.Event, kind), self.reads))
+        monkeypatch.setattr(Settings, "_get", _noting(Settings._get, self.settings))
+
+    def _run(self, fields: dict[str, Any]) -> None:
+        module = _module(self._name)
+        happened = event.parse(module, json.dumps(fields).replace("{root}", self._root).encode())
+        answer = importlib.import_module(f"recollect.hooks.{module}").handle(happened)
+        specific = json.loads(answer)["hookSpecificOutput"] if answer else {}
+        self.answers |= specific.keys() & {"additionalContext", "permissionDecision"}
+
+
+def _noting(method: Any, names: set[str]) -> Any:
+    def noting(self: object, name: str) -> Any:
+        names.add(name)
+        return method(self, name)
+
+    return noting
+
+
+def _module(name: str) -> str:
+    return str(WIRING[name][0]["hooks"][0]["args"][-1])
+
+
+@pytest.fixture
+def behaviour(request: pytest.FixtureRequest, project: Project, monkeypatch: pytest.MonkeyPatch) -> Behaviour:
+    said = [("user", "which job queue do we take?"), ("assistant", DECIDES), ("user", "yes, let's go with NATS")]
+    lines = [json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in said]
+    Path(project.root, "transcript.jsonl").write_text("\n".join(lines) + "\n")
+    Path(project.root, paths.STORE, "decisions", "broken.json").write_text("{")
+    return Behaviour(request.param, project, monkeypatch)
+
+
+@pytest.mark.parametrize("behaviour", list(WIRING), indirect=True)
+def test_each_section_says_what_its_handler_reads_obeys_and_answers(
+    behaviour: Behaviour, request: pytest.FixtureRequest
+) -> None:
+    section = _section(request.node.callspec.params["behaviour"])
+    answers = {"a text": "additionalContext", "a refusal": "permissionDecision"}
+    patterns = set(re.findall("`(.+?)`", section["Obeys"]))
+
+    assert set(re.findall("`(.+?)`", section["Reads"])) == behaviour.reads
+    assert {key for key in behaviour.settings if not any(_covers(pattern, key) for pattern in patterns)} == set()
+    assert {pattern for pattern in patterns if not any(_covers(pattern, key) for key in behaviour.settings)} == set()
+    assert {answers[word] for word in section["Answers"].split(", ") if word != "nothing"} == behaviour.answers
+
+
+def _section(name: str) -> dict[str, str]:
+    """The lines of one event by their first word."""
+    text = PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    return {word: " ".join(line.split()) for word, line in re.findall(r"^- (\w+): (.+(?:\n  .+)*)", text, re.MULTILINE)}
+
+
+def _covers(pattern: str, key: str) -> bool:
+    return fnmatch.fnmatchcase(key, pattern)
+
+
+def test_the_table_is_the_wiring() -> None:
+    rows = re.findall(r"^\| \[(\w+)\]\(#(\w+)\) \| (.*?) ?\| (\d+) s \|$", PAGE, re.MULTILINE)
+    wired = [
+        (name, name.lower(), group.get("matcher", "").replace("|", ", "), str(hook["timeout"]))
+        for name, groups in WIRING.items()
+        for group in groups
+        for hook in group["hooks"]
+    ]
+
+    assert rows == wired
+    assert sorted(_module(name) for name in WIRING) == sorted(EVENTS)
+    assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == set(WIRING)
+
+
+def test_the_limits_are_those_of_the_source() -> None:
+    assert f"never longer than {event.LONGEST_CONTEXT:,} characters" in PAGE
+    assert f"Gives up by itself\nafter {session_start.BUDGET:g} seconds" in PAGE
