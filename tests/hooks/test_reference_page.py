@@ -58,9 +58,9 @@ class Behaviour:
         monkeypatch.setattr(Settings, "_get", _noting(Settings._get, self.settings))
 
     def _run(self, fields: dict[str, Any]) -> None:
-        module = _module(self._name)
-        happened = event.parse(module, json.dumps(fields).replace("{root}", self._root).encode())
-        answer = importlib.import_module(f"recollect.hooks.{module}").handle(happened)
+        name = _event(self._name)
+        happened = event.parse(name, json.dumps(fields).replace("{root}", self._root).encode())
+        answer = importlib.import_module(f"recollect.hooks.{EVENTS[name]}").handle(happened)
         specific = json.loads(answer)["hookSpecificOutput"] if answer else {}
         self.answers |= specific.keys() & {"additionalContext", "permissionDecision"}
 
@@ -73,7 +73,7 @@ def _noting(method: Any, names: set[str]) -> Any:
     return noting
 
 
-def _module(name: str) -> str:
+def _event(name: str) -> str:
     return str(WIRING[name][0]["hooks"][0]["args"][-1])
 
 
@@ -120,7 +120,7 @@ def test_the_table_is_the_wiring() -> None:
     ]
 
     assert rows == wired
-    assert sorted(_module(name) for name in WIRING) == sorted(EVENTS)
+    assert sorted(_event(name) for name in WIRING) == sorted(EVENTS)
     assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == set(WIRING)
 
 

@@ -81,7 +81,7 @@ def test_a_reader_that_has_gone_away_is_no_failure(project):
 
 
 @settings(max_examples=40)
-@given(event=st.sampled_from(EVENTS), data=st.binary(max_size=300))
+@given(event=st.sampled_from(list(EVENTS)), data=st.binary(max_size=300))
 def test_any_bytes_end_well(event, data):
     answer = run_hook(event, data)
 
@@ -98,7 +98,7 @@ values = st.recursive(
 
 @settings(max_examples=40)
 @given(
-    event=st.sampled_from(EVENTS),
+    event=st.sampled_from(list(EVENTS)),
     fields=st.fixed_dictionaries(
         {},
         optional=dict.fromkeys(
