@@ -132,16 +132,6 @@ def test_the_users_own_memories_take_part_after_the_projects(project, home):
     )
 
 
-@pytest.mark.parametrize("retrieval", [{"max_inject": 1}, {"min_probability": 1.0}, {"max_tokens": 50}])
-def test_settings_are_obeyed(project, retrieval):
-    before = told(project, ASKS, session="before")
-    configure(project.store.root, **retrieval)
-
-    after = told(project, ASKS, session="after")
-    assert len(after) <= len(before)
-    assert after.count("<result ") <= retrieval.get("max_inject", 1) * 2
-
-
 def test_after_compaction_what_was_in_use_comes_back_once(project):
     told(project, ASKS)
     stores = Stores(project.store.root, "")
