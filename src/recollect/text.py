@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_ABBREVIATIONS = ("e.g.", "i.e.", "z.B.", "d.h.", "bzw.", "ca.", "vs.", "etc.", "approx.", "p.ej.", "Nr.")
+
 
 def cut(text: str, longest: int) -> str:
     """Text of at most so many characters, cut at a word, with an ellipsis where something is missing."""
@@ -25,3 +27,20 @@ def escape(text: str) -> str:
         # The zero-width joiners are part of how Persian and Indic words are spelt.
         text = "".join(char if char.isprintable() or char in "\u200c\u200d" else " " for char in text)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def sentences(line: str) -> list[str]:
+    """The sentences of one line, each with its mark; a full stop in code or after an abbreviation ends none."""
+    result = []
+    start = counted = backticks = 0
+    marks = line.replace("? ", ". ").replace("! ", ". ")
+    at = marks.find(". ")
+    while at >= 0:
+        backticks += line.count("`", counted, at)
+        counted = at
+        if backticks % 2 == 0 and not line.endswith(_ABBREVIATIONS, start, at + 1):
+            result.append(line[start : at + 1].strip())
+            start = at + 2
+        at = marks.find(". ", at + 1)
+    result.append(line[start:].strip())
+    return [sentence for sentence in result if sentence]

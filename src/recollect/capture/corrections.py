@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from recollect import files
+from recollect.text import sentences
 
 LONGEST = 2_000
 """Characters of a prompt above which it is a document, not a word to the agent."""
@@ -26,8 +27,7 @@ def is_one(prompt: str) -> bool:
     """Whether a prompt sounds like a correction or a standing instruction, in any of the languages."""
     if len(prompt) > LONGEST:
         return False
-    sentences = prompt.replace(". ", "\n").replace("! ", "\n").replace("? ", "?\n").split("\n")
-    return any(corrects(sentence) for sentence in sentences)
+    return any(corrects(sentence) for line in prompt.split("\n") for sentence in sentences(line))
 
 
 def corrects(sentence: str) -> bool:

@@ -5,6 +5,8 @@ The Stop hook reads it after every turn: no regular expressions here.
 
 from __future__ import annotations
 
+from recollect.text import sentences
+
 LONGEST = 8_000
 """Characters of one message that are read; what is longer is pasted, not said."""
 
@@ -13,7 +15,6 @@ CODE = "§"
 """Stands where a piece of code or a quotation was."""
 
 _FENCES = ("```", "~~~")
-_SHORTENED = ("e.g.", "i.e.", "z.B.", "z. B.", "d.h.", "bzw.", "ca.", "vs.", "etc.", "approx.", "p.ej.", "Nr.")
 _LEVELS = ("ERROR", "WARN", "INFO", "DEBUG", "FATAL", "TRACE", "Traceback", "Caused by:", "Exception in")
 _SEPARATORS = dict.fromkeys(map(ord, '()[]{}<>|*_~=+/\\,;!?."“”„«»…¿¡#@—–-'), " ")
 _PASSAGES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
@@ -55,7 +56,8 @@ def split_sentences(text: str) -> list[Sentence]:
         if start in _FENCES:
             fence = "" if start == fence else fence or start
         elif not fence and _is_said(line):
-            found += _in_line(line.strip())
+            is_item, body = _unmarked(line.strip())
+            found += [Sentence(raw, is_item=is_item) for raw in sentences(body)]
     return [sentence for sentence in found if sentence.words]
 
 
@@ -91,23 +93,6 @@ def _is_log(body: str) -> bool:
     return body.startswith(("at ", 'File "', "+++", "---", "@@")) or any(
         body.startswith((level, f"[{level}")) and not body[len(level) :].startswith(" is") for level in _LEVELS
     )
-
-
-def _in_line(line: str) -> list[Sentence]:
-    mark, line = _unmarked(line)
-    pieces = line.replace(". ", ".\0").replace("? ", "?\0").replace("! ", "!\0").split("\0")
-    found: list[Sentence] = []
-    held = ""
-    for piece in pieces:
-        held = f"{held} {piece}" if held else piece
-        # A full stop within code, or after an abbreviation, ends nothing.
-        if (held.count("`") % 2 and piece is not pieces[-1]) or held.endswith(_SHORTENED):
-            continue
-        found.append(Sentence(held.strip(), is_item=mark))
-        held = ""
-    if held.strip():
-        found.append(Sentence(held.strip(), is_item=mark))
-    return found
 
 
 def _unmarked(line: str) -> tuple[bool, str]:
