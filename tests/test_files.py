@@ -21,6 +21,38 @@ def test_a_file_is_replaced_whole_and_nothing_is_left_over(tmp_path):
     assert os.listdir(target.parent) == ["file.json"]
 
 
+def test_on_windows_a_file_that_is_being_read_is_replaced_when_the_reader_is_done(tmp_path, monkeypatch):
+    target, tries, replace = tmp_path / "file", [], os.replace
+
+    def refuses_twice(source, path):
+        tries.append(path)
+        if len(tries) < 3:
+            raise PermissionError(13, "The process cannot access the file")
+        replace(source, path)
+
+    monkeypatch.setattr(os, "replace", refuses_twice)
+    with pytest.raises(Unwritable):
+        files.write(str(target), b"elsewhere a refusal is final")
+    tries.clear()
+    monkeypatch.setattr(files, "IS_WINDOWS", True)
+    files.write(str(target), b"new")
+
+    assert (target.read_bytes(), len(tries)) == (b"new", 3)
+
+
+def test_on_windows_a_file_that_stays_open_is_an_error_in_the_end(tmp_path, monkeypatch):
+    def refuses(source, path):
+        raise PermissionError(13, "The process cannot access the file")
+
+    monkeypatch.setattr(os, "replace", refuses)
+    monkeypatch.setattr(files, "IS_WINDOWS", True)
+    monkeypatch.setattr(files, "_READERS_ARE_DONE", 0.05)
+
+    with pytest.raises(Unwritable, match="cannot access"):
+        files.write(str(tmp_path / "file"), b"new")
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_write_that_fails_says_which_file_and_leaves_nothing(tmp_path):
     (tmp_path / "taken").mkdir()
 

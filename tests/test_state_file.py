@@ -135,3 +135,18 @@ def test_old_files_are_pruned(tmp_path):
     state_file.prune(str(tmp_path / "missing"), 30)
 
     assert sorted(os.listdir(tmp_path)) == ["folder", "new"]
+
+
+def test_on_windows_a_file_that_is_locked_is_shortened_in_place(path, monkeypatch):
+    def refuses(source, target):
+        raise PermissionError(13, "The process cannot access the file")
+
+    monkeypatch.setattr(os, "replace", refuses)
+    monkeypatch.setattr(files, "IS_WINDOWS", True)
+    file = StateFile(path, 20, "test")
+
+    for number in range(6):
+        file.append(f"line {number}\n")
+
+    assert file.lines() == ["line 4", "line 5"]
+    assert failure_log.recent() == []

@@ -106,3 +106,13 @@ def test_a_link_into_the_store_is_followed(tmp_path):
 def test_a_tool_call_of_another_shape_is_none_of_our_business(given):
     assert not store_files.forbids("Bash", given, [STORE], "/p")
     assert not store_files.forbids("Write", given, [STORE], "/p")
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_a_store_is_the_same_under_another_case_where_the_system_says_so(platform, monkeypatch):
+    command = "echo {} > .Claude/MEMORY/decisions/x.json"
+    assert not forbids("Bash", command=command)
+
+    monkeypatch.setattr("sys.platform", platform)
+
+    assert forbids("Bash", command=command)

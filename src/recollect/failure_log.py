@@ -39,7 +39,7 @@ def recent(most: int = 20) -> list[tuple[str, str, str]]:
 def _append(path: str, line: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     # One write to a file opened for appending: lines of racing processes do not mix.
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
     try:
         os.write(handle, (line + "\n").encode("utf-8", "backslashreplace"))
         size = os.fstat(handle).st_size

@@ -19,6 +19,9 @@ PATIENCE = 10.0
 _TEMPORARY = ".tmp-"
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+IS_WINDOWS = os.name == "nt"
+_READERS_ARE_DONE = 1.0
+"""Seconds in which any reader has closed a file: reading one takes milliseconds, a virus scanner somewhat longer."""
 
 
 def open_regular(path: str, flags: int, mode: int = 0o600) -> int:
@@ -48,10 +51,22 @@ def write(path: str, data: bytes, *, lasting: bool = True) -> None:
             file.flush()
             if lasting:
                 os.fsync(file.fileno())
-        os.replace(temporary, path)
+        replace(temporary, path)
     except OSError as error:
         _forget(temporary)
         raise _unwritable(path, error) from error
+
+
+def replace(source: str, path: str) -> None:
+    """Rename a file over another one. Windows refuses while anybody has that one open, so there it is tried again."""
+    deadline = time.monotonic() + _READERS_ARE_DONE
+    while True:
+        try:
+            return os.replace(source, path)
+        except PermissionError:
+            if not IS_WINDOWS or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def remove(path: str) -> None:

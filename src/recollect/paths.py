@@ -51,7 +51,7 @@ def project_store(project_dir: str) -> str:
 
 def is_within(root: str, path: str) -> bool:
     """Whether a path, links followed, lies in a directory."""
-    root, path = os.path.realpath(root), os.path.realpath(path)
+    root, path = os.path.normcase(os.path.realpath(root)), os.path.normcase(os.path.realpath(path))
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 

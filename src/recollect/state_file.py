@@ -79,15 +79,22 @@ class StateFile:
         """Put other content in its place; whether that worked. Nothing waits for the disk."""
         temporary = f"{self.path}.{os.getpid()}.tmp"
         try:
+            if files.IS_WINDOWS and self._handle >= 0:
+                return self._overwrite(data)
             _make_folder(self.path)
             handle = files.open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             with open(handle, "wb") as file:
                 file.write(data)
-            os.replace(temporary, self.path)
+            files.replace(temporary, self.path)
         except OSError as error:
             self._report("cannot write", error)
             return False
         return True
+
+    def _overwrite(self, data: bytes) -> bool:
+        """The same in place: Windows replaces no file that is open, not even by whoever has locked it."""
+        os.ftruncate(self._handle, 0)
+        return os.write(self._handle, data) == len(data)
 
     def _append(self, text: str) -> int:
         try:

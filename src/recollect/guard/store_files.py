@@ -7,6 +7,7 @@ Advisory, as every hook is: it catches the ways an agent usually writes files. W
 from __future__ import annotations
 
 import os
+import sys
 
 from recollect import paths
 
@@ -68,10 +69,9 @@ class _Ground:
         self.inside = any(paths.is_within(store, cwd) for store in stores)
 
     def named_in(self, text: str) -> bool:
-        plain = text.replace("\\", "/")
-        return ".claude/memory" in plain or any(
-            store in plain or os.path.realpath(store) in plain for store in self.stores
-        )
+        plain = _spelt_alike(text)
+        places = [place for store in self.stores for place in (store, os.path.realpath(store))]
+        return ".claude/memory" in plain or any(_spelt_alike(place) in plain for place in places)
 
     def has(self, word: str) -> bool:
         """Whether a word of a command may be a file of the store; a variable may be anything."""
@@ -79,6 +79,12 @@ class _Ground:
             return False
         loose = self.inside and not os.path.isabs(word) and not word.startswith("-")
         return loose or self.named_in(word) or "$" in word
+
+
+def _spelt_alike(path: str) -> str:
+    """A path with slashes; in lower case where the system finds a file under any case."""
+    plain = path.replace("\\", "/")
+    return plain.lower() if sys.platform in ("win32", "darwin") else plain
 
 
 def _shell_writes(command: str, ground: _Ground) -> bool:

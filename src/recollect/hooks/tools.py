@@ -73,7 +73,7 @@ def _after_failure(event: Event) -> str:
 def _may_touch_a_store(event: Event) -> bool:
     """The cheap test first: nearly no tool call names a store or runs in one."""
     text = f"{event.fields('tool_input')}{event.text('cwd')}"
-    return any(store in text for store in event.stores) or "memory" in text
+    return any(store in text for store in event.stores) or "memory" in text.lower()
 
 
 def _settings(event: Event, key: str) -> Settings | None:
