@@ -30,7 +30,7 @@ def open_regular(path: str, flags: int, mode: int = 0o600) -> int:
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
-    raise OSError(f"{path} is not a regular file")
+    raise OSError("not a regular file")
 
 
 def read(path: str, most: int) -> bytes:
