@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect import markdown
 from recollect.errors import BadInput
-from recollect.importers import adr, adr_content, claude_md, discover, keeping, markdown, notes
+from recollect.importers import adr, adr_content, claude_md, discover, keeping, notes
 from recollect.record import memory, summary_line
 from recollect.settings import Settings
 from recollect.store.dry_run import Rehearsal
@@ -460,7 +461,9 @@ def test_a_file_that_cannot_be_read_is_told(project):
 
     harvest = discover.gather(str(project), [discover.Source("pipe.md", "guidance")], NOW)
 
-    assert harvest == discover.Harvest((), (discover.Refusal("pipe.md", "cannot be read: not a regular file"),))
+    assert harvest == discover.Harvest(
+        (), (discover.Refusal("pipe.md", f"cannot be read: {project / 'pipe.md'} is not a regular file"),)
+    )
 
 
 def test_imported_records_are_saved_and_linked(project):

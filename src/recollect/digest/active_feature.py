@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, files, paths
-from recollect.digest import markdown
+from recollect import coldstart, files, markdown, paths
 from recollect.text import cut
 
 FOLDER = os.path.join("docs", "features")

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, failure_log, files, paths
-from recollect.digest import markdown
+from recollect import coldstart, failure_log, files, markdown, paths
 from recollect.search import terms
 from recollect.text import cut
 
@@ -73,7 +72,7 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Lesson
     """The entries of one Markdown text; headings in code and in comments are not entries."""
     found: list[Lesson] = []
     body = [_CLOSED]
-    for line in markdown.without_code(markdown.without_comments(text)):
+    for line in markdown.prose_lines(text):
         if not line.startswith("#"):
             body.append(line)
             continue

@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from recollect import timestamps
+from recollect import markdown, timestamps
 from recollect.errors import Invalid
-from recollect.importers import adr_content, markdown
+from recollect.importers import adr_content
 from recollect.importers.adr_content import BY, OF
-from recollect.importers.markdown import Page
+from recollect.markdown import Page
 from recollect.record import compose, slug
 from recollect.record.memory import Memory
 from recollect.text import cut

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from recollect.importers.markdown import Page
+from recollect.markdown import Page
 from recollect.text import cut
 
 # The best-known tool for these records spells it with a c.
@@ -34,11 +34,11 @@ _AROUND = "\"'“”`*., "
 
 def of(page: Page, status: str) -> dict[str, Any] | None:
     """The content of the decision on a page; None if no section decides anything."""
-    said = page.said(page.section(*_DECISION))
+    said = page.text_of(page.section(*_DECISION))
     if not said:
         return None
     decision, reason = outcome(said)
-    context = page.said(page.section(*_CONTEXT))
+    context = page.text_of(page.section(*_CONTEXT))
     reasons = [line for line in (reason, *page.items(page.section(*_REASONS))) if line]
     content: dict[str, Any] = {
         "status": status_of(status),

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from recollect.importers import markdown, rule_text
-from recollect.importers.markdown import Block, Section
+from recollect import markdown
+from recollect.importers import rule_text
+from recollect.markdown import Block, Section
 from recollect.record.memory import Memory
 from recollect.text import cut
 

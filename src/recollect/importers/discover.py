@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from recollect import files, paths
+from recollect import files, markdown, paths
 from recollect.audit import audit_item, similarity
 from recollect.errors import BadInput, SecretFound
-from recollect.importers import adr, claude_md, markdown, notes
+from recollect.importers import adr, claude_md, notes
 from recollect.importers.adr import Adr
 from recollect.record import compose
 from recollect.record.memory import Memory, to_json

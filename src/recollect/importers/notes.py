@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-from recollect import timestamps
-from recollect.importers import claude_md, markdown, rule_text
-from recollect.importers.markdown import Page
+from recollect import markdown, timestamps
+from recollect.importers import claude_md, rule_text
+from recollect.markdown import Page
 from recollect.record.memory import Memory
 from recollect.text import cut
 
@@ -23,7 +23,7 @@ def records(text: str, path: str, now: str) -> list[Memory]:
     name = os.path.basename(path)
     if name == INDEX and not page.front:
         return [] if _is_index(page) else claude_md.records(text, path, now)
-    said = markdown.flat(" ".join(section.prose for section in page.sections))
+    said = markdown.flat(" ".join(text for section in page.sections for text in section.prose))
     described = _first(page, "description")
     title = _first(page, "name") or described or next((s.title for s in page.sections if s.title), name)
     statement, reason = _parted(said or described)
