@@ -9,7 +9,7 @@ import pytest
 
 from recollect import coldstart, failure_log
 from recollect import project as projects
-from recollect.doctor import checks
+from recollect.doctor import machine, store_checks
 from recollect.settings import Settings, load_settings
 from recollect.store import journal
 from recollect.store.store import Store
@@ -31,7 +31,7 @@ def save(store, title, **given):
 
 
 def findings(store):
-    found = checks.examine_store(store, load_settings(store.root))
+    found = store_checks.examine_store(store, load_settings(store.root))
     return [(finding.severity, finding.check, finding.what.replace(store.root, "/m")) for finding in found]
 
 
@@ -118,8 +118,8 @@ def test_what_a_dead_writer_left(store):
     Path(store.root, ".journal").write_text("{}")
 
     assert wrong(store) == [
-        ("warning", "journal", "a writer died in the middle of a change"),
-        ("warning", "leftovers", "/m/decisions/.tmp-1-2-x.json was left by a writer that died"),
+        ("warning", "journal", "a change was interrupted halfway"),
+        ("warning", "leftovers", "/m/decisions/.tmp-1-2-x.json was left by an interrupted writer"),
     ]
 
 
@@ -140,14 +140,14 @@ def test_repairs_lose_nothing_and_leave_nothing_to_repair(store, monkeypatch):
     broken = Path(store.root, "decisions/bad.json")
     broken.write_text("{")
 
-    done = checks.repair(store)
+    done = store_checks.repair(store)
 
-    assert done[0] == "finished what a writer that died had begun"
+    assert done[0] == "finished the change of an interrupted writer"
     assert {"deleted .tmp-3-4-y", "completed .gitignore"} <= set(done)
     assert broken.read_text() == "{"
     assert store.get("old").memory.text("context") == "journalled"
     assert [finding[:2] for finding in wrong(store)] == [("error", "records")]
-    assert checks.repair(store) == []
+    assert store_checks.repair(store) == []
 
 
 def _die_while_writing(store, monkeypatch):
@@ -167,7 +167,7 @@ def _die_while_writing(store, monkeypatch):
 def test_failures_of_the_last_week_are_told(monkeypatch):
     failure_log.leave("hook stop", "KeyError: x")
 
-    told = [finding for finding in checks.examine_machine() if finding.check == "traces"]
+    told = [finding for finding in machine.examine() if finding.check == "failures"]
 
     assert told[0].severity == "warning" and "hook stop: KeyError: x" in told[0].what
 
@@ -178,7 +178,7 @@ def test_older_failures_are_forgotten(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("RECOLLECT_STATE_DIR", os.path.dirname(failure_log.log_file()))
 
-    assert [finding for finding in checks.examine_machine() if finding.check == "traces"] == []
+    assert [finding for finding in machine.examine() if finding.check == "failures"] == []
 
 
 def test_a_python_without_full_text_search_is_told(monkeypatch):
@@ -191,7 +191,7 @@ def test_a_python_without_full_text_search_is_told(monkeypatch):
 
     monkeypatch.setattr(coldstart, "connect", lambda path: Bare())
 
-    assert [finding.severity for finding in checks.examine_machine() if finding.check == "fts5"] == ["warning"]
+    assert [finding.severity for finding in machine.examine() if finding.check == "fts5"] == ["warning"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")

@@ -16,7 +16,8 @@ import pytest
 
 import recollect
 from recollect import timestamps
-from recollect.doctor import claude_files, hook_python, installation
+from recollect.doctor import claude_code
+from recollect.doctor import machine as machine_checks
 from recollect.session import sessions
 from tests.powerless import powerless
 
@@ -192,9 +193,9 @@ def test_hooks_are_disabled_in_the_settings(machine: Machine, where: str):
 def test_whoever_manages_the_machine_allows_no_hooks_but_theirs(machine: Machine, tmp_path: Path, monkeypatch):
     managed = tmp_path / "managed-settings.json"
     merge(managed, {"allowManagedHooksOnly": True})
-    monkeypatch.setattr(claude_files, "_MANAGED", {sys.platform: str(managed)})
+    monkeypatch.setattr(claude_code, "_MANAGED", {sys.platform: str(managed)})
 
-    found = [finding for finding in installation.examine(str(machine.project)) if finding.check == "settings"]
+    found = [finding for finding in claude_code.examine(str(machine.project)) if finding.check == "settings"]
 
     assert [finding.severity for finding in found] == ["error"]
 
@@ -296,7 +297,7 @@ def test_a_remembered_interpreter_that_is_gone_is_named_and_replaced(machine: Ma
     machine.memo.write_text("/opt/gone/bin/python3\n")
 
     assert machine.examine() == []
-    assert any("/opt/gone/bin/python3, which is not there" in finding["what"] for finding in machine.findings)
+    assert any("/opt/gone/bin/python3, which no longer exists" in finding["what"] for finding in machine.findings)
     assert machine.is_ok("python")
     assert os.path.samefile(machine.memo.read_text().strip(), REAL)
 
@@ -338,7 +339,7 @@ def test_an_interpreter_of_hooks_that_will_not_do(machine: Machine, says: str, s
 
 
 def test_this_python_is_asked_for_real():
-    assert [problem[:2] for problem in hook_python.about(REAL)] == [("ok", "python")]
+    assert machine_checks.examine_python(REAL)[:2] == ("ok", "python")
 
 
 @pytest.mark.parametrize(
@@ -390,7 +391,7 @@ def test_a_clock_that_is_behind_the_files(machine: Machine):
     severity, check, what, fix = only(machine.examine())
 
     assert (severity, check) == ("warning", "clock")
-    assert what.startswith("this machine's clock says") and fix.startswith("set the clock")
+    assert what.startswith("the clock says") and fix.startswith("set the clock")
 
 
 def test_records_of_the_earlier_plugin_are_used_and_could_be_found_better(machine: Machine):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.doctor import leftovers
+from recollect.doctor import machine
 from tests.hooks.test_modules import PYTHONS
 
 ROOT = Path(__file__).parent.parent
@@ -198,8 +198,8 @@ def test_cleaning_removes_only_what_recollect_made(tmp_path: Path, monkeypatch: 
         (tmp_path / "shared" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "shared" / name).write_text("12345")
 
-    found = leftovers.items()
-    leftovers.remove(found)
+    found = machine.leftovers()
+    machine.remove(found)
 
     assert left(tmp_path / "shared") == sorted(mine)
     assert sum(item.size for item in found) == 5 * len(ours)
@@ -212,7 +212,7 @@ def test_cleaning_does_not_follow_links(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "sessions").symlink_to(tmp_path / "precious")
 
-    leftovers.remove(leftovers.items())
+    machine.remove(machine.leftovers())
 
     assert left(tmp_path / "precious") == ["file"]
     assert not (tmp_path / "state").exists()
@@ -223,15 +223,15 @@ def test_a_dry_run_removes_nothing(tmp_path: Path):
     project.save("preference", {"title": "Tabs", "content": {"topic": "t", "value": "tabs", "reason": "r"}})
     project.recall("tabs or spaces?")
     clean = [sys.executable, str(ROOT / "bin" / "recollect"), "clean"]
-    before = leftovers.items()
+    before = machine.leftovers()
 
     rehearsed = subprocess.run([*clean, "--dry-run"], capture_output=True, encoding="utf-8", check=True)
-    after_rehearsal = leftovers.items()
+    after_rehearsal = machine.leftovers()
     done = subprocess.run(clean, capture_output=True, encoding="utf-8", check=True)
 
     assert before and after_rehearsal == before
     assert rehearsed.stdout.replace("would remove", "removed") == done.stdout
-    assert leftovers.items() == []
+    assert machine.leftovers() == []
     assert [hit.memory.title for hit in project.search("tabs")] == ["Tabs"]
 
 
@@ -241,5 +241,5 @@ def test_everything_kept_outside_the_stores_is_known_to_clean():
     for path in (ROOT / "src" / "recollect").rglob("*.py"):
         kept |= set(re.findall(r'state_dir\(\), "([^"]+)"', path.read_text(encoding="utf-8")))
 
-    assert kept <= set(leftovers._STATE)
+    assert kept <= set(machine.STATE)
     assert len(kept) >= 5

@@ -6,8 +6,8 @@ import argparse
 
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.doctor import leftovers
-from recollect.doctor.leftovers import Item
+from recollect.doctor import machine
+from recollect.doctor.machine import Item
 
 _KEPT = "Your records are where they were; what was removed is made again when it is needed."
 
@@ -17,9 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    found = leftovers.items()
+    found = machine.leftovers()
     if not args.dry_run:
-        leftovers.remove(found)
+        machine.remove(found)
     data = {"removed": [item._asdict() for item in found], "dry_run": args.dry_run}
     return Answer(
         data, lambda screen: _text(screen, found, args.dry_run), note="" if args.dry_run or not found else _KEPT

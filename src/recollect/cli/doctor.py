@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recollect import paths
 from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean
-from recollect.doctor import checks, installation
-from recollect.doctor.checks import Finding, Found
+from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import merge_driver
 from recollect.project import Project
@@ -26,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    findings = [*checks.examine_machine(), *installation.examine(paths.project_root(args.project))]
+    findings = [*machine.examine(), *claude_code.examine(paths.project_root(args.project))]
     done: list[str] = []
     try:
         stores = list(_stores(args))
@@ -35,17 +34,15 @@ def run(args: argparse.Namespace) -> Answer:
         findings.append(Finding("error", "store", error.message, error.fix))
     for store in stores:
         if args.fix and store.exists:
-            done += checks.repair(store)
-        findings += checks.examine_store(store, load_settings(store.root), _watched)
+            done += store_checks.repair(store)
+        findings += store_checks.examine_store(
+            store, load_settings(store.root), lambda scanned: watched(scanned, "examining records")
+        )
     if not args.user and stores:
         findings += _git(args)
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
     return Answer(data, lambda screen: _text(screen, findings, done), status)
-
-
-def _watched(found: Iterable[Found]) -> Iterator[Found]:
-    return watched(found, "examining records")
 
 
 def _stores(args: argparse.Namespace) -> Iterator[Store]:
@@ -73,7 +70,7 @@ def _git_findings(root: str) -> Iterator[Finding]:
 
 
 def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:
-    lines = [f"{screen.paint('repaired', 'green')}: {clean(deed)}" for deed in done]
+    lines = [f"{screen.paint('repaired', 'green')}: {clean(repair)}" for repair in done]
     for finding in findings:
         word, colour = _MARKS[finding.severity]
         lines.append(f"{screen.paint(word, colour)}: {clean(finding.what)}")

@@ -1,1 +1,14 @@
-"""Whether an installation works, and what it leaves behind."""
+"""Whether a memory and its installation work, and what Recollect leaves on the machine."""
+
+from __future__ import annotations
+
+from recollect.coldstart import NamedTuple
+
+
+class Finding(NamedTuple):
+    """The result of a check: `ok`, a `note`, a `warning`, or an `error`."""
+
+    severity: str
+    check: str
+    what: str
+    fix: str = ""
