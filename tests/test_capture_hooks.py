@@ -225,7 +225,7 @@ def test_prompts_that_are_not_noted(hook, project, prompt, settings):
     hook("user_prompt_submit", prompt=prompt, session_id="s1")
 
     with Ledger("s1") as session:
-        assert session.heard == []
+        assert session.corrections == []
 
 
 def test_what_is_said_beside_an_offer_is_not_offered_too(hook, project, tmp_path):

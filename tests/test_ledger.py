@@ -1,4 +1,4 @@
-"""A session is told a thing once."""
+"""A session is shown a record once."""
 
 from __future__ import annotations
 
@@ -10,60 +10,60 @@ from recollect.session import ledger
 from recollect.session.ledger import Ledger
 
 
-def test_what_was_told_is_known_to_the_next_process():
+def test_what_was_shown_is_known_to_the_next_process():
     with Ledger("s1") as first:
         assert first.is_first_prompt
         first.count_prompt()
-        first.note("/p/decisions/a.json", "v1")
+        first.add_shown("/p/decisions/a.json", "v1")
 
     with Ledger("s1") as second:
         assert not second.is_first_prompt
-        assert second.knows("/p/decisions/a.json", "v1")
-        assert not second.knows("/p/decisions/a.json", "v2")
-        assert not second.knows("/p/decisions/b.json", "v1")
+        assert second.has_shown("/p/decisions/a.json", "v1")
+        assert not second.has_shown("/p/decisions/a.json", "v2")
+        assert not second.has_shown("/p/decisions/b.json", "v1")
 
 
 def test_the_newest_corrections_are_kept_even_after_a_reset():
     with Ledger("s1") as first:
         for number in range(12):
-            first.hear(f"no, not\tlike that:\n{number}")
+            first.add_correction(f"no, not\tlike that:\n{number}")
         first.reset()
 
     with Ledger("s1") as second:
-        assert second.heard == [f"no, not\tlike that:\n{number}" for number in range(4, 12)]
+        assert second.corrections == [f"no, not\tlike that:\n{number}" for number in range(4, 12)]
 
 
 def test_sessions_do_not_know_of_each_other():
     with Ledger("s1") as one:
-        one.note("a", "v")
+        one.add_shown("a", "v")
 
     with Ledger("s2") as other:
-        assert other.told == {}
+        assert other.shown == {}
 
 
 def test_after_a_reset_everything_is_new():
-    with Ledger("s1") as told:
-        told.count_prompt()
-        told.note("a", "v")
-        told.reset()
-        told.note("b", "v")
+    with Ledger("s1") as session:
+        session.count_prompt()
+        session.add_shown("a", "v")
+        session.reset()
+        session.add_shown("b", "v")
 
     with Ledger("s1") as again:
-        assert (again.told, again.is_first_prompt) == ({"b": "v"}, True)
+        assert (again.shown, again.is_first_prompt) == ({"b": "v"}, True)
 
 
 def test_the_order_of_the_last_telling_is_kept():
-    with Ledger("s1") as told:
+    with Ledger("s1") as session:
         for record in ("a", "b", "a"):
-            told.note(record, "v")
+            session.add_shown(record, "v")
 
     with Ledger("s1") as again:
-        assert list(again.told) == ["b", "a"]
+        assert list(again.shown) == ["b", "a"]
 
 
 def test_a_session_id_cannot_name_a_file_elsewhere():
-    with Ledger("../../etc/passwd") as told:
-        told.note("a", "v")
+    with Ledger("../../etc/passwd") as session:
+        session.add_shown("a", "v")
 
     assert os.listdir(os.path.join(paths.state_dir(), "sessions")) != []
     assert not os.path.exists(os.path.join(paths.state_dir(), "etc"))
@@ -74,29 +74,29 @@ def test_a_state_folder_that_cannot_be_written_costs_the_memory_of_it_not_the_se
     blocked.write_text("a file, not a folder")
     monkeypatch.setenv("RECOLLECT_STATE_DIR", str(blocked))
 
-    with Ledger("s1") as told:
-        told.note("a", "v")
+    with Ledger("s1") as session:
+        session.add_shown("a", "v")
 
-    assert told.knows("a", "v")
+    assert session.has_shown("a", "v")
 
 
 def test_a_garbled_ledger_is_read_as_far_as_it_goes():
-    with Ledger("s1") as told:
-        told.note("a", "v")
+    with Ledger("s1") as session:
+        session.add_shown("a", "v")
     path = os.path.join(paths.state_dir(), "sessions", "s1")
     with open(path, "ab") as file:
         file.write(b"\xff\xfe\x00\ntold\ntold\tb\tw\n")
 
     with Ledger("s1") as again:
-        assert again.knows("a", "v")
-        assert again.knows("b", "w")
+        assert again.has_shown("a", "v")
+        assert again.has_shown("b", "w")
 
 
 def test_old_ledgers_are_pruned():
-    with Ledger("old") as told:
-        told.note("a", "v")
-    with Ledger("new") as told:
-        told.note("a", "v")
+    with Ledger("old") as session:
+        session.add_shown("a", "v")
+    with Ledger("new") as session:
+        session.add_shown("a", "v")
     folder = os.path.join(paths.state_dir(), "sessions")
     os.utime(os.path.join(folder, "old"), (1, 1))
 
@@ -107,15 +107,15 @@ def test_old_ledgers_are_pruned():
 
 
 def _claim(number: int) -> int:
-    with Ledger("shared") as told:
-        if told.knows("a", "v"):
+    with Ledger("shared") as session:
+        if session.has_shown("a", "v"):
             return 0
-        told.note("a", "v")
-        told.note(f"own-{number}", "v")
+        session.add_shown("a", "v")
+        session.add_shown(f"own-{number}", "v")
         return 1
 
 
-def test_of_many_parallel_prompts_exactly_one_tells_a_memory():
+def test_of_many_parallel_prompts_exactly_one_shows_a_record():
     with multiprocessing.get_context("spawn").Pool(8) as pool:
         claims = pool.map(_claim, range(40))
 

@@ -150,3 +150,12 @@ def test_on_windows_a_file_that_is_locked_is_shortened_in_place(path, monkeypatc
 
     assert file.lines() == ["line 4", "line 5"]
     assert failure_log.recent() == []
+
+
+def test_in_a_with_what_is_appended_after_a_replacement_is_kept(path):
+    with StateFile(path, 1_000, "test") as file:
+        file.append("one\n")
+        file.replace(b"two\n")
+        file.append("three\n")
+
+    assert file.lines() == ["two", "three"]

@@ -45,7 +45,7 @@ def store(tmp_path, monkeypatch):
 def tell(session, store, *paths, stamp="v1"):
     with Ledger(session) as known:
         for path in paths:
-            known.note(os.path.join(store, path), stamp)
+            known.add_shown(os.path.join(store, path), stamp)
     usage.injected(store, paths)
 
 
@@ -140,8 +140,8 @@ def test_the_last_answer_counts_before_it_has_reached_the_transcript(store, tmp_
 def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
     record = os.path.join(store, PATH)
     with Ledger("s1") as known:
-        known.note(f"digest:{record}", "v1")
-        known.note(record, "v1")
+        known.add_shown(f"digest:{record}", "v1")
+        known.add_shown(record, "v1")
 
     usage.observe("s1", write(tmp_path / "t.jsonl", prompt("hi"), says("In auth.sessions.")), [store])
 

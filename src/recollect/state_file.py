@@ -86,6 +86,10 @@ class StateFile:
             with open(handle, "wb") as file:
                 file.write(data)
             files.replace(temporary, self.path)
+            if self._handle >= 0:
+                # The lock was on the file that is gone; whoever waited for it now competes for the new one.
+                self.__exit__(None, None, None)
+                self._handle = self._open_locked()
         except OSError as error:
             self._report("cannot write", error)
             return False

@@ -228,7 +228,7 @@ def test_ten_parallel_prompts_of_two_sessions_and_a_save_lose_nothing(project: P
         with Ledger(session) as ledger:
             assert ledger.prompts == 5
             assert sorted(records) == sorted(set(records))
-            assert {os.path.basename(path) for path in records} == {os.path.basename(path) for path in ledger.told}
+            assert {os.path.basename(path) for path in records} == {os.path.basename(path) for path in ledger.shown}
         assert {"sessions-live-in-postgres-not-redis.json", "the-carrier-api-allows-90-calls-a-minute.json"} <= {
             os.path.basename(path) for path in records
         }

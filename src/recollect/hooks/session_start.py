@@ -71,13 +71,13 @@ def _told_once(made: Digest, session: str, *, goes_on: bool) -> Page:
     """The page, noted in the session's ledger; a conversation that goes on is shown only what is new in it."""
     with ledger.Ledger(session) as told:
         if goes_on:
-            made.keep(lambda one: not told.knows(_in_digest(one.key), ledger.stamp(one.text)))
+            made.keep(lambda one: not told.has_shown(_in_digest(one.key), ledger.stamp(one.text)))
         page = made.render()
         for pick in page.shown:
-            told.note(_in_digest(pick.candidate.key), ledger.stamp(pick.candidate.text))
+            told.add_shown(_in_digest(pick.candidate.key), ledger.stamp(pick.candidate.text))
         # What was cut short may still be told in full when a prompt asks for it.
         for pick in page.full:
-            told.note(pick.candidate.key, ledger.stamp(pick.candidate.text))
+            told.add_shown(pick.candidate.key, ledger.stamp(pick.candidate.text))
     return page
 
 

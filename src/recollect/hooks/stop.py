@@ -52,6 +52,6 @@ def _last_said(event: Event, most: int) -> Ending:
     """The session's last messages; the transcript may lag behind what was typed and said last."""
     end = transcript.ending(event.text("transcript_path"), most)
     with ledger.Ledger(event.session) as session:
-        end.add_missing("user", session.heard)
+        end.add_missing("user", session.corrections)
     end.add_missing("assistant", [transcript.without_blocks(event.text("last_assistant_message"))])
     return end

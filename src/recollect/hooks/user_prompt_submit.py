@@ -40,4 +40,4 @@ def _hear(prompt: str, session: str) -> None:
     # A long word may be a key, and of a key there need be no second copy: then the transcript must do.
     if corrections.is_one(text) and not any(len(word) >= _LONG_WORD for word in text.split()):
         with ledger.Ledger(session) as noted:
-            noted.hear(text)
+            noted.add_correction(text)

@@ -49,10 +49,10 @@ def told(stores: Stores, command: str, error: str, settings: Settings, session: 
         return ""
     with ledger.Ledger(session) as known:
         key = f"remedy:{found.record}"
-        if known.knows(key, found.stamp):
+        if known.has_shown(key, found.stamp):
             return ""
-        known.note(key, found.stamp)
-        known.note(found.record, found.stamp)
+        known.add_shown(key, found.stamp)
+        known.add_shown(found.record, found.stamp)
     note_use([found])
     item = found.item
     item.text = _steps(found) or item.text

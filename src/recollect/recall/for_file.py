@@ -28,10 +28,10 @@ def told(stores: Stores, project: str, file: str, settings: Settings, session: s
     if not found:
         return ""
     with ledger.Ledger(session) as known:
-        new = [one for one in found if not known.knows(one.record, one.stamp)][:_MOST]
+        new = [one for one in found if not known.has_shown(one.record, one.stamp)][:_MOST]
         kept = context_block.fitting([one.item for one in new], _BUDGET)
         for one in new[: len(kept)]:
-            known.note(one.record, one.stamp)
+            known.add_shown(one.record, one.stamp)
     note_use(new[: len(kept)])
     return context_block.render(kept, PROJECT_SOURCE)
 

@@ -190,10 +190,10 @@ def for_prompt(stores: Stores, prompt: str, settings: Settings, *, session: str,
 
 def tell(passed: list[Found], told: Ledger, settings: Settings, *, first: bool) -> tuple[str, list[Found]]:
     """The block of what a session was not told yet, and the memories in it, which its ledger then knows."""
-    new = [one for one in passed if not told.knows(one.record, one.stamp)]
+    new = [one for one in passed if not told.has_shown(one.record, one.stamp)]
     text, shown = rendered(verified(new, settings, first=first), settings, first=first)
     for one in shown:
-        told.note(one.record, one.stamp)
+        told.add_shown(one.record, one.stamp)
     return text, shown
 
 
@@ -217,13 +217,13 @@ def preview(
 def after_compaction(stores: Stores, session: str) -> str:
     """What the session was told before its conversation was compacted, once more."""
     with ledger.Ledger(session) as told:
-        records = list(reversed(told.told))
+        records = list(reversed(told.shown))
         told.reset()
         current = {one.record: one for one in (_current(record, stores) for record in records) if one}
         found = list(current.values())
         kept = context_block.fitting([one.item for one in found], _AFTER_COMPACTION)
         for one in found[: len(kept)]:
-            told.note(one.record, one.stamp)
+            told.add_shown(one.record, one.stamp)
         told.count_prompt()
     return context_block.render(kept, PROJECT_SOURCE)
 

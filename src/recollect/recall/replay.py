@@ -144,7 +144,7 @@ class _Sitting:
         borrowed = for_prompt.lent(self._earlier[-_LENDING:]) if query.is_referring(prompt.text) else ""
         found = self._stores.find(prompt.text, settings, borrowed)
         passed = for_prompt.passing(found, settings, first=first)
-        is_known = bool(passed) and all(self._told.knows(one.record, one.stamp) for one in passed)
+        is_known = bool(passed) and all(self._told.has_shown(one.record, one.stamp) for one in passed)
         text, shown = for_prompt.tell(passed, self._told, settings, first=first)
         outcome = TOLD if shown else KNOWN if is_known else SILENT
         if not passed and (text := for_prompt.hint(prompt.text)):

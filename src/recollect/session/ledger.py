@@ -1,155 +1,119 @@
-"""Ledger: what a session was told already, so that it is told once, and what its user said that must not be missed.
+"""What a session was shown already, so that nothing is shown twice, and the corrections its user typed.
 
-One small file per session in the user's state folder, a line per memory. Parallel prompts of one session take
-turns by a lock on the file.
+One small file per session in the user's state folder, a line per record. Parallel prompts of a session take turns.
 """
 
 from __future__ import annotations
 
 import os
-import time
 
-from recollect import coldstart, failure_log, paths
+from recollect import coldstart, paths, state_file
+from recollect.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
-_KEPT_DAYS = 30
-_MOST_HEARD = 8
+_DAYS = 30
+"""How long after its last prompt a session's ledger is deleted: few people resume a session that is older."""
+
+_LARGEST = 1_000_000
+"""Bytes: some 8,000 records shown to one session."""
+
+_MOST_CORRECTIONS = 8
 
 
 class Ledger:
     """The open ledger of one session: use it in a `with`, which holds the lock."""
 
-    __slots__ = ("_handle", "heard", "prompts", "told")
+    __slots__ = ("_file", "corrections", "prompts", "shown")
 
     def __init__(self, session: str) -> None:
-        self.told: dict[str, str] = {}
-        self.heard: list[str] = []
+        """Without a session nothing is read or written."""
+        self.shown: dict[str, str] = {}
+        self.corrections: list[str] = []
         """The user's corrections, as typed, the newest few."""
         self.prompts = 0
-        self._handle = _open(session) if session else -1
+        self._file = StateFile(_path(session), _LARGEST, "ledger") if session else None
 
     def __enter__(self) -> Ledger:
-        if self._handle >= 0:
-            _lock(self._handle)
-            self._read()
+        if self._file:
+            self._file.__enter__()
+            for line in self._file.lines():
+                self._read(line)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._handle >= 0:
-            os.close(self._handle)
+        if self._file:
+            self._file.__exit__(kind, error, at)
 
     @property
     def is_first_prompt(self) -> bool:
         return self.prompts == 0
 
-    def knows(self, record: str, stamp: str) -> bool:
-        """Whether the session was told this record as it is now."""
-        return self.told.get(record) == stamp
+    def has_shown(self, record: str, stamp: str) -> bool:
+        """Whether the session was shown this record as it is now."""
+        return self.shown.get(record) == stamp
 
-    def note(self, record: str, stamp: str) -> None:
-        """Remember that the session was told a record."""
-        self.told[record] = stamp
-        self._append(f"told\t{record}\t{stamp}\n")
+    def add_shown(self, record: str, stamp: str) -> None:
+        self._append(f"told\t{record}\t{stamp}")
 
-    def hear(self, prompt: str) -> None:
-        """Remember a correction."""
-        self.heard = [*self.heard, prompt][-_MOST_HEARD:]
-        self._append(f"heard\t{coldstart.dumps(prompt)}\n")
+    def add_correction(self, prompt: str) -> None:
+        self._append(_correction(prompt))
 
     def count_prompt(self) -> None:
-        self.prompts += 1
-        self._append("prompt\n")
+        self._append("prompt")
 
     def reset(self) -> None:
-        """Forget what was told: the conversation was compacted or cleared, and that went with it."""
-        self.told = {}
+        """Forget what was shown: the conversation was compacted or cleared, and that went with it."""
+        self.shown = {}
         self.prompts = 0
-        if self._handle >= 0:
-            os.ftruncate(self._handle, 0)
-            self._append("".join(f"heard\t{coldstart.dumps(prompt)}\n" for prompt in self.heard))
-
-    def _read(self) -> None:
-        size = os.fstat(self._handle).st_size
-        for line in os.pread(self._handle, size, 0).decode("utf-8", "replace").split("\n"):
-            kind, _, rest = line.partition("\t")
-            record, _, stamp = rest.partition("\t")
-            if kind == "told":
-                self.told.pop(record, None)
-                self.told[record] = stamp
-            elif kind == "prompt":
-                self.prompts += 1
-            elif kind == "heard":
-                self._read_heard(rest)
-
-    def _read_heard(self, quoted: str) -> None:
-        try:
-            prompt = coldstart.loads(quoted)
-        except ValueError:
-            return
-        if isinstance(prompt, str):
-            self.heard = [*self.heard, prompt][-_MOST_HEARD:]
+        if self._file:
+            self._file.replace("".join(f"{_correction(prompt)}\n" for prompt in self.corrections).encode("ascii"))
 
     def _append(self, line: str) -> None:
-        if self._handle >= 0:
-            os.write(self._handle, line.encode("utf-8", "replace"))
+        self._read(line)
+        if self._file:
+            self._file.append(line + "\n")
+
+    def _read(self, line: str) -> None:
+        kind, _, rest = line.partition("\t")
+        if kind == "told":
+            record, _, stamp = rest.partition("\t")
+            self.shown.pop(record, None)
+            self.shown[record] = stamp
+        elif kind == "prompt":
+            self.prompts += 1
+        elif kind == "heard":
+            try:
+                self.corrections = [*self.corrections, str(coldstart.loads(rest))][-_MOST_CORRECTIONS:]
+            except ValueError:
+                pass
+
+
+def _correction(prompt: str) -> str:
+    return f"heard\t{coldstart.dumps(prompt)}"
 
 
 def stamp(text: str) -> str:
-    """What tells one wording of a memory from another."""
+    """What tells one wording of a record from another."""
     return coldstart.digest(text.encode("utf-8", "replace"))[:12]
 
 
 def exists(session: str) -> bool:
     """Whether any hook has run in a session, not too long ago."""
-    return os.path.exists(_file(session))
+    return os.path.exists(_path(session))
 
 
-def prune(now: float | None = None) -> None:
+def prune() -> None:
     """Delete the ledgers of sessions that ended long ago."""
-    limit = (time.time() if now is None else now) - _KEPT_DAYS * 86_400
-    folder = _folder()
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        path = os.path.join(folder, name)
-        try:
-            if os.stat(path).st_mtime < limit:
-                os.unlink(path)
-        except OSError as error:
-            failure_log.leave("ledger", f"cannot prune {path}: {error}")
+    state_file.prune(_folder(), _DAYS)
 
 
 def _folder() -> str:
     return os.path.join(paths.state_dir(), "sessions")
 
 
-def _file(session: str) -> str:
+def _path(session: str) -> str:
     plain = len(session) <= 64 and all(char.isalnum() or char == "-" for char in session) and session.isascii()
     return os.path.join(_folder(), session if plain else coldstart.digest(session.encode("utf-8", "replace")))
-
-
-def _open(session: str) -> int:
-    path = _file(session)
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
-    try:
-        try:
-            return os.open(path, flags, 0o600)
-        except FileNotFoundError:
-            os.makedirs(_folder(), mode=0o700, exist_ok=True)
-            return os.open(path, flags, 0o600)
-    except OSError as error:
-        failure_log.leave("ledger", f"cannot open {path}: {error}; memories may repeat within a session")
-        return -1
-
-
-def _lock(handle: int) -> None:
-    """Wait for the other prompts of this session; each holds the lock for a few milliseconds."""
-    try:
-        import fcntl
-    except ImportError:
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    else:
-        fcntl.flock(handle, fcntl.LOCK_EX)

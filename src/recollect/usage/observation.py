@@ -40,7 +40,7 @@ def _observe(session: str, transcript_path: str, stores: Sequence[str], last_mes
     if not session or not transcript_path or not stores:
         return
     with ledger.Ledger(session) as told:
-        records = {record: stamp for record, stamp in told.told.items() if _is_watched(record, stamp, told)}
+        records = {record: stamp for record, stamp in told.shown.items() if _is_watched(record, stamp, told)}
     if not records:
         return
     notes = Notes(session)
@@ -55,7 +55,7 @@ def _observe(session: str, transcript_path: str, stores: Sequence[str], last_mes
 
 def _is_watched(record: str, stamp: str, told: ledger.Ledger) -> bool:
     """Whether a ledger's line is a record told for a reason; the digest of a session's start is told to everybody."""
-    return os.path.isabs(record) and not told.knows(f"digest:{record}", stamp)
+    return os.path.isabs(record) and not told.has_shown(f"digest:{record}", stamp)
 
 
 class Notes:
