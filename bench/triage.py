@@ -21,16 +21,16 @@ from sklearn.linear_model import LogisticRegression
 from bench import capture, sessions
 from bench.capture import Outcome
 from bench.sessions import Session
-from recollect import settings_table
 from recollect.capture import triage
 from recollect.capture.conversation import Scene, Speech
 from recollect.capture.cues import Lexicons
 from recollect.capture.features import of_line, of_speech
 from recollect.capture.model import ALWAYS, FILE, Weights
 from recollect.capture.triage import Finding
+from recollect.categories import BY_NAME
 from recollect.session.transcript import Ending
 
-OUTCOMES = ("nothing", *settings_table.CATEGORY_NAMES)
+OUTCOMES = ("nothing", *BY_NAME)
 LEAST_SEEN = 2
 LEAST_WEIGHT = 0.22
 """Below it, for every outcome, a sign is left out: thousands of signs cost the hook more than they tell it."""

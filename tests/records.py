@@ -132,7 +132,7 @@ def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @st.composite
-def valid_records(draw: st.DrawFn, categories: tuple[str, ...] = tuple(schema.CATEGORIES)) -> dict[str, Any]:
+def valid_records(draw: st.DrawFn, categories: tuple[str, ...] = tuple(schema.FOLDERS)) -> dict[str, Any]:
     """Valid records of every category, as JSON, with unknown keys at every level."""
     category = draw(st.sampled_from(categories))
     record = draw(objects_of(schema.RECORD))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bench import capture, sessions
 from bench.sessions import Session
-from recollect import settings_table
 from recollect.capture.triage import Finding
+from recollect.categories import BY_NAME
 from recollect.session.transcript import Message
 
 MEASURED = sessions.held()
@@ -16,7 +16,7 @@ def test_what_carries_a_label_is_quoted_word_for_word():
     for one in [*MEASURED, *(one for one in TAUGHT if not one.is_phrase)]:
         said = [message.text for message in one.messages if message.kind == "text"]
 
-        assert one.expected <= set(settings_table.CATEGORY_NAMES), one.id
+        assert one.expected <= set(BY_NAME), one.id
         assert bool(one.expected) == bool(one.evidence), one.id
         assert all(any(quote in text for text in said) for quote in one.evidence), one.id
 
@@ -26,7 +26,7 @@ def test_the_sets_have_everything_that_can_be_found_and_much_that_must_not():
 
     assert len(MEASURED) >= 60
     assert kinds.count("nothing") >= 25
-    assert {*settings_table.CATEGORY_NAMES, "correction", "nothing"} == set(kinds)
+    assert {*BY_NAME, "correction", "nothing"} == set(kinds)
 
 
 def test_nothing_that_is_measured_on_is_learnt_from():

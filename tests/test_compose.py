@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect import categories
 from recollect.errors import BadInput, Invalid, RecollectError, SecretFound
 from recollect.record import compose, memory, schema
 from recollect.record.memory import Change, Memory
@@ -33,13 +34,15 @@ def test_a_few_words_become_a_whole_record():
     )
 
 
-@pytest.mark.parametrize("category", schema.CATEGORIES)
+@pytest.mark.parametrize("category", schema.FOLDERS)
 def test_defaults_fill_what_is_usual(category):
-    needed = {key: value for key, value in CONTENT[category].items() if key not in compose.DEFAULTS[category]}
+    needed = {
+        key: value for key, value in CONTENT[category].items() if key not in categories.BY_NAME[category].defaults
+    }
 
     record = compose.compose(category, {**TITLED, "content": needed}, now=NOW)
 
-    assert record.content == {**compose.DEFAULTS[category], **needed}
+    assert record.content == {**categories.BY_NAME[category].defaults, **needed}
     assert memory.flaws(record) == []
 
 
@@ -131,7 +134,7 @@ def test_a_title_of_common_words_alone_still_has_a_tag():
 keys = st.sampled_from([*schema.KEYS, *CONTENT["decision"], "x-own"]) | st.text(max_size=5)
 
 
-@given(st.sampled_from(list(schema.CATEGORIES)), any_json | st.dictionaries(keys, any_json, max_size=6))
+@given(st.sampled_from(list(schema.FOLDERS)), any_json | st.dictionaries(keys, any_json, max_size=6))
 def test_any_json_is_composed_or_refused(category, given):
     try:
         record = compose.compose(category, given)

@@ -22,6 +22,7 @@ LEAN = [
     "errors",
     "files",
     "paths",
+    "categories",
     "settings_table",
     "settings",
     "timestamps",

@@ -273,4 +273,4 @@ def test_the_oldest_session_summaries_are_crowded_out():
     ]
     others = [sample(), sample("session_summary", id="s0", record_status="retired")]
 
-    assert [record.id for record in lifecycle.crowded_out([*others, *summaries], 3)] == ["s2", "s1"]
+    assert [record.id for record in lifecycle.crowded_out([*others, *summaries], "session_summary", 3)] == ["s2", "s1"]

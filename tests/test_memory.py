@@ -86,7 +86,7 @@ def test_a_record_with_any_value_in_any_place_is_read_or_refused(record, data):
     assert memory.parse(memory.render(there)) == there
 
 
-@pytest.mark.parametrize("category", schema.CATEGORIES)
+@pytest.mark.parametrize("category", schema.FOLDERS)
 def test_a_file_is_small_to_diff(category):
     written = memory.render(sample(category))
 

@@ -40,7 +40,7 @@ def test_the_rule_itself_with_its_literal_values(category, content, expected):
     assert summary_line.of(sample(category, content={**CONTENT[category], **content})) == expected
 
 
-@pytest.mark.parametrize("category", schema.CATEGORIES)
+@pytest.mark.parametrize("category", schema.FOLDERS)
 def test_a_record_without_its_content_still_says_its_title(category):
     assert "Sessions in Redis" in summary_line.of(sample(category, content={}))
 

@@ -117,7 +117,7 @@ def test_only_the_newest_five_session_summaries_stay_active(keeper):
 
     statuses = {entry.memory.id: entry.memory.record_status for entry in keeper.store.entries()}
     assert statuses == {f"session-{n}": "active" if n > 3 else "retired" for n in range(1, 9)}
-    assert keeper.store.get("session-1").memory.retired_reason == "more than 5 session summaries"
+    assert keeper.store.get("session-1").memory.retired_reason == "more than 5 records of session_summary"
 
 
 def test_a_flawed_old_summary_did_stop_every_new_one(keeper):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 from recollect import coldstart, files, paths
-from recollect.settings_table import CATEGORY_NAMES, CONSENT, RULES, Rule, general
+from recollect.categories import BY_NAME
+from recollect.settings_table import CONSENT, RULES, Rule, general
 
 _UNKNOWN = "is not a setting"
 _MOST_PROBLEMS = 100
@@ -176,6 +177,6 @@ def _clamped(key: str, value: object) -> object:
 def _suggestion(key: str) -> str:
     import difflib
 
-    known = [name.replace("*", category) for name in RULES for category in CATEGORY_NAMES]
+    known = [name.replace("*", category) for name in RULES for category in BY_NAME]
     nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
     return f"; did you mean {nearest[0]}?" if nearest else ""

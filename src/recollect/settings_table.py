@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-CATEGORY_NAMES = ("decision", "constraint", "preference", "runbook", "tech_debt", "session_summary")
+from recollect.categories import BY_NAME
 
 
 class Rule:
@@ -29,16 +29,6 @@ class Rule:
         self.choices = choices
         self.user_only = user_only
 
-
-SURE_ENOUGH = {
-    "decision": 0.85,
-    "constraint": 0.75,
-    "preference": 0.8,
-    "runbook": 0.65,
-    "tech_debt": 0.8,
-    "session_summary": 0.35,
-}
-"""Where 85 of 100 offers are right, on sessions of authors left out: `python -m bench triage --check`."""
 
 RULES: dict[str, Rule] = {
     "retrieval.enabled": Rule(True, "Whether prompts, files and failures bring memories up at all."),
@@ -134,10 +124,14 @@ RULES: dict[str, Rule] = {
         50, "How many of a session's last messages are searched.", least=10, most=200, clamped=True
     ),
     **{
-        f"triage.thresholds.{category}": Rule(
-            bar, f"How sure triage must be before it offers a {category}.", least=0.1, most=1, clamped=True
+        f"triage.thresholds.{category.name}": Rule(
+            category.triage_bar,
+            f"How sure triage must be before it offers a {category.name}.",
+            least=0.1,
+            most=1,
+            clamped=True,
         )
-        for category, bar in SURE_ENOUGH.items()
+        for category in BY_NAME.values()
     },
     "categories.*.enabled": Rule(True, "Whether the category is used at all."),
     "categories.*.auto_capture": Rule(True, "Whether sessions are searched for it."),
@@ -145,7 +139,13 @@ RULES: dict[str, Rule] = {
         0, "Days after which a record is no longer injected and `gc` retires it; 0 is never.", least=0, most=36_500
     ),
     "categories.*.description": Rule("", "What the category is for in this project."),
-    "categories.session_summary.max_retained": Rule(5, "How many session summaries stay active.", least=1, most=1_000),
+    **{
+        f"categories.{category.name}.max_retained": Rule(
+            category.most_active, f"How many records of {category.name} stay active.", least=1, most=1_000
+        )
+        for category in BY_NAME.values()
+        if category.most_active
+    },
     "delete.grace_period_days": Rule(30, "Days a retired record is kept before `gc` deletes it.", least=0, most=36_500),
 }
 
@@ -165,6 +165,6 @@ def general(key: str) -> str:
     if key in RULES:
         return key
     parts = key.split(".")
-    if len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORY_NAMES:
+    if len(parts) == 3 and parts[0] == "categories" and parts[1] in BY_NAME:
         return f"categories.*.{parts[2]}"
     return key

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from recollect.categories import BY_NAME
 from recollect.record import memory
 from recollect.record.memory import Memory
 from recollect.search import document
@@ -43,11 +44,9 @@ class Item(NamedTuple):
     """Where a credential could stand."""
 
 
-_STATEMENTS = {"decision": "decision", "constraint": "rule", "preference": "value"}
-
-
 def of(record: Memory) -> Item:
     """A record of our own as an item."""
+    category = BY_NAME[record.category]
     status = record.text("status")
     options = record.content.get("alternatives")
     holds = record.content.get("active") is not False and status not in ("superseded", "deprecated")
@@ -57,8 +56,8 @@ def of(record: Memory) -> Item:
         record.title,
         "\n".join(document.passages(record._replace(related_files=()))),
         record.category,
-        record.text("topic") if record.category == "preference" else "",
-        record.text(_STATEMENTS.get(record.category, "")),
+        record.text(category.topic),
+        record.text(category.statement) if category.is_rule else "",
         tuple(_options(options if isinstance(options, list) else [])),
         record.tags,
         record.updated_at,
@@ -67,7 +66,7 @@ def of(record: Memory) -> Item:
         record.superseded_by,
         record.supersedes,
         status == "superseded",
-        holds and record.category in ("decision", "constraint"),
+        holds and category.is_strict,
         memory.to_json(record),
     )
 

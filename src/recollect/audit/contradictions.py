@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from recollect.audit import similarity
 from recollect.audit.audit_item import Item
+from recollect.categories import BY_NAME
 from recollect.search import stopwords, terms
 
-CATEGORIES = ("decision", "constraint", "preference", "")
+CATEGORIES = (*(category.name for category in BY_NAME.values() if category.is_rule), "")
 _AGAINST = frozenset(
     "never not no dont doesnt cannot cant avoid without stop forbid forbidden prohibit ban banned disallow disable"
     " disabled deny reject remove skip refuse off instead against isnt wont mustnt shouldnt".split()

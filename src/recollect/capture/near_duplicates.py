@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from recollect.audit import audit_item, contradictions
 from recollect.audit.similarity import likeness
+from recollect.categories import BY_NAME
 from recollect.errors import NearDuplicate, RecollectError, Reverses
 from recollect.record import summary_line
 from recollect.record.fields import shorten
@@ -25,7 +26,7 @@ RELATED = 0.3
 PROBABLE = gate.HIGH
 _LOOKED_AT = 8
 _LONGEST_QUERY = 1_200
-_WORKING = frozenset({"runbook", "tech_debt", "session_summary"})
+_WORKING = frozenset(category.name for category in BY_NAME.values() if not category.is_rule)
 
 
 class Neighbour(NamedTuple):

@@ -6,6 +6,7 @@ Nothing is written to the store from here: a note asks the agent, which has the 
 from __future__ import annotations
 
 from recollect.capture import suggestion_log
+from recollect.categories import BY_NAME
 from recollect.text import cut, escape
 
 TYPE_CHECKING = False
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     from recollect.capture.triage import Finding
     from recollect.settings import Settings
 
-_FIELDS = {
-    "decision": "context, decision, rationale[]",
-    "constraint": "rule, impact[], severity, kind",
-    "preference": "topic, value, reason, strength",
-    "runbook": "trigger, steps[], verification, symptoms[] with the literal error text",
-    "tech_debt": "description, reason_deferred, priority",
-    "session_summary": "goal, outcome, completed[], next_actions[]",
-}
 _QUOTED = 320
 _TELLING = 4
 """Words from which a sentence is told from another; "go ahead" stands beside everything."""
@@ -71,7 +64,7 @@ def note(finding: Finding, key: str, *, draft: bool, nearest: tuple[str, str] | 
     command = f"recollect save {category} {'--draft ' if draft else ''}--json --offer {key}"
     lines.append(
         f"If it should outlive the session, run `{command}` once, with the record as JSON on stdin: title, tags[],"
-        f" triggers[] (3 to 6, how someone will ask for this in other words), content {{{_FIELDS[category]}}}."
+        f" triggers[] (3 to 6, how someone will ask for this in other words), content {{{BY_NAME[category].asks_for}}}."
         + (" It waits in the inbox for the user's review." if draft else "")
     )
     lines.append("If not, end the turn without mentioning this note.")

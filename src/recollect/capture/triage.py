@@ -7,10 +7,10 @@ is enough.
 
 from __future__ import annotations
 
-from recollect import settings_table
 from recollect.capture import features
 from recollect.capture.conversation import Scene
 from recollect.capture.model import Weights
+from recollect.categories import BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Finding:
 
 def threshold(category: str) -> float:
     """How probable a category must be by default."""
-    return settings_table.SURE_ENOUGH[category]
+    return BY_NAME[category].triage_bar
 
 
 def findings(

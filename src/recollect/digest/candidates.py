@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from recollect import paths, timestamps
+from recollect.categories import BY_NAME
 from recollect.digest import relevance
 from recollect.digest.selection import Candidate
 from recollect.search import digest_columns, index, refresh
-from recollect.settings_table import CATEGORY_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ def store_records(root: str, source: str, settings: Settings, *, is_local: bool,
     prefix = os.path.join(root, "")
     soon = timestamps.days_before(now, -SOON_DAYS)[:10]
     found: dict[int, Candidate] = {}
-    limits = {
-        category: _oldest(category, settings, now) for category in CATEGORY_NAMES if settings.is_enabled(category)
-    }
+    limits = {category: _oldest(category, settings, now) for category in BY_NAME if settings.is_enabled(category)}
     for n, path, category, title, updated, expires, essence, packed in opened.connection.execute(_CURRENT):
         if category not in limits or updated < limits[category] or (expires and expires[:10] < now[:10]):
             continue
@@ -122,10 +120,8 @@ def _is_for(branch: str, patterns: list[str]) -> bool:
 
 def _urgency(category: str, expires: str, state: str, soon: str) -> str:
     """Why an entry is shown as soon as its files are in play."""
-    if category == "session_summary":
-        return state
-    if category == "tech_debt" and state in ("critical", "high"):
-        return f"{state}-priority debt"
+    if state in BY_NAME[category].urgent:
+        return BY_NAME[category].urgent[state]
     return f"expires {expires[:10]}" if expires and timestamps.is_day(expires) and expires[:10] <= soon else ""
 
 

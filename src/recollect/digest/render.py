@@ -6,6 +6,7 @@ The same state gives the same bytes: the host leaves out a text that a resumed c
 from __future__ import annotations
 
 from recollect import paths
+from recollect.digest.selection import HEADINGS
 from recollect.text import cut, escape
 
 TYPE_CHECKING = False
@@ -16,17 +17,6 @@ if TYPE_CHECKING:
 
 LONGEST = 7_900
 _CUTS = (420, 340, 280, 220, 160, 120)
-_GROUPS = {
-    "constraint": "Constraints",
-    "anti_pattern": "What bit us before",
-    "decision": "Decisions",
-    "preference": "Preferences",
-    "pattern": "Patterns",
-    "heuristic": "Heuristics",
-    "runbook": "Runbooks",
-    "tech_debt": "Open debt",
-    "session_summary": "Earlier sessions",
-}
 
 
 class Page:
@@ -66,7 +56,7 @@ def _text(digest: Digest, shown: list[Pick], longest: int, more: int) -> str:
     if urgent:
         lines += ["", "### Touches the files in play"]
         lines += [f"- {_entry(pick, longest)} [{_safe(pick.reason)}]" for pick in urgent]
-    for category, heading in _GROUPS.items():
+    for category, heading in HEADINGS.items():
         group = [
             pick
             for pick in shown

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from recollect.categories import BY_NAME
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FEWEST_PER_CATEGORY = 3
 BALANCED_FROM = 9
-PRIORITY = (
-    "constraint",
-    "anti_pattern",
-    "decision",
-    "preference",
-    "pattern",
-    "heuristic",
-    "runbook",
-    "tech_debt",
-    "session_summary",
-)
+_BANK_HEADINGS = {
+    "anti_pattern": (15, "What bit us before"),
+    "pattern": (40, "Patterns"),
+    "heuristic": (50, "Heuristics"),
+}
+"""Rank among the categories, and heading, of what knowledge banks hold."""
+
+_RANKED = {**{name: (each.digest_rank, each.heading) for name, each in BY_NAME.items()}, **_BANK_HEADINGS}
+HEADINGS = {category: heading for category, (_, heading) in sorted(_RANKED.items(), key=lambda item: item[1])}
+PRIORITY = tuple(HEADINGS)
 _PLACES = {category: place for place, category in enumerate(PRIORITY)}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recollect import settings_table, usage
+from recollect import usage
+from recollect.categories import BY_NAME
 from recollect.hooks.event import Event, context
 from recollect.session import ledger, transcript
 from recollect.settings import load_settings
@@ -26,7 +27,7 @@ def _offer(event: Event) -> str:
     settings = load_settings(event.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""
-    categories = [name for name in settings_table.CATEGORY_NAMES if captures(name, settings)]
+    categories = [name for name in BY_NAME if captures(name, settings)]
     said = _last_said(event, settings.count("triage.max_messages")) if categories else None
     if said is None or not said.messages:
         return ""

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
-from recollect import timestamps
+from recollect import categories, timestamps
 from recollect.errors import BadInput, Invalid, SecretFound
 from recollect.record import memory, sanitize, schema, secrets, slug
 from recollect.record.fields import ListOf, shorten
 from recollect.record.memory import Memory
 
-DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "decision": {"status": "accepted"},
-    "constraint": {"kind": "technical", "severity": "medium", "active": True},
-    "preference": {"strength": "default"},
-    "runbook": {},
-    "tech_debt": {"status": "open", "priority": "medium"},
-    "session_summary": {"outcome": "partial", "completed": [], "next_actions": []},
-}
 _COMMON = frozenset("a an and are as at be by for from in is it no not of on or our the to use we with".split())
 
 
@@ -93,7 +86,7 @@ def _arranged(category: str, given: Mapping[str, Any]) -> dict[str, Any]:
     fields = {field.name: field for field in schema.content_fields(category)}
     loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
     _refuse_misspelt(raw, schema.KEYS)
-    content = {**DEFAULTS[category], **content, **loose}
+    content = {**deepcopy(dict(categories.BY_NAME[category].defaults)), **content, **loose}
     _refuse_misspelt(content, tuple(fields))
     raw["content"] = {
         key: [value] if isinstance(value, str) and key in fields and isinstance(fields[key].kind, ListOf) else value
@@ -125,8 +118,8 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
 
 
 def _how_to_mend(category: str, where: str) -> str:
-    if category not in schema.CATEGORIES:
-        return f"use one of {', '.join(schema.CATEGORIES)}"
+    if category not in schema.FOLDERS:
+        return f"use one of {', '.join(schema.FOLDERS)}"
     if not where.startswith("content") and where:
         return f"correct {where} and try again; nothing was written"
     needed = ", ".join(field.name for field in schema.content_fields(category) if field.required)

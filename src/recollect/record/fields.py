@@ -74,6 +74,8 @@ class ListOf(NamedTuple):
     most: int = 200
     ordered: bool = False
     """Sorted, and each item once."""
+    in_order: bool = False
+    """Whether the order of the items is their meaning."""
 
 
 class Object(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recollect import timestamps
+from recollect import categories, timestamps
 from recollect.errors import BadInput, Invalid, WrongState
 from recollect.record import memory, sanitize
 from recollect.record.memory import Change, Memory
@@ -105,11 +105,7 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
             f"{old.id} is superseded by {old.superseded_by} already",
             fix=f"recollect supersede {old.superseded_by} {new.id}",
         )
-    content = dict(old.content)
-    if old.category == "decision":
-        content["status"] = "superseded"
-    if old.category == "constraint":
-        content["active"] = False
+    content = {**old.content, **categories.BY_NAME[old.category].when_superseded}
     linked = old._replace(superseded_by=new.id, content=content)
     successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old.id))))
     return (
@@ -133,11 +129,9 @@ def _is_before(when: str, limit: str) -> bool:
     return timestamps.is_instant(when) and when < limit
 
 
-def crowded_out(summaries: Iterable[Memory], most: int) -> list[Memory]:
-    """The oldest active session summaries beyond the rolling window."""
-    active = [
-        record for record in summaries if record.record_status == "active" and record.category == "session_summary"
-    ]
+def crowded_out(records: Iterable[Memory], category: str, most: int) -> list[Memory]:
+    """The oldest active records of a category beyond its rolling window."""
+    active = [record for record in records if record.record_status == "active" and record.category == category]
     return sorted(active, key=lambda record: (record.created_at, record.id), reverse=True)[most:]
 
 

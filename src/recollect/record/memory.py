@@ -89,13 +89,18 @@ class Memory(NamedTuple):
         return self.record_status == "active" and not self.superseded_by
 
     def text(self, field: str) -> str:
-        """A content field as text: lists are joined with "; "."""
-        value = self.content.get(field)
+        """A content field as text: lists are joined with "; ", and `a.b` is a field of an object."""
+        value = self._value(field)
         return "; ".join(self.lines(field)) if isinstance(value, list) else str(value or "")
+
+    def _value(self, field: str) -> Any:
+        outer, dot, inner = field.partition(".")
+        value = self.content.get(outer)
+        return value if not dot else value.get(inner) if isinstance(value, dict) else None
 
     def lines(self, field: str) -> tuple[str, ...]:
         """A content field as lines."""
-        value = self.content.get(field)
+        value = self._value(field)
         if isinstance(value, list):
             return tuple(item for item in value if isinstance(item, str))
         return (str(value),) if value else ()

@@ -18,7 +18,12 @@ from recollect.record.lifecycle import MOST_TAGS, NEWEST_CHANGES
 
 _ABSENT: Any = object()
 _LIFECYCLE = ("record_status", "retired_at", "retired_reason", "archived_at", "archived_reason")
-_IN_ORDER = frozenset({"content.steps"})
+_IN_ORDER = frozenset(
+    f"content.{field.name}"
+    for category in schema.FOLDERS
+    for field in schema.content_fields(category)
+    if isinstance(field.kind, ListOf) and field.kind.in_order
+)
 """Lists whose order is their meaning: two people's changes to one cannot be put together blindly."""
 
 _MOST = {field.name: field.kind.most for field in schema.RECORD if isinstance(field.kind, ListOf)}

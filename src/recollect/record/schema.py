@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
+from recollect import categories
 from recollect.record.fields import (
     Choice,
     Count,
@@ -37,103 +39,46 @@ _TAG = Pattern(r"[^A-Z\s,#]+", "in lower case, without spaces, commas or #")
 _HEX = Pattern(r"[0-9a-f]{7,64}", "a hexadecimal id")
 _LINES = ListOf(Text(4_000))
 _SOME_LINES = ListOf(Text(4_000), least=1)
-
-CATEGORIES: Mapping[str, tuple[str, tuple[Field, ...]]] = {
-    "decision": (
-        "decisions",
-        (
-            _must("status", Choice(("proposed", "accepted", "deprecated", "superseded")), "Where the decision stands."),
-            _must("context", Text(), "The situation that called for it."),
-            _must("decision", Text(), "What was decided, with its literal values."),
-            _must("rationale", _SOME_LINES, "Why."),
-            Field(
-                "alternatives",
-                ListOf(
-                    Object(
-                        (
-                            _must("option", Text(2_000), "What else was considered."),
-                            _must("rejected_reason", Text(2_000), "Why it lost."),
-                        )
-                    )
-                ),
-                "What was considered and rejected.",
-            ),
-            Field("consequences", _LINES, "What follows from it."),
-        ),
-    ),
-    "constraint": (
-        "constraints",
-        (
-            _must("kind", Choice(("limitation", "gap", "policy", "technical")), "What sort of limit it is."),
-            _must("rule", Text(), "The rule itself."),
-            _must("impact", _SOME_LINES, "What happens when it is ignored."),
-            _must("severity", Choice(("high", "medium", "low")), "How bad that is."),
-            _must("active", Flag(), "Whether it holds now."),
-            Field("workarounds", _LINES, "What to do instead."),
-            Field("expires", Day(), "A date after which it no longer holds, or the condition in words."),
-        ),
-    ),
-    "preference": (
-        "preferences",
-        (
-            _must("topic", Text(500), "What it is about."),
-            _must("value", Text(), "What is preferred."),
-            _must("reason", Text(), "Why."),
-            _must("strength", Choice(("strong", "default", "soft")), "How firmly."),
-            Field(
-                "examples",
-                Object(
-                    (
-                        Field("prefer", _LINES, "Like this."),
-                        Field("avoid", _LINES, "Not like this."),
-                    )
-                ),
-                "How it looks in practice.",
-            ),
-        ),
-    ),
-    "runbook": (
-        "runbooks",
-        (
-            _must("trigger", Text(), "When to use it."),
-            _must("steps", _SOME_LINES, "What to do, in order."),
-            _must("verification", Text(), "How to know that it worked."),
-            Field("symptoms", _LINES, "What one sees: messages, exit codes, behaviour."),
-            Field("root_cause", Text(), "Why it happens."),
-            Field("environment", Text(2_000), "Where it happens."),
-        ),
-    ),
-    "tech_debt": (
-        "tech-debt",
-        (
-            _must("status", Choice(("open", "in_progress", "resolved", "wont_fix")), "Where it stands."),
-            _must("priority", Choice(("critical", "high", "medium", "low")), "How urgent it is."),
-            _must("description", Text(), "What is wrong."),
-            _must("reason_deferred", Text(), "Why it was left."),
-            Field("impact", _LINES, "What it costs."),
-            Field("suggested_fix", _LINES, "What would mend it."),
-            Field("acceptance_criteria", _LINES, "When it is done."),
-        ),
-    ),
-    "session_summary": (
-        "sessions",
-        (
-            _must("goal", Text(), "What the session was for."),
-            _must("outcome", Choice(("success", "partial", "blocked", "abandoned")), "How it ended."),
-            _must("completed", _LINES, "What was done."),
-            _must("next_actions", _LINES, "What comes next."),
-            Field("in_progress", _LINES, "What was left half done."),
-            Field("blockers", _LINES, "What stands in the way."),
-            Field("key_changes", _LINES, "What changed in the code."),
-        ),
-    ),
+_KINDS: Mapping[str, Kind] = {
+    "text": Text(),
+    "flag": Flag(),
+    "day": Day(),
+    "lines": _LINES,
+    "some lines": _SOME_LINES,
+    "steps": _SOME_LINES._replace(in_order=True),
 }
 
-FOLDERS: Mapping[str, str] = MappingProxyType({category: folder for category, (folder, _) in CATEGORIES.items()})
+
+def content_fields(category: str) -> tuple[Field, ...]:
+    """The fields of a category's content."""
+    return _CONTENT[category]
+
+
+def _fields(rows: Iterable[tuple[str, str, Any, str]]) -> tuple[Field, ...]:
+    return tuple(Field(name, _kind(kind), doc, required=need == "required") for name, need, kind, doc in rows)
+
+
+def _kind(name: Any) -> Kind:
+    """The kind that the category table names, alone or with what it needs to be told."""
+    if isinstance(name, str):
+        return _KINDS[name]
+    word, *details = name
+    if word == "text":
+        return Text(details[0])
+    if word == "choice":
+        return Choice(tuple(details))
+    return Object(_fields(details)) if word == "object" else ListOf(Object(_fields(details)))
+
+
+_CONTENT = {category.name: _fields(category.content) for category in categories.BY_NAME.values()}
+
+FOLDERS: Mapping[str, str] = MappingProxyType(
+    {category.name: category.folder for category in categories.BY_NAME.values()}
+)
 
 RECORD: tuple[Field, ...] = (
     _must("schema_version", Text(10, _VERSION, vital=True), "The format of the file."),
-    _must("category", Choice(tuple(CATEGORIES), vital=True), "What sort of memory it is."),
+    _must("category", Choice(tuple(FOLDERS), vital=True), "What sort of memory it is."),
     _must("id", Text(80, _SLUG, vital=True), "A kebab-case slug, equal to the file's name."),
     _must("title", Text(120, vital=True), "One line that says what it is about."),
     _must("record_status", Choice(("active", "retired", "archived")), "Whether it is in use."),
@@ -210,10 +155,6 @@ RECORD: tuple[Field, ...] = (
 KEYS: tuple[str, ...] = tuple(field.name for field in RECORD)
 
 
-def content_fields(category: str) -> tuple[Field, ...]:
-    return CATEGORIES[category][1]
-
-
 def flaws(record: object) -> Iterator[Flaw]:
     """Everything wrong with a record as read from JSON."""
     if not isinstance(record, dict):
@@ -221,5 +162,5 @@ def flaws(record: object) -> Iterator[Flaw]:
         return
     yield from check_fields(RECORD, record, "")
     category = record.get("category")
-    if isinstance(category, str) and category in CATEGORIES and isinstance(record.get("content"), dict):
+    if isinstance(category, str) and category in FOLDERS and isinstance(record.get("content"), dict):
         yield from check_fields(content_fields(category), record["content"], "content.")

@@ -1,9 +1,8 @@
-"""Essence: what a memory says, in one or two lines that stand alone, with its literal values."""
+"""What a record says, in one or two lines that stand alone, with its literal values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
+from recollect.categories import BY_NAME
 from recollect.record.memory import Memory
 from recollect.text import cut
 
@@ -11,71 +10,30 @@ LONGEST = 420
 
 
 def of(memory: Memory) -> str:
-    """The rule itself, so that nobody has to open the file to learn it."""
-    text = _BY_CATEGORY[memory.category](memory)
+    """The statement itself and the details its category adds, so that nobody has to open the file."""
+    category = BY_NAME[memory.category]
+    statement = _titled(memory, _about(memory.text(category.topic), memory.text(category.statement)))
+    if category.statement_length:
+        statement = cut(statement, category.statement_length)
+    marks = "".join(mark for (field, value), mark in category.marks.items() if memory.text(field) == value)
+    details = [
+        _detail(memory, label, field, longest)
+        for label, field, longest, needless_with in category.details
+        if not (needless_with and memory.text(needless_with))
+    ]
+    text = _sentences(statement + marks, *details)
     return cut(" ".join(text.split()) or memory.title, LONGEST)
 
 
-def _decision(memory: Memory) -> str:
-    status = memory.text("status")
-    mark = f" ({status})" if status in ("proposed", "deprecated") else ""
-    return _sentences(_titled(memory, memory.text("decision")) + mark, _part("Why", memory.text("rationale"), 160))
-
-
-def _constraint(memory: Memory) -> str:
-    severity = memory.text("severity")
-    mark = f" [{severity}]" if severity == "high" else ""
-    instead = _part("Instead", memory.text("workarounds"), 150) or _part("Otherwise", memory.text("impact"), 120)
-    return _sentences(_titled(memory, memory.text("rule")) + mark, instead)
-
-
-def _preference(memory: Memory) -> str:
-    examples = memory.content.get("examples")
-    avoid = examples.get("avoid") if isinstance(examples, dict) else None
-    avoided = "; ".join(item for item in avoid if isinstance(item, str)) if isinstance(avoid, list) else ""
-    topic, value = memory.text("topic"), memory.text("value")
-    said = f"{topic}: {value}" if topic and topic.lower() not in value.lower() else value
-    return _sentences(_titled(memory, said), _part("Avoid", avoided, 100), _part("Why", memory.text("reason"), 120))
-
-
-def _runbook(memory: Memory) -> str:
-    steps = memory.lines("steps")
-    numbered = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(steps, 1))
-    return _sentences(cut(_titled(memory, memory.text("trigger")), 130), f"→ {numbered}" if numbered else "")
-
-
-def _tech_debt(memory: Memory) -> str:
-    status = memory.text("status")
-    done = " (resolved)" if status == "resolved" else " (will not be fixed)" if status == "wont_fix" else ""
-    description = cut(_titled(memory, memory.text("description")), 240)
-    return _sentences(description + done, _part("Fix", memory.text("suggested_fix"), 160))
-
-
-def _session_summary(memory: Memory) -> str:
-    left = memory.text("in_progress")
-    return _sentences(
-        cut(_titled(memory, memory.text("goal")), 150) + f" ({memory.text('outcome')})",
-        _part("Left off at", left, 120),
-        _part("Blocked by", memory.text("blockers"), 100),
-        _part("Next", memory.text("next_actions"), 180),
-    )
-
-
-_BY_CATEGORY: Mapping[str, Callable[[Memory], str]] = {
-    "decision": _decision,
-    "constraint": _constraint,
-    "preference": _preference,
-    "runbook": _runbook,
-    "tech_debt": _tech_debt,
-    "session_summary": _session_summary,
-}
+def _about(topic: str, statement: str) -> str:
+    """The statement, led by its topic where it does not name it."""
+    return f"{topic}: {statement}" if topic and topic.lower() not in statement.lower() else statement
 
 
 def _titled(memory: Memory, text: str) -> str:
     """The text, led by the title where the title says something that the text does not."""
     words = {word for word in _words(memory.title) if len(word) > 2}
-    said = set(_words(text))
-    if len(text) < len(memory.title) or len(words - said) > len(words) / 3:
+    if len(text) < len(memory.title) or len(words - set(_words(text))) > len(words) / 3:
         return f"{memory.title}: {text}" if text else memory.title
     return text
 
@@ -84,7 +42,12 @@ def _words(text: str) -> list[str]:
     return "".join(char.lower() if char.isalnum() else " " for char in text).split()
 
 
-def _part(label: str, text: str, longest: int) -> str:
+def _detail(memory: Memory, label: str, field: str, longest: int) -> str:
+    """One content field with its label; a list without a limit is numbered, for its order matters."""
+    if not longest:
+        steps = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(memory.lines(field), 1))
+        return f"{label} {steps}" if steps else ""
+    text = memory.text(field)
     return f"{label}: {cut(text, longest)}" if text else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from recollect import globs
+from recollect.categories import BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,12 +14,6 @@ if TYPE_CHECKING:
     from recollect.record.memory import Memory
     from recollect.search.index import Index, Row
 
-# Nought is gravest.
-_GRAVITY = {
-    ("constraint", "high"): 0, ("tech_debt", "critical"): 1, ("constraint", "medium"): 2, ("decision", ""): 3,
-    ("preference", "strong"): 3, ("preference", "default"): 4, ("tech_debt", "high"): 4, ("constraint", "low"): 5,
-    ("tech_debt", "medium"): 6, ("preference", "soft"): 7, ("tech_debt", "low"): 7,
-}  # fmt: skip
 _MOST = 1_000
 
 
@@ -59,7 +54,7 @@ def _numbers(index: Index, where: str, values: list[str], test: Callable[[str], 
 
 def _gravity(memory: Memory) -> int | None:
     """How grave it is to work on the file without knowing this; None for what does not concern the file itself."""
-    if memory.category == "tech_debt" and memory.text("status") not in ("open", "in_progress"):
+    category = BY_NAME[memory.category]
+    if category.state(memory) == "closed":
         return None
-    degree = {"constraint": "severity", "preference": "strength", "tech_debt": "priority"}.get(memory.category, "")
-    return _GRAVITY.get((memory.category, memory.text(degree) if degree else ""))
+    return category.gravity.get(memory.text(category.grade) if category.grade else "")

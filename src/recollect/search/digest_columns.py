@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recollect import coldstart
+from recollect.categories import BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,22 +20,11 @@ def pack(memory: Memory) -> str:
     )
     # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
     confidence = 2.0 if memory.confidence is None else memory.confidence * 3
-    return f"[{memory.times_updated + 1},{confidence:.3f},{lists},{coldstart.dumps(_state(memory))}]"
+    state = coldstart.dumps(BY_NAME[memory.category].state(memory))
+    return f"[{memory.times_updated + 1},{confidence:.3f},{lists},{state}]"
 
 
 def unpack(text: str) -> tuple[int, float, list[str], list[str], str]:
     """The facts in a text that `pack` made: observations, confidence from 0 to 3, files, branches, and the state."""
     observations, confidence, files, branches, state = coldstart.loads(text)
     return observations, confidence, files, branches, state
-
-
-def _state(memory: Memory) -> str:
-    """`open` for a session that left something to do, the priority of open debt, `closed` for what is settled."""
-    if memory.category == "session_summary":
-        left = memory.text("next_actions") or memory.text("in_progress") or memory.text("blockers")
-        unfinished = memory.text("outcome") in ("partial", "blocked") or bool(left)
-        return "open" if unfinished and memory.text("outcome") != "abandoned" else ""
-    if memory.category == "tech_debt":
-        return memory.text("priority") if memory.text("status") in ("open", "in_progress") else "closed"
-    is_deprecated = memory.category == "decision" and memory.text("status") == "deprecated"
-    return "closed" if is_deprecated else ""

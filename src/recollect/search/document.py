@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from recollect.categories import BY_NAME
+from recollect.record.fields import ListOf, Object, Text
 from recollect.record.memory import Memory
+from recollect.record.schema import content_fields
 from recollect.search import stopwords, terms
 
 LONGEST = 1_500
 """Terms of a body that are kept; a longer one says what it is about before that."""
 
 _FIELDS = {
-    "decision": ("decision", "context", "rationale", "alternatives", "consequences"),
-    "constraint": ("rule", "impact", "workarounds"),
-    "preference": ("topic", "value", "reason", "examples"),
-    "runbook": ("trigger", "symptoms", "root_cause", "environment", "steps", "verification"),
-    "tech_debt": ("description", "impact", "reason_deferred", "suggested_fix", "acceptance_criteria"),
-    "session_summary": ("goal", "completed", "next_actions", "in_progress", "blockers", "key_changes"),
+    category: [field.name for field in content_fields(category) if isinstance(field.kind, (Text, ListOf, Object))]
+    for category in BY_NAME
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from recollect import coldstart, paths
+from recollect.categories import BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 VERSION = 11
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
-FOLDERS = ("decisions", "constraints", "preferences", "runbooks", "tech-debt", "sessions")
+FOLDERS = tuple(category.folder for category in BY_NAME.values())
 
 _TABLES = """
 CREATE TABLE folder (name TEXT PRIMARY KEY, mtime INTEGER) WITHOUT ROWID;

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
+from recollect.categories import BY_NAME
 from recollect.errors import RecollectError
 from recollect.freshness import anchors
 from recollect.record import summary_line
+from recollect.record.fields import Day
 from recollect.record.memory import Memory
+from recollect.record.schema import content_fields
 from recollect.search import by_file, digest_columns, document, refresh
 from recollect.search.document import Document
 from recollect.search.index import Index
@@ -136,12 +139,11 @@ def _table(status: str) -> str:
 
 
 def _expiry(memory: Memory) -> str:
-    value = memory.content.get("expires")
-    return value if memory.category == "constraint" and isinstance(value, str) else ""
+    days = [field.name for field in content_fields(memory.category) if isinstance(field.kind, Day)]
+    return next((memory.text(name) for name in days), "")
 
 
 def _is_void(memory: Memory) -> bool:
     """Whether the record itself says that it no longer holds."""
-    if memory.category == "decision":
-        return memory.content.get("status") in ("superseded", "deprecated")
-    return memory.category == "constraint" and memory.content.get("active") is False
+    field, values = BY_NAME[memory.category].void
+    return memory.content.get(field) in values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recollect.categories import BY_NAME
 from recollect.search import stopwords, terms
 
 HEAD, TAIL = 2_400, 1_200
@@ -12,11 +13,10 @@ _HEAD_TERMS = 40
 _MOST_WORDS = 320
 _FEW = 3
 
-_INTENTS = (
-    ("runbook", frozenset("error errors crash crashes crashed crashing fail fails failed failing failure".split())),
-    ("decision", frozenset("why chose choose decided decide decision rationale".split())),
-    ("session_summary", frozenset("next left continue resume yesterday stopped".split())),
-)
+_INTENTS = [
+    (category.name, frozenset(category.intent[1].split()))
+    for category in sorted(BY_NAME.values(), key=lambda category: category.intent[0])
+]
 
 _REFERRING = frozenset(
     "it its that this these those them they same above again there other one ones like so das dies diese dasselbe"

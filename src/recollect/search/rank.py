@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recollect import coldstart
+from recollect.categories import BY_NAME
 from recollect.search import candidates, features, gate, query, refresh, successors
 from recollect.search.filters import Admission
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from recollect.search.query import Query
     from recollect.settings import Settings
 
-_PRIORITY = ("decision", "constraint", "preference", "runbook", "tech_debt", "session_summary")
+_PRIORITY = tuple(BY_NAME)
 _ALIAS_COST = 0.1
 
 

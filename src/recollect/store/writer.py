@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from recollect import timestamps
+from recollect import categories, timestamps
 from recollect.errors import NotFound, WrongState
 from recollect.freshness import anchors
 from recollect.record import compose, lifecycle, slug
@@ -38,8 +38,8 @@ class Keeper:
         """Write a new record, and retire what a rolling window no longer has room for."""
         record = anchors.anchored(record, self._project, self.now)
         entry = self.store.create(self._unclaimed(record))
-        if record.category == "session_summary":
-            self._roll_window()
+        if categories.BY_NAME[record.category].most_active:
+            self._roll_window(record.category)
         return entry
 
     def _unclaimed(self, record: Memory) -> Memory:
@@ -53,11 +53,11 @@ class Keeper:
             number += 1
         return candidate
 
-    def _roll_window(self) -> None:
-        most = self.settings.count("categories.session_summary.max_retained")
+    def _roll_window(self, category: str) -> None:
+        most = self.settings.count(f"categories.{category}.max_retained")
         with self.store.writing() as batch:
-            for record in lifecycle.crowded_out((entry.memory for entry in self.store.entries()), most):
-                reason = f"more than {most} session summaries"
+            for record in lifecycle.crowded_out((entry.memory for entry in self.store.entries()), category, most):
+                reason = f"more than {most} records of {category}"
                 batch.put(lifecycle.retired(record, reason, self.now), over=record)
 
     def update(
