@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import UnsafePath
-from recollect.freshness import anchors, code_blocks, project_files
+from recollect.freshness import anchors, project_files
 from recollect.git.repository import around
 from recollect.project import Project
 from recollect.record.memory import Anchor, Memory
@@ -277,26 +277,26 @@ function logout() { return 2 }
     ],
 )
 def test_a_symbol_changes_with_its_own_text_only(text: str, symbol: str, inside: str, outside: str) -> None:
-    mark = code_blocks.mark(text.encode(), symbol)
+    mark = project_files.block_id(text.encode(), symbol)
     elsewhere = text.replace(outside, outside + " + 40")
     within = text.replace(inside, inside + " + 40", 1)
 
     assert mark
-    assert code_blocks.is_unchanged(("# a new first line\n" + elsewhere).encode(), symbol, mark)
-    assert code_blocks.is_unchanged(elsewhere.replace("\n", "\r\n").encode(), symbol, mark)
-    assert not code_blocks.is_unchanged(within.encode(), symbol, mark)
+    assert project_files.has_block(("# a new first line\n" + elsewhere).encode(), symbol, mark)
+    assert project_files.has_block(elsewhere.replace("\n", "\r\n").encode(), symbol, mark)
+    assert not project_files.has_block(within.encode(), symbol, mark)
 
 
 def test_a_symbol_that_is_not_there_has_no_mark() -> None:
-    assert code_blocks.mark(PYTHON.encode(), "nowhere") == ""
-    assert code_blocks.mark(PYTHON.encode(), "L900-L910") == ""
-    assert code_blocks.mark(b"\xff\xfe\x00" * 50, "x") == ""
+    assert project_files.block_id(PYTHON.encode(), "nowhere") == ""
+    assert project_files.block_id(PYTHON.encode(), "L900-L910") == ""
+    assert project_files.block_id(b"\xff\xfe\x00" * 50, "x") == ""
 
 
 def test_hostile_symbols_and_lines_end_soon() -> None:
     long = ("var " * 500_000).encode()
 
-    assert code_blocks.mark(long, "x" * 200) == ""
-    assert code_blocks.mark(long, "(((a+)+)+)$") == ""
-    assert code_blocks.mark(b"a\n" * 1_000_000, "L1-L500") != ""
-    assert not code_blocks.is_unchanged(b"a\n" * 1_000_000, "L1-L500", "0" * 32)
+    assert project_files.block_id(long, "x" * 200) == ""
+    assert project_files.block_id(long, "(((a+)+)+)$") == ""
+    assert project_files.block_id(b"a\n" * 1_000_000, "L1-L500") != ""
+    assert not project_files.has_block(b"a\n" * 1_000_000, "L1-L500", "0" * 32)

@@ -14,9 +14,8 @@ import pytest
 
 from recollect import paths
 from recollect.cli import main
-from recollect.freshness import anchors, remembered_verdicts
-from recollect.freshness.check import Freshness
-from recollect.freshness.verdict import Pin, Verdict
+from recollect.freshness import anchors, check
+from recollect.freshness.check import Freshness, IndexedAnchor, Verdict, VerdictCache
 from recollect.git import process
 from recollect.record.memory import Anchor, Memory
 from tests.git_project import GitProject
@@ -39,7 +38,7 @@ def anchored(root: Path, *files: str) -> Memory:
 
 
 def judged(root: Path, record: Memory) -> Verdict:
-    return Freshness(str(root)).judge(anchors.pins(record)[0])
+    return Freshness(str(root)).check(anchors.indexed(record)[0])
 
 
 def told(root: Path, record: Memory) -> tuple[str, bool]:
@@ -385,13 +384,13 @@ class TestNotebook:
     def test_it_never_grows_without_bound_and_racing_writers_leave_whole_lines(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(remembered_verdicts, "LARGEST", 20_000)
+        monkeypatch.setattr(check, "LARGEST_CACHE", 20_000)
 
         def write(writer: int) -> None:
-            book = remembered_verdicts.Notebook(str(tmp_path))
+            cache = VerdictCache(str(tmp_path))
             for number in range(200):
-                parts = [f"{writer}-{number}", "a" * 40, "", "", "", ""]
-                book.remember(parts, ("", "missing", "-1", "", "", parts[0]))
+                anchor = IndexedAnchor(f"{writer}-{number}", "a" * 40, "", "", "", "")
+                cache.add("", Verdict(anchor, "missing", anchor.path))
 
         threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
         for thread in threads:
@@ -496,5 +495,5 @@ def test_a_pin_is_what_the_index_holds() -> None:
     record = Memory("decision", "x", "X", {}, anchors=(anchor,), updated_at="2026-05-05T00:00:00Z")
 
     assert anchors.compact(record) == f'[["a.py","{"b" * 40}","{"c" * 40}","2026-03-01","f","{"d" * 32}"]]'
-    assert Pin(json.loads(anchors.compact(record))[0]).symbol == "f"
+    assert IndexedAnchor(*json.loads(anchors.compact(record))[0]).symbol == "f"
     assert anchors.compact(record._replace(anchors=(Anchor("a.py"),))) == ""

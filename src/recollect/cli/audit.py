@@ -16,7 +16,7 @@ from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean, table
 from recollect.errors import BadInput
-from recollect.freshness import anchors, verdict
+from recollect.freshness import anchors, check
 from recollect.store.store import Broken, Entry, Store
 
 CHECKS = (
@@ -93,14 +93,14 @@ def _evidence(store: Store, entries: list[Entry]) -> Evidence:
     uses = _uses(store, entries)
     if not anchors.root_of(store.root):
         return Evidence(uses=uses)
-    states: dict[str, dict[str, str]] = {verdict.DRIFTED: {}, verdict.MISSING: {}}
+    states: dict[str, dict[str, str]] = {check.DRIFTED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
-    for looked in freshness.look(store, watched(current, "looking at files")):
+    for looked in freshness.check_all(store, watched(current, "looking at files")):
         for state, told in states.items():
-            said = [verdict.sentence(each) for each in looked.verdicts if each.state == state]
+            said = [check.sentence(each) for each in looked.verdicts if each.state == state]
             if said:
                 told[looked.entry.memory.id] = "; ".join(said[:3])
-    return Evidence(drifted=states[verdict.DRIFTED], missing=states[verdict.MISSING], uses=uses)
+    return Evidence(drifted=states[check.DRIFTED], missing=states[check.MISSING], uses=uses)
 
 
 def _uses(store: Store, entries: list[Entry]) -> dict[str, int] | None:

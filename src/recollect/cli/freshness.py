@@ -1,29 +1,29 @@
-"""`recollect freshness` shows whether the files of memories have changed since; `reanchor` confirms memories."""
+"""`recollect freshness` shows whether the files of records have changed since; `reanchor` confirms records."""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean, table
+from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
-from recollect.freshness import anchors, verdict
-from recollect.freshness.check import Freshness
-from recollect.freshness.verdict import Verdict
+from recollect.freshness import anchors, check
+from recollect.freshness.check import Freshness, Verdict
 from recollect.record.memory import Memory
 from recollect.store.store import Entry, Store
 
 PATIENCE = 600.0
 UNANCHORED = "unanchored"
-_COLOURS = {verdict.FRESH: "green", verdict.DRIFTED: "yellow", verdict.MISSING: "red"}
+_COLOURS = {check.FRESH: "green", check.DRIFTED: "yellow", check.MISSING: "red"}
 
 
-class Looked(NamedTuple):
+class Checked(NamedTuple):
     """A record, the verdicts on its anchors, and those of its files that have no anchor."""
 
     entry: Entry
@@ -32,13 +32,13 @@ class Looked(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        return bool(self.loose) or any(each.state != verdict.FRESH or each.is_moved for each in self.verdicts)
+        return bool(self.loose) or any(each.state != check.FRESH or each.is_moved for each in self.verdicts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "reanchor":
         parser.add_argument("ids", nargs="+", metavar="ID", help="records that hold for their files as they are now")
-        parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="show what would happen and write nothing")
     else:
         parser.add_argument("ids", nargs="*", metavar="ID", help="only these records (default: all active ones)")
         parser.add_argument("--stale", action="store_true", help="leave out what is fresh")
@@ -48,18 +48,17 @@ def run(args: argparse.Namespace) -> Answer:
     return _reanchor(args) if args.command == "reanchor" else _freshness(args)
 
 
-def look(store: Store, entries: Iterable[Entry]) -> list[Looked]:
+def check_all(store: Store, entries: Iterable[Entry]) -> list[Checked]:
     """The verdicts on all anchors of some records."""
-    root = anchors.root_of(store.root)
-    judge = Freshness(root, PATIENCE)
-    return [_looked(judge, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
+    freshness = Freshness(anchors.root_of(store.root), PATIENCE)
+    return [_checked(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
 
 
-def _looked(judge: Freshness, entry: Entry) -> Looked:
-    pins = anchors.pins(entry.memory)
-    covered = {pin.path for pin in pins}
+def _checked(freshness: Freshness, entry: Entry) -> Checked:
+    indexed = anchors.indexed(entry.memory)
+    covered = {anchor.path for anchor in indexed}
     loose = tuple(file for file in entry.memory.related_files if file not in covered)
-    return Looked(entry, tuple(judge.judge(pin) for pin in pins), loose)
+    return Checked(entry, tuple(map(freshness.check, indexed)), loose)
 
 
 def _freshness(args: argparse.Namespace) -> Answer:
@@ -67,37 +66,37 @@ def _freshness(args: argparse.Namespace) -> Answer:
     _require_project(store)
     named = [store.get(reference) for reference in args.ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
-    found = look(store, watched(entries, "looking at files"))
-    shown = [each for each in found if each.is_stale or not args.stale]
-    states = Counter(each.state for looked in found for each in looked.verdicts)
-    states[UNANCHORED] = sum(len(looked.loose) for looked in found)
+    checked = check_all(store, watched(entries, "checking files"))
+    shown = [each for each in checked if each.is_stale or not args.stale]
+    states = Counter(each.state for record in checked for each in record.verdicts)
+    states[UNANCHORED] = sum(len(record.loose) for record in checked)
     data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
     return Answer(data, lambda screen: _text(screen, shown, states))
 
 
-def _data(looked: Looked) -> dict[str, Any]:
-    record = looked.entry.memory
+def _data(checked: Checked) -> dict[str, Any]:
+    record = checked.entry.memory
     rows = [
         {
-            "path": each.pin.path,
-            "symbol": each.pin.symbol,
+            "path": each.anchor.path,
+            "symbol": each.anchor.symbol,
             "state": each.state,
             "now": each.now,
-            "since": each.pin.day,
+            "since": each.anchor.day,
             "commits": None if each.commits < 0 else each.commits,
             "last": each.last,
             "last_day": each.day,
-            "told": verdict.sentence(each),
+            "told": check.sentence(each),
         }
-        for each in looked.verdicts
+        for each in checked.verdicts
     ]
-    return {"id": record.id, "path": looked.entry.path, "anchors": rows, "unanchored": list(looked.loose)}
+    return {"id": record.id, "path": checked.entry.path, "anchors": rows, "unanchored": list(checked.loose)}
 
 
-def _text(screen: Screen, shown: list[Looked], states: Counter[str]) -> str:
+def _text(screen: Screen, shown: list[Checked], states: Counter[str]) -> str:
     if not sum(states.values()):
         return "no record names a file"
-    rows = [row for looked in shown for row in _rows(looked)]
+    rows = [row for checked in shown for row in _rows(checked)]
     lines = [table(screen, ("record", "file", "state", "since then"), rows)] if rows else []
     counts = ", ".join(
         f"{count:,} {screen.paint(state, _COLOURS.get(state, 'dim'))}" for state, count in states.items() if count
@@ -105,20 +104,22 @@ def _text(screen: Screen, shown: list[Looked], states: Counter[str]) -> str:
     return "\n".join([*lines, f"{counts}"])
 
 
-def _rows(looked: Looked) -> list[tuple[str, str, str, str]]:
-    record = looked.entry.memory
+def _rows(checked: Checked) -> list[tuple[str, str, str, str]]:
+    record = checked.entry.memory
     rows = []
-    for each in looked.verdicts:
-        file = f"{each.pin.path}#{each.pin.symbol}" if each.pin.symbol else each.pin.path
+    for each in checked.verdicts:
+        file = f"{each.anchor.path}#{each.anchor.symbol}" if each.anchor.symbol else each.anchor.path
         rows.append((record.id, file, each.state, _since(each)))
-    return rows + [(record.id, file, UNANCHORED, "not a file, or not there when it was saved") for file in looked.loose]
+    return rows + [
+        (record.id, file, UNANCHORED, "not a file, or not there when it was saved") for file in checked.loose
+    ]
 
 
 def _since(each: Verdict) -> str:
     parts = [f"now {each.now}"] if each.is_moved else []
-    if each.state == verdict.DRIFTED:
-        known = {-1: "changed", 0: "changed, not committed", 1: "1 commit"}
-        parts.append(known.get(each.commits, f"{each.commits} commits"))
+    if each.state == check.DRIFTED:
+        counts = {-1: "changed", 0: "changed, not committed", 1: "1 commit"}
+        parts.append(counts.get(each.commits, f"{each.commits} commits"))
     if each.last:
         parts.append(f"last {each.last[:10]} on {each.day}")
     return ", ".join([*parts, *([each.reason] if each.reason else [])])
@@ -130,11 +131,11 @@ def _reanchor(args: argparse.Namespace) -> Answer:
     done = []
     for reference in args.ids:
         before = keeper.store.get(reference)
-        (looked,) = look(keeper.store, [before]) or [Looked(before, (), ())]
-        moved = {each.pin.path: each.now for each in looked.verdicts if each.is_moved}
+        (checked,) = check_all(keeper.store, [before]) or [Checked(before, (), ())]
+        moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = keeper.reanchor(before.path, moved)
         done.append({**store_args.handle(keeper.store, after), **_outcome(before.memory, after.memory, moved)})
-    return Answer({"records": done, "dry_run": args.dry_run}, lambda screen: _told(screen, done, args.dry_run))
+    return Answer({"records": done, "dry_run": args.dry_run}, lambda screen: _summary(screen, done, args.dry_run))
 
 
 def _outcome(before: Memory, after: Memory, moved: dict[str, str]) -> dict[str, Any]:
@@ -143,7 +144,7 @@ def _outcome(before: Memory, after: Memory, moved: dict[str, str]) -> dict[str, 
     return {"anchored": sorted(held), "moved": moved, "let_go": sorted(names - held)}
 
 
-def _told(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
+def _summary(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
     lines = []
     for each in done:
         verb = "would confirm" if dry_run else screen.paint("confirmed", "green")

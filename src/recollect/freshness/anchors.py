@@ -1,19 +1,18 @@
-"""Anchors: the state of a memory's files when it was saved, so that drift can be noticed later.
+"""Anchors: the state of a record's files when it was saved, so that later changes are noticed.
 
 A file is named in `related_files`, whole or with the part that is meant: `src/auth.py#login`, `src/auth.py#L10-L20`.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 
 from recollect import paths
-from recollect.coldstart import digest
+from recollect.coldstart import digest, dumps
 from recollect.errors import UnsafePath
-from recollect.freshness import code_blocks, project_files
-from recollect.freshness.verdict import Pin
+from recollect.freshness import project_files
+from recollect.freshness.check import IndexedAnchor
 from recollect.git import repository
 from recollect.record.memory import Anchor, Memory
 
@@ -21,7 +20,7 @@ MOST = 100
 
 
 def root_of(store_root: str) -> str:
-    """The project a store belongs to; empty for the user's own store, whose memories are tied to no project."""
+    """The project a store belongs to; empty for the user's own store, whose records are tied to no project."""
     real = os.path.realpath(store_root)
     root, tail = real[: -len(paths.STORE)], real[-len(paths.STORE) :]
     is_project = tail == paths.STORE and real != os.path.realpath(paths.user_store())
@@ -32,31 +31,30 @@ def anchored(record: Memory, root: str, now: str) -> Memory:
     """A record with an anchor for each of its files that has none yet and can be read."""
     if not root or not (record.related_files or record.anchors):
         return record
-    named = [named_file(root, text) for text in record.related_files]
-    files = tuple(dict.fromkeys(path for path, _ in named))
+    named = dict.fromkeys(named_file(root, text) for text in record.related_files)
     head = _head(root)
     whole = [anchor if anchor.blob or anchor.hash else _retaken(anchor, root, head, now) for anchor in record.anchors]
     covered = {(anchor.path, anchor.symbol) for anchor in whole}
     paths_covered = {anchor.path for anchor in whole}
-    for path, symbol in dict.fromkeys(named):
+    for path, symbol in named:
         if (path, symbol) not in covered and (symbol or path not in paths_covered):
             taken = take(root, path, symbol, head, now)
             whole += [taken] if taken else []
-    return record._replace(related_files=files, anchors=tuple(whole)[:MOST])
+    return record._replace(related_files=tuple(dict.fromkeys(path for path, _ in named)), anchors=tuple(whole)[:MOST])
 
 
 def renewed(before: Memory, after: Memory, root: str, now: str) -> Memory:
-    """A changed record with its anchors: what says something new was checked against the files as they are now."""
+    """A changed record with its anchors: new content was checked against the files as they are now."""
     if root and after.content != before.content and after.anchors == before.anchors:
         head = _head(root)
         after = after._replace(anchors=tuple(_retaken(anchor, root, head, now) for anchor in after.anchors))
     dropped = set(before.related_files).difference(after.related_files)
-    kept = tuple(anchor for anchor in after.anchors if anchor.path not in dropped)
-    return anchored(after._replace(anchors=kept), root, now)
+    remaining = tuple(anchor for anchor in after.anchors if anchor.path not in dropped)
+    return anchored(after._replace(anchors=remaining), root, now)
 
 
 def confirmed(record: Memory, root: str, now: str, moved: Mapping[str, str]) -> Memory:
-    """A record anchored to its files as they are now, under the names they have now; lost files are let go."""
+    """A record anchored to its files as they are now, under the paths they have now; lost files are dropped."""
     files = tuple(dict.fromkeys(moved.get(file, file) for file in record.related_files))
     bare = tuple(Anchor(moved.get(a.path, a.path), symbol=a.symbol, unknown=a.unknown) for a in record.anchors)
     whole = anchored(record._replace(related_files=files, anchors=bare), root, now)
@@ -74,25 +72,25 @@ def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Ancho
         return None
     if data is None or len(data) > project_files.LARGEST:
         return None
-    block = code_blocks.mark(data, symbol) if symbol else ""
+    block = project_files.block_id(data, symbol) if symbol else ""
     if head is None:
         return Anchor(path, hash=digest(data), symbol=symbol, block=block, date=now)
     return Anchor(path, blob=project_files.blob(data, len(head)), commit=head, symbol=symbol, block=block, date=now)
 
 
-def pins(record: Memory) -> list[Pin]:
-    """A record's anchors as they are judged: those that say what the file was."""
+def indexed(record: Memory) -> list[IndexedAnchor]:
+    """A record's anchors as they are checked: those that say what the file was."""
     return [
-        Pin([a.path, a.blob or a.hash, a.commit, (a.date or record.updated_at)[:10], a.symbol, a.block])
+        IndexedAnchor(a.path, a.blob or a.hash, a.commit, (a.date or record.updated_at)[:10], a.symbol, a.block)
         for a in record.anchors
         if a.path and (a.blob or a.hash)
     ]
 
 
 def compact(record: Memory) -> str:
-    """A record's anchors as a search index holds them: JSON lists of path, id, commit, day, symbol and block."""
-    found = [pin.parts for pin in pins(record)]
-    return json.dumps(found, separators=(",", ":")) if found else ""
+    """A record's anchors as the search index holds them: JSON lists; empty if there is none."""
+    anchors = indexed(record)
+    return dumps(anchors) if anchors else ""
 
 
 def named_file(root: str, text: str) -> tuple[str, str]:
@@ -114,12 +112,11 @@ def _is_file(root: str, path: str) -> bool:
 
 
 def _retaken(anchor: Anchor, root: str, head: str | None, now: str) -> Anchor:
-    """The anchor of the same file as it is now, or the old one where that is not to be had."""
+    """The anchor of the same file as it is now, or the old one where the file cannot be anchored."""
     taken = take(root, anchor.path, anchor.symbol, head, now)
     return taken._replace(unknown=anchor.unknown) if taken else anchor
 
 
 def _head(root: str) -> str | None:
-    """The commit that is checked out, empty before the first one; None where there is no git."""
-    found = repository.around(root)
-    return found.head if found else None
+    around = repository.around(root)
+    return around.head if around else None

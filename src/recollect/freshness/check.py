@@ -1,72 +1,102 @@
-"""Freshness: whether the files a memory is about still are what they were when it was saved.
+"""Freshness: whether the files a record is about have changed since it was saved.
 
-Cheap where nothing changed, which is nearly always: one look at each file and one at the notebook. A file that looks
-different is hashed; git is asked only about one that is different, and the verdict is remembered.
-A hook uses it for memories about to be shown, so it imports next to nothing at the top (see `lean`).
+Nearly always nothing has, and then it costs one look at each file and one at the verdict cache. A file that looks
+different is hashed; git is asked only about one that is different. A hook uses this for records about to be shown, so
+it imports next to nothing at the top (see `coldstart`).
 """
 
 from __future__ import annotations
 
+import os
 import time
 
-from recollect import coldstart
-from recollect.freshness.remembered_verdicts import Notebook
+from recollect import coldstart, paths
+from recollect.coldstart import NamedTuple
+from recollect.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.freshness.verdict import Pin, Verdict
+    from collections.abc import Sequence
+
     from recollect.git.repository import Repository
 
+FRESH, DRIFTED, MISSING, UNKNOWN = "fresh", "drifted", "missing", "unknown"
 PATIENCE = 0.5
 """Seconds that git may take in all while a hook waits."""
 
-MOST_PINS = 12
+MOST_ANCHORS = 12
+LARGEST_CACHE = 500_000
+_RACY = 2.0
+"""Seconds within which a file can change twice and look the same to the clock."""
+
+_MOST_NAMED = 2
+_LONGEST_PATH = 80
+
+
+class IndexedAnchor(NamedTuple):
+    """An anchor as the search index holds it: what a file was when a record about it was saved."""
+
+    path: str
+    id: str
+    commit: str
+    day: str
+    symbol: str
+    block: str
+
+
+class Verdict(NamedTuple):
+    """Whether the file of an anchor still is what it was."""
+
+    anchor: IndexedAnchor
+    state: str
+    now: str
+    """Where the file is today: elsewhere than the anchor says when git shows that it was renamed."""
+
+    commits: int = -1
+    """How many commits changed it since; -1 when that is unknown."""
+
+    last: str = ""
+    day: str = ""
+    reason: str = ""
+
+    @property
+    def is_moved(self) -> bool:
+        return self.now != self.anchor.path
+
+    @property
+    def is_stale(self) -> bool:
+        return self.state in (DRIFTED, MISSING)
 
 
 class Freshness:
-    """Judges the anchors of one project, within one budget of time."""
+    """Checks the anchors of one project, within one budget of time."""
 
-    __slots__ = ("_deadline", "_head", "_notebook", "_patience", "_repository", "root")
+    __slots__ = ("_cache", "_deadline", "_head", "_patience", "_repository", "root")
 
     def __init__(self, root: str, patience: float = PATIENCE) -> None:
         self.root = root
         self._patience = patience
         self._deadline = 0.0
-        self._notebook = Notebook(root)
+        self._cache = VerdictCache(root)
         self._repository: Repository | None = None
         self._head: str | None = None
 
     def note(self, anchors: str) -> tuple[str, bool]:
-        """What to say beside a memory, given its anchors as the index holds them, and whether a file is missing."""
+        """The warning to show with a record, given its anchors as the index holds them; whether a file is missing."""
         if not anchors:
             return "", False
-        doubtful = [parts for parts in coldstart.loads(anchors)[:MOST_PINS] if not self._is_known_fresh(parts)]
-        if not doubtful:
-            return "", False
-        from recollect.freshness import verdict
+        verdicts = [self.check(IndexedAnchor(*parts)) for parts in coldstart.loads(anchors)[:MOST_ANCHORS]]
+        return warning(verdicts), any(verdict.state == MISSING for verdict in verdicts)
 
-        verdicts = [self.judge(verdict.Pin(parts)) for parts in doubtful]
-        return verdict.clause(verdicts), any(found.state == verdict.MISSING for found in verdicts)
-
-    def _is_known_fresh(self, parts: list[str]) -> bool:
-        told = self._notebook.recall(parts)
-        return told[:2] == ["", "fresh"] and told[5] == parts[0]
-
-    def judge(self, pin: Pin) -> Verdict:
+    def check(self, anchor: IndexedAnchor) -> Verdict:
         """The verdict on one anchor."""
-        from recollect.freshness.verdict import UNKNOWN, Verdict
-
-        told = self._notebook.recall(pin.parts)
-        if told and (not told[0] or told[0] == self.head):
-            _, state, commits, last, day, now = told
-            return Verdict(pin, state, now, commits=int(commits), last=last, day=day)
-        found, is_settled = self._look(pin)
-        if found.state != UNKNOWN:
-            head = "" if is_settled else self.head or "-"
-            self._notebook.remember(
-                pin.parts, (head, found.state, str(found.commits), found.last, found.day, found.now)
-            )
-        return found
+        cached = self._cache.get(anchor)
+        if cached and (not cached[0] or cached[0] == self.head):
+            return cached[1]
+        verdict, is_settled = self._compare(anchor)
+        if verdict.state != UNKNOWN:
+            self._cache.add("" if is_settled else self.head or "-", verdict)
+        return verdict
 
     @property
     def head(self) -> str:
@@ -78,40 +108,109 @@ class Freshness:
             self._head = self._repository.head if self._repository else ""
         return self._head
 
-    def _look(self, pin: Pin) -> tuple[Verdict, bool]:
+    def _compare(self, anchor: IndexedAnchor) -> tuple[Verdict, bool]:
         """A verdict from the file itself, and whether it holds until the file changes again."""
         from recollect.errors import UnsafePath
-        from recollect.freshness import project_files, verdict
-        from recollect.freshness.verdict import Verdict
+        from recollect.freshness import project_files
 
         try:
-            data = project_files.read(self.root, pin.path)
-            if data is not None and is_same(data, pin):
-                return Verdict(pin, verdict.FRESH), True
-            return self._ask_git(pin, data)
+            data = project_files.read(self.root, anchor.path)
+            if data is not None and project_files.is_same(data, anchor):
+                return Verdict(anchor, FRESH, anchor.path), True
+            return self._ask_git(anchor, data)
         except UnsafePath as error:
-            return Verdict(pin, verdict.UNKNOWN, reason=error.message), False
+            return Verdict(anchor, UNKNOWN, anchor.path, reason=error.message), False
 
-    def _ask_git(self, pin: Pin, data: bytes | None) -> tuple[Verdict, bool]:
-        from recollect.freshness import renames, verdict
+    def _ask_git(self, anchor: IndexedAnchor, data: bytes | None) -> tuple[Verdict, bool]:
+        from recollect.freshness import git_history
 
-        head, state = self.head, verdict.MISSING if data is None else verdict.DRIFTED
+        head, state = self.head, MISSING if data is None else DRIFTED
         if not self._repository:
-            return verdict.Verdict(pin, state), True
-        if not head or (data is not None and head == pin.commit):
-            return verdict.Verdict(pin, state, commits=0), False
+            return Verdict(anchor, state, anchor.path), True
+        if not head or (data is not None and head == anchor.commit):
+            return Verdict(anchor, state, anchor.path, commits=0), False
         self._deadline = self._deadline or time.monotonic() + self._patience
-        return renames.inquire(self.root, self._repository, pin, data, self._deadline)
+        return git_history.verdict(self.root, self._repository, anchor, data, self._deadline)
 
 
-def is_same(data: bytes, pin: Pin) -> bool:
-    """Whether content is what was anchored: all of it, or the symbol that was meant."""
-    from recollect.freshness import project_files
+class VerdictCache:
+    """The verdicts on one project's anchors, so that a file is hashed and git is asked once.
 
-    if project_files.has_id(data, pin.id):
-        return True
-    if not pin.block or len(data) > project_files.LARGEST:
-        return False
-    from recollect.freshness import code_blocks
+    A file of lines with key, stamp, head, state, commits, last, day and path now; the last line of a key counts.
+    """
 
-    return code_blocks.is_unchanged(data, pin.symbol, pin.block)
+    __slots__ = ("_data", "_file", "_root")
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        name = coldstart.digest(root.encode("utf-8", "surrogatepass")) + ".anchors"
+        self._file = StateFile(os.path.join(paths.cache_dir(), name), LARGEST_CACHE, "freshness")
+        self._data: bytes | None = None
+
+    def get(self, anchor: IndexedAnchor) -> tuple[str, Verdict] | None:
+        """The commit that a verdict holds for, empty for any, and the verdict; None if the file looks different now."""
+        if self._data is None:
+            self._data = self._file.read()
+        start = self._data.rfind(_key(anchor).encode())
+        line = self._data[start : self._data.find(b"\n", start)] if start >= 0 else b""
+        parts = line.decode("utf-8", "replace").split("\t")
+        if len(parts) != 8 or not parts[4].lstrip("-").isdecimal():
+            return None
+        _, stamp, head, state, commits, last, day, now = parts
+        return (
+            (head, Verdict(anchor, state, now, int(commits), last, day)) if stamp == self._stamp(anchor, now) else None
+        )
+
+    def add(self, head: str, verdict: Verdict) -> None:
+        """Remember a verdict, unless the file is so new that it could change unseen."""
+        anchor, state, now, commits, last, day, _ = verdict
+        line = "\t".join((_key(anchor), self._stamp(anchor, now), head, state, str(commits), last, day, now)) + "\n"
+        if line.count("\t") == 7 and line.count("\n") == 1 and not self._is_racy(now):
+            self._file.append(line)
+            self._data = (self._data or b"") + line.encode("utf-8", "backslashreplace")
+
+    def _stamp(self, anchor: IndexedAnchor, now: str) -> str:
+        """What a file looks like from outside, under the name it had and the name it has."""
+        return ",".join(map(self._look, dict.fromkeys((anchor.path, now))))
+
+    def _look(self, path: str) -> str:
+        try:
+            seen = os.stat(f"{self._root}/{path}")
+        except (OSError, ValueError):
+            return "-"
+        return f"{seen.st_mtime_ns}.{seen.st_size}.{seen.st_ino}"
+
+    def _is_racy(self, path: str) -> bool:
+        mtime = self._look(path).partition(".")[0]
+        return mtime != "-" and 0 <= time.time() - int(mtime) / 1e9 < _RACY
+
+
+def _key(anchor: IndexedAnchor) -> str:
+    """What distinguishes an anchor from every other one of the project."""
+    return coldstart.digest("\0".join(anchor).encode("utf-8", "surrogatepass"))
+
+
+def warning(verdicts: Sequence[Verdict]) -> str:
+    """What is shown with a record: nothing when all of its files are fresh and in place."""
+    sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
+    more = len(sentences) - _MOST_NAMED
+    tail = f"; so did {more} more file{'s' if more > 1 else ''}" if more > 0 else ""
+    needs_look = any(verdict.is_stale for verdict in verdicts)
+    return ("verify: " if needs_look else "") + "; ".join(sentences[:_MOST_NAMED]) + tail
+
+
+def sentence(verdict: Verdict) -> str:
+    """One verdict in words."""
+    was, now = _quoted(verdict.anchor.path), _quoted(verdict.now)
+    if verdict.state == MISSING:
+        return f"{was} no longer exists"
+    if not verdict.is_stale:
+        return f"{was} is now {now}" if verdict.is_moved else f"{was} is {verdict.reason or verdict.state}"
+    times = {-1: "", 0: "", 1: " once"}.get(verdict.commits, f" {verdict.commits} times")
+    since = f" since {verdict.anchor.day}" if verdict.anchor.day else ""
+    return f"{now}{f' (was {was})' if verdict.is_moved else ''} changed{times}{since}"
+
+
+def _quoted(path: str) -> str:
+    short = path if len(path) <= _LONGEST_PATH else "…" + path[1 - _LONGEST_PATH :]
+    return "`" + short.replace("`", "'") + "`"

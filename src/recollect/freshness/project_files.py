@@ -1,6 +1,7 @@
-"""Content of a project's files: read within bounds, never outside the project, and named as git names it.
+"""Content of a project's files: read within bounds and never outside the project, identified as git does.
 
-A hook reads it for memories about to be shown, so it imports next to nothing (see `lean`).
+Of a file a record may mean one part only: the definition of a name, or some lines. Such a code block is recognised by
+its text alone. A hook reads this for records about to be shown, so it imports next to nothing at the top.
 """
 
 from __future__ import annotations
@@ -10,15 +11,32 @@ import os
 from recollect import coldstart, files, paths
 from recollect.errors import UnsafePath
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recollect.freshness.check import IndexedAnchor
+
 LARGEST = 2_000_000
 """Bytes of the largest file that is anchored; one that has grown beyond it has changed."""
 
+MOST_LINES = 500
+"""Lines that a range may name."""
+
 _HASH = 32
 _SHA1 = 40
+_LONGEST_LINE = 400
+_MOST_COMPARED = 200_000
+_KEYWORDS = (
+    "def class func fn fun function sub proc macro type typedef interface struct enum union trait impl protocol"
+    " extension module namespace package object record const let var val static define defn defmodule CREATE TABLE"
+).split()
+_OPENERS = ("{", ":", "(", "[", "=>", "=")
+_ATTRIBUTES = ("@", "#[")
 
 
 def is_lexically_inside(path: str) -> bool:
-    """Whether a relative path stays below where it starts, as far as its text tells."""
+    """Whether a relative path stays below where it starts, as far as its text shows."""
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
@@ -45,6 +63,13 @@ def read(root: str, path: str) -> bytes | None:
         raise UnsafePath(f"{path!r} cannot be read: {reason}", fix="name a readable file of the project") from error
 
 
+def is_same(data: bytes, anchor: IndexedAnchor) -> bool:
+    """Whether content is what was anchored: all of it, or the block that was meant."""
+    if has_id(data, anchor.id):
+        return True
+    return bool(anchor.block) and len(data) <= LARGEST and has_block(data, anchor.symbol, anchor.block)
+
+
 def blob(data: bytes, digits: int = _SHA1) -> str:
     """The id git gives to this content; 64 digits in a repository that uses SHA-256."""
     whole = b"blob %d\0" % len(data) + data
@@ -52,29 +77,117 @@ def blob(data: bytes, digits: int = _SHA1) -> str:
         from hashlib import sha256
 
         return sha256(whole).hexdigest()
-    return _sha1(whole)
-
-
-def has_id(data: bytes, known: str) -> bool:
-    """Whether an id, git's or our own, is that of this content, whatever its line endings.
-
-    Git hands the same blob out with CRLF on one machine and LF on the next.
-    """
-    if not known or len(data) > LARGEST:
-        return False
-    if _has_id(data, known):
-        return True
-    plain = data.replace(b"\r\n", b"\n")
-    return b"\n" in plain and (_has_id(plain, known) or _has_id(plain.replace(b"\n", b"\r\n"), known))
-
-
-def _has_id(data: bytes, known: str) -> bool:
-    return (coldstart.digest(data) if len(known) == _HASH else blob(data, len(known))).startswith(known)
-
-
-def _sha1(data: bytes) -> str:
     try:
         from _sha1 import sha1  # type: ignore[import-not-found]
     except ImportError:
         from hashlib import sha1
-    return str(sha1(data).hexdigest())
+    return str(sha1(whole).hexdigest())
+
+
+def has_id(data: bytes, id: str) -> bool:
+    """Whether an id, git's or our own, is that of this content, whatever its line endings.
+
+    Git hands the same blob out with CRLF on one machine and LF on the next.
+    """
+    if not id or len(data) > LARGEST:
+        return False
+    if _has_id(data, id):
+        return True
+    plain = data.replace(b"\r\n", b"\n")
+    return b"\n" in plain and (_has_id(plain, id) or _has_id(plain.replace(b"\n", b"\r\n"), id))
+
+
+def _has_id(data: bytes, id: str) -> bool:
+    return (coldstart.digest(data) if len(id) == _HASH else blob(data, len(id))).startswith(id)
+
+
+def line_range(symbol: str) -> tuple[int, int] | None:
+    """The first and last line that a symbol such as `L10-L20` names, or None if it is a name."""
+    import re
+
+    match = re.fullmatch(r"[Ll]?(\d{1,6})(?:\s*[-–:]\s*[Ll]?(\d{1,6}))?", symbol.strip())
+    if not match:
+        return None
+    first, last = int(match[1]), int(match[2] or match[1])
+    return (first, last) if 1 <= first <= last < first + MOST_LINES else None
+
+
+def block_id(data: bytes, symbol: str) -> str:
+    """A fingerprint of the part of a file that a symbol names; empty if there is no such part."""
+    lines, span = _lines(data), line_range(symbol)
+    part = lines[span[0] - 1 : span[1]] if span else _definitions(lines, symbol)
+    return _fingerprint(part) if any(part) else ""
+
+
+def has_block(data: bytes, symbol: str, block: str) -> bool:
+    """Whether the part that had a fingerprint is still there; lines may have moved up or down."""
+    span = line_range(symbol)
+    if not span:
+        return block_id(data, symbol) == block
+    lines, length = _lines(data), span[1] - span[0] + 1
+    reach = _MOST_COMPARED // length
+    places = range(max(0, span[0] - 1 - reach), min(len(lines) - length, span[0] - 1 + reach) + 1)
+    return any(_fingerprint(lines[at : at + length]) == block for at in places)
+
+
+def _lines(data: bytes) -> list[str]:
+    return [line.rstrip() for line in data.decode("utf-8", "replace").split("\n")]
+
+
+def _fingerprint(lines: list[str]) -> str:
+    return coldstart.digest("\n".join(lines).encode("utf-8", "replace"))
+
+
+def _definitions(lines: list[str], symbol: str) -> list[str]:
+    """Every block that defines a name: overloads, and a property's getter and setter, are one symbol.
+
+    A dotted name such as `Session.renew` is looked for inside the block of its first part.
+    """
+    for name in symbol.strip().removesuffix("()").replace("::", ".").split("."):
+        lines = [line for start in _starts(lines, name) for line in _block(lines, start)]
+    return lines
+
+
+def _starts(lines: list[str], name: str) -> list[int]:
+    """Where a name is defined: behind a keyword if it is anywhere, else where it is bound, else as a method."""
+    starts: list[int] = []
+    for matches in _definition_forms(name):
+        starts = starts or [at for at, line in enumerate(lines) if len(line) <= _LONGEST_LINE and matches(line)]
+    return starts
+
+
+def _definition_forms(name: str) -> tuple[Callable[[str], object], ...]:
+    import re
+
+    name = re.escape(name)
+    keyword = rf"(?:^|[\s(])(?:{'|'.join(_KEYWORDS)})\b[^=;{{]*?(?<![\w$]){name}(?![\w$])"
+    bound = rf"\s*(?:export\s+|pub\s+|[\w$.]+\.)?['\"]?{name}['\"]?\s*(?::=|=(?!=)|:(?!:))"
+    method = rf"\s*(?:[\w<>\[\],*&?~]+\s+)*{name}\s*(?:<[^>]*>)?\([^;]*$"
+    return re.compile(keyword, re.IGNORECASE).search, re.compile(bound).match, re.compile(method).match
+
+
+def _block(lines: list[str], start: int) -> list[str]:
+    """The lines of a definition: its attributes above, all that is indented below it, and what closes it."""
+    depth, end = _indent(lines[start]), start + 1
+    while end < len(lines):
+        line = lines[end].strip()
+        if line and _indent(lines[end]) <= depth:
+            if _indent(lines[end]) < depth or not _is_closer(line):
+                break
+            if not line.endswith(_OPENERS):
+                end += 1
+                break
+        end += 1
+    while start and lines[start - 1].strip().startswith(_ATTRIBUTES) and _indent(lines[start - 1]) == depth:
+        start -= 1
+    while not lines[end - 1].strip():
+        end -= 1
+    return lines[start:end]
+
+
+def _is_closer(line: str) -> bool:
+    return line[0] in ")]}{" or (line.startswith("end") and not (line[3:4].isalnum() or line[3:4] == "_"))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
