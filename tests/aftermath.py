@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from recollect import files
 from recollect.record import compose
-from recollect.store.store import Entry, Store, problems_in_catalog
-from tests.writer import SHARED
+from recollect.store.store import Entry, Store, index_md_problems
+from tests.busy_writer import SHARED
 
-WRITER = str(Path(__file__).parent / "writer.py")
+WRITER = str(Path(__file__).parent / "busy_writer.py")
 ROOT = str(Path(__file__).parent.parent)
 
 
@@ -60,7 +60,7 @@ def check(store: Store, logs: list[Log]) -> int:
     for log in logs:
         _check_records(by_birth, log)
     assert not store.is_interrupted
-    assert problems_in_catalog(store, store.entries()) == []
+    assert index_md_problems(store, store.entries()) == []
     return sum(len(log.lines) for log in logs)
 
 

@@ -15,7 +15,7 @@ from recollect.project import Project
 from recollect.record.memory import Anchor, Memory
 from recollect.settings import load_settings
 from recollect.store.store import Store
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 from tests.git_project import GitProject
 
 NOW = "2026-03-02T09:00:00Z"
@@ -30,9 +30,9 @@ def project(tmp_path: Path) -> GitProject:
     return made
 
 
-def keeper_of(project: GitProject, now: str = NOW) -> Keeper:
+def writer_of(project: GitProject, now: str = NOW) -> Writer:
     root = str(project.root / ".claude" / "memory")
-    return Keeper(Store(root), load_settings(root), now)
+    return Writer(Store(root), load_settings(root), now)
 
 
 def a_decision(*files: str) -> Memory:
@@ -69,7 +69,7 @@ def test_line_endings_do_not_change_what_content_is() -> None:
 
 
 def test_saving_anchors_each_related_file(project: GitProject) -> None:
-    entry = keeper_of(project).save(a_decision("src/auth.py", "./src/auth.py"))
+    entry = writer_of(project).save(a_decision("src/auth.py", "./src/auth.py"))
 
     assert entry.memory.related_files == ("src/auth.py",)
     assert entry.memory.anchors == (
@@ -83,7 +83,7 @@ def test_saving_anchors_each_related_file(project: GitProject) -> None:
 
 
 def test_a_file_may_be_named_with_the_symbol_or_lines_meant(project: GitProject) -> None:
-    entry = keeper_of(project).save(a_decision("src/auth.py#login", "src/auth.py#L5-L6"))
+    entry = writer_of(project).save(a_decision("src/auth.py#login", "src/auth.py#L5-L6"))
 
     assert entry.memory.related_files == ("src/auth.py",)
     assert [(anchor.symbol, bool(anchor.block)) for anchor in entry.memory.anchors] == [
@@ -93,7 +93,7 @@ def test_a_file_may_be_named_with_the_symbol_or_lines_meant(project: GitProject)
 
 
 def test_an_absolute_path_in_the_project_is_made_relative(project: GitProject) -> None:
-    entry = keeper_of(project).save(a_decision(str(project.root / "src" / "auth.py")))
+    entry = writer_of(project).save(a_decision(str(project.root / "src" / "auth.py")))
 
     assert entry.memory.related_files == ("src/auth.py",)
 
@@ -129,12 +129,12 @@ def test_content_outside_the_project_is_refused(project: GitProject, path: str) 
 
 
 def test_an_update_of_the_content_anchors_anew_and_one_of_the_tags_does_not(project: GitProject) -> None:
-    keeper = keeper_of(project)
-    saved = keeper.save(a_decision("src/auth.py"))
+    writer = writer_of(project)
+    saved = writer.save(a_decision("src/auth.py"))
     project.write("src/auth.py", "changed\n")
 
-    tagged = keeper_of(project, "2026-04-01T00:00:00Z").update(saved.path, {"tags": ["y"]}, saved.hash)
-    restated = keeper_of(project, "2026-04-02T00:00:00Z").update(
+    tagged = writer_of(project, "2026-04-01T00:00:00Z").update(saved.path, {"tags": ["y"]}, saved.hash)
+    restated = writer_of(project, "2026-04-02T00:00:00Z").update(
         tagged.path, {"content": {"decision": "e"}}, tagged.hash
     )
 
@@ -144,18 +144,18 @@ def test_an_update_of_the_content_anchors_anew_and_one_of_the_tags_does_not(proj
 
 
 def test_an_update_while_a_file_is_gone_keeps_its_anchor(project: GitProject) -> None:
-    saved = keeper_of(project).save(a_decision("src/auth.py"))
+    saved = writer_of(project).save(a_decision("src/auth.py"))
     (project.root / "src/auth.py").unlink()
 
-    restated = keeper_of(project).update(saved.path, {"content": {"decision": "e"}}, saved.hash)
+    restated = writer_of(project).update(saved.path, {"content": {"decision": "e"}}, saved.hash)
 
     assert restated.memory.anchors == saved.memory.anchors
 
 
 def test_a_file_taken_off_a_record_loses_its_anchor(project: GitProject) -> None:
-    saved = keeper_of(project).save(a_decision("src/auth.py"))
+    saved = writer_of(project).save(a_decision("src/auth.py"))
 
-    edited = keeper_of(project).update(saved.path, {"related_files": None}, saved.hash, may_shrink=True)
+    edited = writer_of(project).update(saved.path, {"related_files": None}, saved.hash, may_shrink=True)
 
     assert (edited.memory.related_files, edited.memory.anchors) == ((), ())
 

@@ -97,9 +97,9 @@ def test_what_no_longer_holds_is_not_told(project):
     project.save("constraint", constraint("Lifted", active=False, **files))
     project.save("decision", {"title": "Old way", "context": "c", "decision": "old", "rationale": "r", **files})
     project.save("decision", {"title": "New way", "context": "c", "decision": "new", "rationale": "r", **files})
-    project.keeper.supersede("old-way", "new-way")
+    project.writer.supersede("old-way", "new-way")
     project.save("constraint", constraint("Gone", **files))
-    project.keeper.retire("gone", "no longer")
+    project.writer.retire("gone", "no longer")
 
     text = told(project, "a.py")
 

@@ -137,7 +137,7 @@ def test_what_the_store_says_already_is_not_offered(hook, project, tmp_path):
     path.write_text("\n".join([*SESSION[:3], line("user", said), SESSION[4]]), encoding="utf-8")
 
     assert stop(hook, path).stdout == b""
-    project.keeper.retire("the-carrier-api-allows-90-calls-a-minute", "to see that it is what kept us quiet")
+    project.writer.retire("the-carrier-api-allows-90-calls-a-minute", "to see that it is what kept us quiet")
     assert "constraint" in stop(hook, path).context
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recollect import categories
 from recollect.errors import BadInput, Invalid, RecollectError, SecretFound
 from recollect.record import compose, memory, schema
-from recollect.record.memory import Change, Memory
+from recollect.record.memory import HistoryEntry, Memory
 from tests.records import CONTENT, NOW, any_json
 
 TITLED = {"title": "Sessions in Redis"}
@@ -30,7 +30,7 @@ def test_a_few_words_become_a_whole_record():
         updated_at=NOW,
         tags=("redis", "sessions"),
         origin="user",
-        changes=(Change(NOW, "Created"),),
+        changes=(HistoryEntry(NOW, "Created"),),
     )
 
 

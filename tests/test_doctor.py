@@ -13,7 +13,7 @@ from recollect.doctor import machine, store_checks
 from recollect.settings import Settings, load_settings
 from recollect.store import journal
 from recollect.store.store import Store
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def store(tmp_path):
 
 
 def save(store, title, **given):
-    keeper = Keeper(store, Settings(), "2026-03-02T09:30:00Z")
+    writer = Writer(store, Settings(), "2026-03-02T09:30:00Z")
     whole = {"title": title, "context": "c", "decision": "d", "rationale": "r", **given}
-    return projects.save(keeper, "decision", whole, allow_secret=True)
+    return projects.save(writer, "decision", whole, allow_secret=True)
 
 
 def findings(store):
@@ -159,8 +159,8 @@ def _die_while_writing(store, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(journal, "_make", die)
         with pytest.raises(KeyboardInterrupt):
-            keeper = Keeper(store, Settings(), "2026-03-02T09:30:00Z")
-            keeper.update("old", {"content": {"context": "journalled"}}, store.get("old").hash)
+            writer = Writer(store, Settings(), "2026-03-02T09:30:00Z")
+            writer.update("old", {"content": {"context": "journalled"}}, store.get("old").hash)
     assert store.is_interrupted
 
 

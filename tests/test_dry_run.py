@@ -6,9 +6,9 @@ from recollect import project
 from recollect.errors import AlreadyExists, Changed, WrongState
 from recollect.record import compose
 from recollect.settings import Settings
-from recollect.store.dry_run import Rehearsal
+from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Store
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 NOW = "2026-03-02T09:30:00Z"
 
@@ -32,12 +32,12 @@ def _files(root):
 
 def test_every_deed_is_planned_and_none_is_done(root):
     before = _files(root)
-    store = Rehearsal(root)
-    keeper = Keeper(store, Settings(), NOW)
+    store = DryRunStore(root)
+    writer = Writer(store, Settings(), NOW)
 
-    keeper.save(decision("Third"))
-    keeper.retire("old", "gone")
-    keeper.update("new", {"title": "Newer"}, before["decisions/new.json"])
+    writer.save(decision("Third"))
+    writer.retire("old", "gone")
+    writer.update("new", {"title": "Newer"}, before["decisions/new.json"])
 
     assert sorted(store.planned) == ["decisions/newer.json", "decisions/old.json", "decisions/third.json"]
     assert store.dropped == ["decisions/new.json"]
@@ -46,31 +46,31 @@ def test_every_deed_is_planned_and_none_is_done(root):
 
 
 def test_later_steps_see_earlier_ones(root):
-    keeper = Keeper(Rehearsal(root), Settings(), NOW)
-    keeper.retire("old", "gone")
+    writer = Writer(DryRunStore(root), Settings(), NOW)
+    writer.retire("old", "gone")
 
     with pytest.raises(WrongState):
-        keeper.retire("old", "again")
-    assert sorted(entry.memory.record_status for entry in keeper.store.entries()) == ["active", "retired"]
+        writer.retire("old", "again")
+    assert sorted(entry.memory.record_status for entry in writer.store.entries()) == ["active", "retired"]
 
 
 def test_it_refuses_what_the_store_would(root):
-    keeper = Keeper(Rehearsal(root), Settings(), NOW)
+    writer = Writer(DryRunStore(root), Settings(), NOW)
 
     with pytest.raises(AlreadyExists):
-        keeper.save(decision("Old"))
+        writer.save(decision("Old"))
     with pytest.raises(Changed):
-        keeper.update("old", {"title": "x"}, "0" * 32)
-    keeper.store.planned.clear()
-    keeper.supersede("old", "new")
+        writer.update("old", {"title": "x"}, "0" * 32)
+    writer.store.planned.clear()
+    writer.supersede("old", "new")
     with pytest.raises(WrongState):
-        keeper.supersede("new", "old")
+        writer.supersede("new", "old")
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path):
-    keeper = Keeper(Rehearsal(str(tmp_path / "memory")), Settings(), NOW)
+    writer = Writer(DryRunStore(str(tmp_path / "memory")), Settings(), NOW)
 
-    entry = project.save(keeper, "decision", {"title": "T", "context": "c", "decision": "d", "rationale": "r"})
+    entry = project.save(writer, "decision", {"title": "T", "context": "c", "decision": "d", "rationale": "r"})
 
     assert entry.path == "decisions/t.json"
     assert list(tmp_path.iterdir()) == []

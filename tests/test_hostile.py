@@ -19,8 +19,8 @@ import pytest
 from recollect.errors import AlreadyExists, Invalid, RecollectError, UnsafePath, Unwritable
 from recollect.record import compose, memory, secrets
 from recollect.settings import Settings, load_settings
-from recollect.store.store import Broken, Entry, Store, problems_in_catalog
-from recollect.store.writer import Keeper
+from recollect.store.store import Broken, Entry, Store, index_md_problems
+from recollect.store.writer import Writer
 from tests.records import LATER, raw, sample
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="built from what POSIX allows")
@@ -148,7 +148,7 @@ def test_a_file_that_is_a_link_out_of_the_store_is_refused(store, tmp_path):
     os.symlink(secret_file, os.path.join(store.root, "decisions", "linked.json"))
 
     (broken,) = _broken(store)
-    for act in (lambda: store.get("linked"), lambda: _keeper(store).retire("linked", "x")):
+    for act in (lambda: store.get("linked"), lambda: _writer(store).retire("linked", "x")):
         with pytest.raises(UnsafePath):
             act()
 
@@ -292,7 +292,7 @@ def test_a_record_too_large_to_be_read_again_was_written(store):
         compose.compose("runbook", {"title": "Long", "trigger": "x", "verification": "y", "steps": lines})
 
     with pytest.raises(Invalid, match="larger than"):
-        _keeper(store).update("good", {"content": {"rationale": lines}}, store.get("good").hash)
+        _writer(store).update("good", {"content": {"rationale": lines}}, store.get("good").hash)
     assert store.get("good").memory == sample(id="good")
 
 
@@ -322,7 +322,7 @@ def test_a_store_that_cannot_be_written_can_still_be_read(store):
     def work():
         (entry,) = store.scan()
         assert entry.memory.id == "good"
-        for act in (lambda: store.create(sample(id="new")), lambda: _keeper(store).retire("good", "x")):
+        for act in (lambda: store.create(sample(id="new")), lambda: _writer(store).retire("good", "x")):
             try:
                 act()
             except Unwritable as error:
@@ -411,7 +411,7 @@ def test_a_disk_that_fills_up_at_any_step_leaves_the_old_state_or_the_new(small_
     store.recover()
     assert _broken(store) == []
     assert store.has("new") or not written
-    assert problems_in_catalog(store, store.entries()) == []
+    assert index_md_problems(store, store.entries()) == []
     assert pages < 7 or written
 
 
@@ -431,20 +431,20 @@ def _broken(store: Store) -> list[Broken]:
     return [found for found in store.scan() if isinstance(found, Broken)]
 
 
-def _keeper(store: Store) -> Keeper:
-    return Keeper(store, Settings(), now=LATER)
+def _writer(store: Store) -> Writer:
+    return Writer(store, Settings(), now=LATER)
 
 
 def _assert_the_rest_works(store: Store) -> None:
     """Reading, writing, changing and listing go on as if nothing bad were there."""
     assert store.get("good").memory.id == "good"
     store.create(sample(id="fresh"))
-    keeper = _keeper(store)
-    keeper.update("fresh", {"tags": ["more"]}, store.get("fresh").hash)
-    keeper.retire("fresh", "tried")
-    keeper.collect()
+    writer = _writer(store)
+    writer.update("fresh", {"tags": ["more"]}, store.get("fresh").hash)
+    writer.retire("fresh", "tried")
+    writer.collect()
     assert {"good", "fresh"} <= {entry.memory.id for entry in store.entries()}
-    assert "decisions/good.json" in store.catalog_text()
+    assert "decisions/good.json" in store.index_md_text()
 
 
 def _tree(folder: Path) -> dict[str, bytes]:

@@ -14,9 +14,9 @@ from recollect.errors import BadInput
 from recollect.importers import adr, adr_content, claude_md, discover, keeping, notes
 from recollect.record import memory, summary_line
 from recollect.settings import Settings
-from recollect.store.dry_run import Rehearsal
+from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Store
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 from .records import sample
 
@@ -470,7 +470,7 @@ def test_imported_records_are_saved_and_linked(project):
     store = Store(str(project / ".claude" / "memory"))
     harvest = discover.gather(str(project), discover.discover(str(project)), NOW)
 
-    saved, refused = keeping.save(Keeper(store, Settings(), NOW), harvest.records)
+    saved, refused = keeping.save(Writer(store, Settings(), NOW), harvest.records)
 
     assert refused == []
     assert len(saved) == len(list(store.entries())) == len(harvest.records)
@@ -481,19 +481,19 @@ def test_imported_records_are_saved_and_linked(project):
 
 def test_a_successor_that_comes_later_replaces_what_was_imported_before(project):
     store = Store(str(project / ".claude" / "memory"))
-    keeper = Keeper(store, Settings(), NOW)
+    writer = Writer(store, Settings(), NOW)
     (project / "docs/adr/0003-rabbit.md").write_text(
         NYGARD.replace("Superceded by [7. Use NATS](0007-use-nats.md)", "")
     )
     first = discover.gather(str(project), [discover.Source("docs/adr/0003-rabbit.md", "decision")], NOW)
-    keeping.save(keeper, first.records)
+    keeping.save(writer, first.records)
     (project / "docs/adr/0007-use-nats.md").write_text(
         MADR.replace("status: accepted", "status: accepted, supersedes 3")
     )
 
     both = [discover.Source(f"docs/adr/{name}", "decision") for name in ("0003-rabbit.md", "0007-use-nats.md")]
     second = discover.gather(str(project), both, NOW, known=[entry.memory for entry in store.entries()])
-    keeping.save(keeper, second.records)
+    keeping.save(writer, second.records)
 
     assert len(second.records) == 1
     assert store.get("use-rabbitmq-for-jobs").memory.superseded_by == "use-nats-jetstream-for-background-jobs"
@@ -501,26 +501,26 @@ def test_a_successor_that_comes_later_replaces_what_was_imported_before(project)
 
 def test_a_record_of_the_same_id_that_says_something_else_is_left_as_it_is(project):
     store = Store(str(project / ".claude" / "memory"))
-    keeper = Keeper(store, Settings(), NOW)
+    writer = Writer(store, Settings(), NOW)
     mine = sample(
         "decision", id="use-nats-jetstream-for-background-jobs", title="Use NATS JetStream for background jobs"
     )
-    keeper.save(mine)
+    writer.save(mine)
     harvest = discover.gather(
         str(project), [discover.Source("docs/adr/0007-use-nats.md", "decision")], NOW, known=[mine]
     )
 
-    saved, refused = keeping.save(keeper, harvest.records)
+    saved, refused = keeping.save(writer, harvest.records)
 
     assert (saved, [each.source for each in refused]) == ([], ["docs/adr/0007-use-nats.md:5"])
     assert store.get(mine.id).memory.content == mine.content
 
 
 def test_a_rehearsed_import_links_and_writes_nothing(project):
-    store = Rehearsal(str(project / ".claude" / "memory"))
+    store = DryRunStore(str(project / ".claude" / "memory"))
     harvest = discover.gather(str(project), discover.discover(str(project)), NOW)
 
-    saved, refused = keeping.save(Keeper(store, Settings(), NOW), harvest.records)
+    saved, refused = keeping.save(Writer(store, Settings(), NOW), harvest.records)
 
     assert (len(saved), refused) == (len(harvest.records), [])
     assert store.planned["decisions/use-rabbitmq-for-jobs.json"].superseded_by

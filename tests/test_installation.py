@@ -375,7 +375,7 @@ def test_a_record_from_the_future(machine: Machine):
     assert (severity, check) == ("warning", "clock")
     assert "preferences/tabs-not-spaces.json was changed on 2999-01-01T00:00:00Z" in what
     assert "recollect edit tabs-not-spaces" in fix
-    recollect.open(str(machine.project)).keeper.update(
+    recollect.open(str(machine.project)).writer.update(
         "tabs-not-spaces", {"content": {"reason": "width is a matter of taste"}}, hash_of(machine)
     )
     assert machine.examine() == []

@@ -15,8 +15,8 @@ import pytest
 
 from recollect import files
 from recollect.settings import Settings
-from recollect.store.store import Entry, Store, problems_in_catalog
-from recollect.store.writer import Keeper
+from recollect.store.store import Entry, Store, index_md_problems
+from recollect.store.writer import Writer
 from tests import aftermath
 from tests.records import LATER, sample
 
@@ -72,13 +72,13 @@ def test_a_rename_that_dies_at_any_step_happened_whole_or_not_at_all(tmp_path, c
         "Sessions in Postgres", ("old",), "")}  # fmt: skip
     assert _state(store) in ((before, renamed) if died else (renamed,))
     assert any("sessions-in" in path for path in files_seen), "a reader must never find neither"
-    assert problems_in_catalog(store, store.entries()) == []
+    assert index_md_problems(store, store.entries()) == []
     assert not store.is_interrupted
 
 
 def _rename(store):
-    keeper = Keeper(store, Settings(), now=LATER)
-    keeper.update("sessions-in-redis", {"title": "Sessions in Postgres"}, store.get("sessions-in-redis").hash)
+    writer = Writer(store, Settings(), now=LATER)
+    writer.update("sessions-in-redis", {"title": "Sessions in Postgres"}, store.get("sessions-in-redis").hash)
 
 
 def _state(store):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import BadInput, Invalid, WrongState
 from recollect.record import lifecycle, memory
-from recollect.record.memory import Change
+from recollect.record.memory import HistoryEntry
 from recollect.settings import Settings
 from tests.records import LATER, NOW, sample
 
@@ -39,11 +39,11 @@ def test_a_patch_replaces_grows_and_is_logged():
         updated_at=LATER,
         times_updated=1,
         changes=(
-            Change(LATER, "Redis changed its licence"),
-            Change(LATER, "Changed tags", "tags", ["redis", "sessions"], ["redis", "sessions", "valkey"]),
-            Change(LATER, "Changed related_files", "related_files", ["a.py"], ["a.py", "b.py"]),
-            Change(LATER, "Changed content.decision", "content.decision", "Sessions live in Redis 7", "Valkey 8"),
-            Change(LATER, "Added content.consequences", "content.consequences", None, ["New driver"]),
+            HistoryEntry(LATER, "Redis changed its licence"),
+            HistoryEntry(LATER, "Changed tags", "tags", ["redis", "sessions"], ["redis", "sessions", "valkey"]),
+            HistoryEntry(LATER, "Changed related_files", "related_files", ["a.py"], ["a.py", "b.py"]),
+            HistoryEntry(LATER, "Changed content.decision", "content.decision", "Sessions live in Redis 7", "Valkey 8"),
+            HistoryEntry(LATER, "Added content.consequences", "content.consequences", None, ["New driver"]),
         ),
     )
 
@@ -111,14 +111,14 @@ def test_at_twelve_tags_a_new_one_replaces_the_least_useful_and_that_is_logged()
     after = lifecycle.revised(before, {"tags": ["new"]}, now=LATER)
 
     assert after.tags == tuple(sorted([*(tag for tag in tags if tag != "redis"), "new"]))
-    assert after.changes[-1] == Change(LATER, "Tags are full: dropped redis", "tags")
+    assert after.changes[-1] == HistoryEntry(LATER, "Tags are full: dropped redis", "tags")
 
 
 def test_more_new_tags_than_there_is_room_for_were_dropped_in_silence():
     after = lifecycle.revised(sample(), {"tags": [f"tag{n:02}" for n in range(14)]}, now=LATER)
 
     assert after.tags == tuple(f"tag{n:02}" for n in range(12))
-    assert after.changes[-1] == Change(LATER, "Tags are full: dropped redis, sessions, tag12, tag13", "tags")
+    assert after.changes[-1] == HistoryEntry(LATER, "Tags are full: dropped redis, sessions, tag12, tag13", "tags")
 
 
 @given(st.lists(st.text(max_size=6), max_size=20), st.lists(st.text(max_size=6), max_size=20))

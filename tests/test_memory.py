@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import BadRecord, RecollectError
 from recollect.record import memory, schema
-from recollect.record.memory import Anchor, Change, Memory, Scope
+from recollect.record.memory import Anchor, HistoryEntry, Memory, Scope
 from tests.records import CONTENT, NOW, any_json, raw, sample, valid_records
 
 EARLIER = b"""{
@@ -113,7 +113,7 @@ def test_a_record_of_the_earlier_plugin_loads_unchanged():
         tags=("api", "limits"),
         related_files=("src/client.py",),
         confidence=0.9,
-        changes=(Change("2025-11-02T10:00:00Z", "Initial creation"),),
+        changes=(HistoryEntry("2025-11-02T10:00:00Z", "Initial creation"),),
     )
     assert memory.flaws(there) == []
     assert {k: v for k, v in json.loads(EARLIER).items() if v} == {k: v for k, v in memory.to_json(there).items() if v}
@@ -169,7 +169,7 @@ def test_anchors_and_changes_without_their_required_keys_did_crash():
     there = memory.parse(json.dumps(record).encode())
 
     assert there.anchors == (Anchor(), Anchor(unknown={"x-own": 1}))
-    assert there.changes == (Change(),)
+    assert there.changes == (HistoryEntry(),)
     assert there.scope == Scope()
 
 

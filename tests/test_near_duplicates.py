@@ -91,7 +91,7 @@ def test_what_has_nothing_to_do_with_anything_has_no_neighbours(project):
 
 
 def test_a_retired_record_is_no_neighbour(project):
-    project.keeper.retire("sessions-live-in-postgres-not-redis", "gone")
+    project.writer.retire("sessions-live-in-postgres-not-redis", "gone")
     new = record("decision", "Sessions live in Postgres, not Redis", **SIX["decision"]["content"])
 
     assert verdicts(project, new) == []

@@ -6,7 +6,7 @@ import recollect
 from recollect.errors import AlreadyExists, BadInput, NoStore, UnsafePath
 from recollect.project import Project
 from recollect.store import writer as keeping
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 DECISION = {"title": "Jobs are rows", "context": "c", "decision": "d", "rationale": "r"}
 
@@ -46,14 +46,14 @@ def test_a_second_save_of_the_same_is_refused(root):
         project.save("decision", DECISION)
 
 
-def test_every_keeper_knows_its_own_moment(root, monkeypatch):
+def test_every_writer_knows_its_own_moment(root, monkeypatch):
     """A server keeps one Project for days."""
     moments = iter(("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"))
     monkeypatch.setattr(keeping.timestamps, "now", lambda: next(moments))
     project = Project(str(root))
 
-    assert [project.keeper.now, project.keeper.now] == ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]
-    assert isinstance(Keeper(project.store, project.settings, "x"), Keeper)
+    assert [project.writer.now, project.writer.now] == ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]
+    assert isinstance(Writer(project.store, project.settings, "x"), Writer)
 
 
 def test_nothing_is_got_where_there_is_no_memory(root):

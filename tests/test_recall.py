@@ -60,7 +60,7 @@ def test_a_memory_is_told_once_per_session(project):
 def test_a_memory_that_changed_is_told_again(project):
     told(project, ASKS)
     entry = project.get("sessions-live-in-postgres-not-redis")
-    project.keeper.update(entry.memory.id, {"content": {"decision": "User sessions expire after 7 days."}}, entry.hash)
+    project.writer.update(entry.memory.id, {"content": {"decision": "User sessions expire after 7 days."}}, entry.hash)
 
     assert "User sessions expire after 7 days" in told(project, ASKS)
 
@@ -107,7 +107,7 @@ def test_a_question_whose_answer_was_told_is_given_no_hint(project):
 def test_a_superseded_decision_never_appears_its_successor_does(project):
     project.save("decision", {"title": "A cookie carries it all", "context": "c",
                               "decision": "Nothing is kept on the server.", "rationale": "r"})  # fmt: skip
-    project.keeper.supersede("sessions-live-in-postgres-not-redis", "a-cookie-carries-it-all")
+    project.writer.supersede("sessions-live-in-postgres-not-redis", "a-cookie-carries-it-all")
 
     text = told(project, ASKS)
 
@@ -119,7 +119,7 @@ def test_a_superseded_decision_never_appears_its_successor_does(project):
 def test_the_users_own_memories_take_part_after_the_projects(project, home):
     mine = str(home / ".claude" / "memory")
     recollect.project.save(
-        recollect.store.writer.Keeper(recollect.store.store.Store(mine), load_settings(mine)),
+        recollect.store.writer.Writer(recollect.store.store.Store(mine), load_settings(mine)),
         "preference",
         {"title": "Login state after a deploy", "topic": "login state", "value": "Keep users logged in after a deploy.",
          "reason": "support tickets", "triggers": ["where do we keep sessions after a deploy"]},
@@ -146,7 +146,7 @@ def test_after_compaction_what_was_in_use_comes_back_once(project):
 def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(project):
     told(project, ASKS)
     project.save("decision", {"title": "Cookies", "context": "c", "decision": "Stateless.", "rationale": "r"})
-    project.keeper.supersede("sessions-live-in-postgres-not-redis", "cookies")
+    project.writer.supersede("sessions-live-in-postgres-not-redis", "cookies")
 
     again = for_prompt.after_compaction(Stores(project.store.root, ""), "s")
 

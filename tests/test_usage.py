@@ -385,7 +385,7 @@ def test_suggestions_name_what_was_contradicted_or_never_used(store):
     unused = project.save("decision", {**SESSIONS, "title": "Nobody needs this"}).path
     fine = project.save("decision", {**SESSIONS, "title": "This is fine"}).path
     gone = project.save("decision", {**SESSIONS, "title": "Retired by now"})
-    project.keeper.retire(gone.memory.id, reason="old")
+    project.writer.retire(gone.memory.id, reason="old")
     usage_log.append(store, [("contradicted", PATH), ("contradicted", gone.path), ("used", fine)])
     usage_log.append(store, [("ignored", path) for path in (unused, fine, gone.path) for _ in range(5)])
 

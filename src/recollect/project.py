@@ -15,7 +15,7 @@ from recollect.record.memory import Memory
 from recollect.search import index, rank
 from recollect.settings import Settings, load_settings
 from recollect.store.store import Entry, Store
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 
 class Hit:
@@ -82,9 +82,9 @@ class Project:
         return self._settings
 
     @property
-    def keeper(self) -> Keeper:
-        """A keeper of the project's store, at this moment."""
-        return Keeper(self.store, self.settings)
+    def writer(self) -> Writer:
+        """A writer of the project's store, at this moment."""
+        return Writer(self.store, self.settings)
 
     def get(self, reference: str) -> Entry:
         """A record of this project by its id, `category/id` or path."""
@@ -92,7 +92,7 @@ class Project:
 
     def save(self, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
         """Save a new record from a partial one; the first one founds the store."""
-        return save(self.keeper, category, given, allow_secret=allow_secret)
+        return save(self.writer, category, given, allow_secret=allow_secret)
 
     @property
     def stores(self) -> Stores:
@@ -135,13 +135,13 @@ class Project:
         ]
 
 
-def save(keeper: Keeper, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
+def save(writer: Writer, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
     """Save a new record from a partial one in any store."""
-    record = compose.compose(compose.category_of(category), given, now=keeper.now, allow_secret=allow_secret)
-    was_there = keeper.store.exists
-    entry = keeper.save(record)
-    if keeper.store.exists and not was_there:
-        git_files.ensure(keeper.store.root)
+    record = compose.compose(compose.category_of(category), given, now=writer.now, allow_secret=allow_secret)
+    was_there = writer.store.exists
+    entry = writer.save(record)
+    if writer.store.exists and not was_there:
+        git_files.ensure(writer.store.root)
     return entry
 
 

@@ -17,8 +17,8 @@ from recollect.project import save
 from recollect.record.memory import Memory
 from recollect.settings import load_settings
 from recollect.store import index_md
-from recollect.store.store import Entry, Store, problems_in_catalog
-from recollect.store.writer import Keeper
+from recollect.store.store import Entry, Store, index_md_problems
+from recollect.store.writer import Writer
 
 SMALL, LARGE = (2_000, 10_000) if os.environ.get("RECOLLECT_LONG") else (100, 500)
 
@@ -30,16 +30,16 @@ def projects(tmp_path_factory):
 
 def _project(folder, size):
     store = Store(str(folder / ".claude" / "memory"))
-    keeper = Keeper(store, load_settings(store.root), "2026-03-02T09:30:00Z")
+    writer = Writer(store, load_settings(store.root), "2026-03-02T09:30:00Z")
     given = {"title": "Model", "context": "c" * 200, "decision": "d", "rationale": "r", "tags": ["a", "b"]}
-    path = folder / ".claude/memory" / save(keeper, "decision", given).path
+    path = folder / ".claude/memory" / save(writer, "decision", given).path
     model = json.loads(path.read_text())
     for number in range(size - 1):
         link = {"supersedes": [f"model-{number - 1}"]} if number % 2 else {"superseded_by": f"model-{number + 1}"}
         record = {**model, "id": f"model-{number}", "title": f"Model {number}", **link}
         path.with_name(f"model-{number}.json").write_text(json.dumps(record))
     with store.writing():
-        store.rebuild_catalog()
+        store.rebuild_index_md()
     return folder
 
 
@@ -79,7 +79,7 @@ def test_comparing_the_catalog_is_no_hidden_loop(tmp_path):
         entries = [Entry(Memory("decision", f"r{n}", f"R {n}", {}), f"decisions/r{n}.json", "") for n in range(size)]
         (tmp_path / "index.md").write_text(index_md.render(entry.memory for entry in entries))
         started = process_time()
-        assert problems_in_catalog(store, entries) == []
+        assert index_md_problems(store, entries) == []
         return process_time() - started
 
     small, large = min(cost(4_000) for _ in range(3)), min(cost(20_000) for _ in range(3))

@@ -30,9 +30,9 @@ def test_gc_retires_what_is_past_its_retention(recollect, monkeypatch):
     recollect("config", "set", "categories.decision.retention_days", "10")
     monkeypatch.setattr(timestamps, "now", lambda: "2026-05-01T00:00:00Z")
 
-    deeds = json.loads(recollect("gc", "--json").out)["deeds"]
+    changes = json.loads(recollect("gc", "--json").out)["changes"]
 
-    assert deeds == [{"action": "retire", "path": "decisions/old.json", "reason": "unchanged for more than 10 days"}]
+    assert changes == [{"action": "retire", "path": "decisions/old.json", "reason": "unchanged for more than 10 days"}]
     assert recollect("list", "--status=retired").out.startswith("old\t")
 
 

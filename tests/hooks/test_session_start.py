@@ -59,7 +59,7 @@ def test_a_resumed_session_is_told_only_what_is_new(project, hook):
 def test_a_resumed_session_is_told_what_has_changed(project, hook):
     start(hook)
     entry = project.get("sessions-live-in-postgres-not-redis")
-    project.keeper.update(entry.path, {"content": {"decision": "Sessions expire after 30 days"}}, entry.hash)
+    project.writer.update(entry.path, {"content": {"decision": "Sessions expire after 30 days"}}, entry.hash)
 
     resumed = start(hook, "resume")
 

@@ -10,9 +10,9 @@ from recollect.capture.inbox import BrokenDraft, Draft, Inbox
 from recollect.errors import RecollectError
 from recollect.git import git_files
 from recollect.record import compose, memory
-from recollect.record.memory import Change, Memory
+from recollect.record.memory import HistoryEntry, Memory
 from recollect.store.store import Entry
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 _LONGEST_SOURCE = 1_000
 _MOST_TRIGGERS = 8
@@ -24,29 +24,29 @@ def source(session: str, evidence: tuple[str, ...]) -> str:
     return f"session {session or 'unknown'}{quoted}"[:_LONGEST_SOURCE]
 
 
-def accept(keeper: Keeper, box: Inbox, draft: Draft, *, project: str, force: bool = False) -> Entry:
+def accept(writer: Writer, box: Inbox, draft: Draft, *, project: str, force: bool = False) -> Entry:
     """Make a draft a record: a new one, a change of the one it updates, or the successor of the one it supersedes."""
     if draft.updates:
-        return merge(keeper, box, draft, draft.updates, project=project)
-    record = _dated(compose.checked(memory.to_json(draft.record)), keeper.now)
+        return merge(writer, box, draft, draft.updates, project=project)
+    record = _dated(compose.checked(memory.to_json(draft.record)), writer.now)
     if not force and not draft.supersedes:
-        near = near_duplicates.nearest(keeper.store, record)
+        near = near_duplicates.nearest(writer.store, record)
         near_duplicates.refuse(near, f"recollect review --accept {draft.name}")
     if draft.supersedes:
-        keeper.store.get(draft.supersedes)
-    entry = keeper.save(record)
-    git_files.ensure(keeper.store.root)
+        writer.store.get(draft.supersedes)
+    entry = writer.save(record)
+    git_files.ensure(writer.store.root)
     if draft.supersedes:
-        _, entry = keeper.supersede(draft.supersedes, entry.memory.id)
+        _, entry = writer.supersede(draft.supersedes, entry.memory.id)
     _settle(box, draft, project, "saved")
     return entry
 
 
-def merge(keeper: Keeper, box: Inbox, draft: Draft, into: str, *, project: str) -> Entry:
+def merge(writer: Writer, box: Inbox, draft: Draft, into: str, *, project: str) -> Entry:
     """Put what a draft says into an existing record."""
-    before = keeper.store.get(into)
+    before = writer.store.get(into)
     patch = merged(before.memory, draft.record)
-    after = keeper.update(before.path, patch, before.hash, summary=f"Merged a draft: {draft.record.title}")
+    after = writer.update(before.path, patch, before.hash, summary=f"Merged a draft: {draft.record.title}")
     _settle(box, draft, project, "saved")
     return after
 
@@ -88,7 +88,7 @@ def _grown(old: Any, new: Any) -> Any:
 
 
 def _dated(record: Memory, now: str) -> Memory:
-    accepted = Change(now, "Accepted from the inbox")
+    accepted = HistoryEntry(now, "Accepted from the inbox")
     return record._replace(created_at=now, updated_at=now, changes=(accepted,))
 
 
@@ -98,12 +98,12 @@ def _settle(box: Inbox, draft: Draft, project: str, state: str) -> None:
     box.drop(draft.name)
 
 
-def preview(keeper: Keeper, draft: Draft, into: str) -> tuple[Memory, Memory]:
+def preview(writer: Writer, draft: Draft, into: str) -> tuple[Memory, Memory]:
     """The record as it is, and as it would be with the draft merged into it."""
     from recollect.record import lifecycle
 
-    before = keeper.store.get(into).memory
-    return before, lifecycle.revised(before, merged(before, draft.record), now=keeper.now)
+    before = writer.store.get(into).memory
+    return before, lifecycle.revised(before, merged(before, draft.record), now=writer.now)
 
 
 def find(box: Inbox, name: str) -> Union[Draft, BrokenDraft]:

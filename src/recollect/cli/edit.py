@@ -31,13 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    keeper = store_args.existing_keeper(args)
-    before = keeper.store.get(args.id)
+    writer = store_args.existing_writer(args)
+    before = writer.store.get(args.id)
     copy = _copy(before, args.draft)
     try:
         let_edit(copy)
         patch = difference(memory.to_json(before.memory), read_edited(copy))
-        after = keeper.update(
+        after = writer.update(
             before.path,
             patch,
             before.hash,
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> Answer:
         error.fix = f"your text is kept: recollect edit {before.memory.id} --from {shlex.quote(copy)}; {error.fix}"
         raise
     shutil.rmtree(os.path.dirname(copy))
-    return told(args, keeper.store, before, after)
+    return told(args, writer.store, before, after)
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -126,15 +126,15 @@ def _since(each: Verdict) -> str:
 
 
 def _reanchor(args: argparse.Namespace) -> Answer:
-    keeper = store_args.existing_keeper(args)
-    _require_project(keeper.store)
+    writer = store_args.existing_writer(args)
+    _require_project(writer.store)
     done = []
     for reference in args.ids:
-        before = keeper.store.get(reference)
-        (checked,) = check_all(keeper.store, [before]) or [Checked(before, (), ())]
+        before = writer.store.get(reference)
+        (checked,) = check_all(writer.store, [before]) or [Checked(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
-        after = keeper.reanchor(before.path, moved)
-        done.append({**store_args.handle(keeper.store, after), **_outcome(before.memory, after.memory, moved)})
+        after = writer.reanchor(before.path, moved)
+        done.append({**store_args.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})
     return Answer({"records": done, "dry_run": args.dry_run}, lambda screen: _summary(screen, done, args.dry_run))
 
 

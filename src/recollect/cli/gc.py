@@ -7,7 +7,7 @@ import argparse
 from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.store.writer import Deed
+from recollect.store.writer import Change
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,17 +15,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    deeds = store_args.existing_keeper(args).collect(dry_run=args.dry_run)
-    data = {"deeds": [deed._asdict() for deed in deeds], "dry_run": args.dry_run}
-    return Answer(data, lambda screen: _text(screen, deeds, args.dry_run))
+    changes = store_args.existing_writer(args).collect(dry_run=args.dry_run)
+    data = {"changes": [change._asdict() for change in changes], "dry_run": args.dry_run}
+    return Answer(data, lambda screen: _text(screen, changes, args.dry_run))
 
 
-def _text(screen: Screen, deeds: list[Deed], dry_run: bool) -> str:
-    if not deeds:
+def _text(screen: Screen, changes: list[Change], dry_run: bool) -> str:
+    if not changes:
         return "nothing to collect"
     done = {"delete": "deleted", "retire": "retired"}
     lines = []
-    for deed in deeds:
-        verb = f"would {deed.action}" if dry_run else screen.paint(done[deed.action], "yellow")
-        lines.append(f"{verb} {deed.path}: {clean(deed.reason)}")
+    for change in changes:
+        verb = f"would {change.action}" if dry_run else screen.paint(done[change.action], "yellow")
+        lines.append(f"{verb} {change.path}: {clean(change.reason)}")
     return "\n".join(lines)

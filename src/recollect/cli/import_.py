@@ -30,15 +30,15 @@ def run(args: argparse.Namespace) -> Answer:
         raise BadInput(
             f"nothing to import was found in {root}", fix="name files or folders of Markdown: recollect import PATH"
         )
-    keeper = store_args.keeper_of(args)
-    known = [entry.memory for entry in keeper.store.entries()] if keeper.store.exists else []
-    harvest = discover.gather(root, chosen, keeper.now, known)
-    saved, clashes = keeping.save(keeper, harvest.records)
+    writer = store_args.writer_of(args)
+    known = [entry.memory for entry in writer.store.entries()] if writer.store.exists else []
+    harvest = discover.gather(root, chosen, writer.now, known)
+    saved, clashes = keeping.save(writer, harvest.records)
     refused = [*harvest.refused, *clashes]
     data: dict[str, Any] = {
         "dry_run": args.dry_run,
         "files": [source.path for source in chosen],
-        "saved": [{**store_args.handle(keeper.store, entry), "source": entry.memory.source} for entry in saved],
+        "saved": [{**store_args.handle(writer.store, entry), "source": entry.memory.source} for entry in saved],
         "skipped": [twin._asdict() for twin in harvest.twins],
         "refused": [refusal._asdict() for refusal in refused],
     }

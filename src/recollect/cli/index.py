@@ -11,7 +11,7 @@ from recollect.cli.output import Answer
 from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean
 from recollect.store import index_md
-from recollect.store.store import Entry, Store, problems_in_catalog
+from recollect.store.store import Entry, Store, index_md_problems
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def _rebuild(store: Store) -> Answer:
 
 def _check(store: Store) -> Answer:
     found = watched(store.scan(), "reading records")
-    drift = problems_in_catalog(store, (each for each in found if isinstance(each, Entry)))
+    drift = index_md_problems(store, (each for each in found if isinstance(each, Entry)))
 
     def text(screen: Screen) -> str:
         if not drift:

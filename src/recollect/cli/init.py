@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> Answer:
     with store.writing():
         written = git_files.ensure(store.root)
         if not os.path.exists(os.path.join(store.root, paths.INDEX_MD)):
-            store.rebuild_catalog()
+            store.rebuild_index_md()
             written.append(paths.INDEX_MD)
     notes = []
     if not args.user:

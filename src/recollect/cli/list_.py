@@ -14,7 +14,7 @@ from recollect.cli.terminal import Screen, table
 from recollect.errors import BadInput, Locked, Unwritable
 from recollect.record import compose, schema
 from recollect.record.memory import Memory
-from recollect.store.store import Broken, Entry, Store, problems_in_catalog
+from recollect.store.store import Broken, Entry, Store, index_md_problems
 
 STATUSES = ("active", "superseded", "retired", "archived", "all")
 
@@ -46,11 +46,11 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _heal(store: Store, entries: list[Entry]) -> None:
     """Make index.md again where it disagrees with the records, as after a merge."""
-    if not problems_in_catalog(store, entries):
+    if not index_md_problems(store, entries):
         return
     try:
         with store.writing():
-            store.rebuild_catalog()
+            store.rebuild_index_md()
     except (Unwritable, Locked):
         # A list can be read where nothing can be written; `doctor` tells of both.
         return

@@ -22,7 +22,7 @@ from recollect.project import Project
 from recollect.record import compose, memory
 from recollect.record.memory import Memory
 from recollect.store.store import Entry
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 _QUESTION = "[a]ccept  [e]dit  [m]erge  [r]eject  [s]kip  [q]uit ? "
 _WORDS = {"a": "accept", "e": "edit", "m": "merge", "r": "reject", "s": "skip", "q": "quit"}
@@ -56,8 +56,8 @@ class Desk:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.keeper: Keeper = store_args.keeper_of(args)
-        self.box = Inbox(self.keeper.store.root)
+        self.writer: Writer = store_args.writer_of(args)
+        self.box = Inbox(self.writer.store.root)
         self.project = Project(args.project).root
         self.screen = Screen.of(sys.stdout)
 
@@ -73,16 +73,16 @@ class Desk:
             into = self.args.into or draft.updates
             if not into:
                 raise BadInput("--merge needs the record to merge into", fix=f"--merge {name} --into ID")
-            return self._done("merged", name, review.merge(self.keeper, self.box, draft, into, project=self.project))
+            return self._done("merged", name, review.merge(self.writer, self.box, draft, into, project=self.project))
         return self._done("accepted", name, self._accept(draft))
 
     def _accept(self, draft: Draft) -> Entry:
         args = self.args
         draft = draft._replace(updates=args.update or draft.updates, supersedes=args.supersedes or draft.supersedes)
-        return review.accept(self.keeper, self.box, draft, project=self.project, force=args.force)
+        return review.accept(self.writer, self.box, draft, project=self.project, force=args.force)
 
     def _done(self, verb: str, name: str, entry: Entry) -> Answer:
-        return _told(verb, name, store_args.handle(self.keeper.store, entry))
+        return _told(verb, name, store_args.handle(self.writer.store, entry))
 
     def walk(self) -> Answer:
         """Show every draft and ask what shall become of it."""
@@ -127,14 +127,14 @@ class Desk:
         if verb == "merge":
             return self._merge(draft), draft
         if verb == "accept":
-            entry = review.accept(self.keeper, self.box, draft, project=self.project, force=self._insists(draft))
+            entry = review.accept(self.writer, self.box, draft, project=self.project, force=self._insists(draft))
             self._say(f"{self.screen.paint('saved', 'green')} {entry.path}")
             return "accepted", draft
         return "", draft
 
     def _insists(self, draft: Draft) -> bool:
         """Whether a draft is to be saved beside the record that says the same or the opposite."""
-        near = [] if draft.updates or draft.supersedes else near_duplicates.nearest(self.keeper.store, draft.record)
+        near = [] if draft.updates or draft.supersedes else near_duplicates.nearest(self.writer.store, draft.record)
         if not near or near[0].verdict not in ("same", "reverses"):
             return False
         one = near[0]
@@ -142,15 +142,15 @@ class Desk:
         return self._ask(f"{one.entry.path} {word} ({one.reason}). Save it all the same? [y/N] ").lower()[:1] == "y"
 
     def _merge(self, draft: Draft) -> str:
-        near = near_duplicates.nearest(self.keeper.store, draft.record)
+        near = near_duplicates.nearest(self.writer.store, draft.record)
         likely = draft.updates or (near[0].memory.id if near else "")
         into = self._ask(f"into which record? [{likely}] ") or likely
         if not into:
             return ""
-        self._say(difference(*review.preview(self.keeper, draft, into), self.screen))
+        self._say(difference(*review.preview(self.writer, draft, into), self.screen))
         if self._ask("merge? [y/N] ").lower()[:1] != "y":
             return ""
-        review.merge(self.keeper, self.box, draft, into, project=self.project)
+        review.merge(self.writer, self.box, draft, into, project=self.project)
         return "merged"
 
     def _edit(self, draft: Draft) -> Draft:
@@ -171,12 +171,12 @@ class Desk:
             self._say(f"{self.screen.paint('said', 'cyan')}: {clean(quote)}")
         if draft.is_machine_made:
             self._say(self.screen.paint("made by recollect from the transcript, not by an agent", "yellow"))
-        for one in near_duplicates.nearest(self.keeper.store, draft.record):
+        for one in near_duplicates.nearest(self.writer.store, draft.record):
             word = {"same": "says the same", "reverses": "contradicts this"}.get(one.verdict, "is near")
             self._say(f"{self.screen.paint(word, 'yellow')}: {one.entry.path} ({clean(one.memory.title)})")
         target_id = draft.updates
-        if target_id and self.keeper.store.has(target_id):
-            self._say(difference(*review.preview(self.keeper, draft, target_id), self.screen))
+        if target_id and self.writer.store.has(target_id):
+            self._say(difference(*review.preview(self.writer, draft, target_id), self.screen))
 
     def _say(self, text: str) -> None:
         print(text, flush=True)

@@ -18,7 +18,7 @@ from recollect.errors import BadInput
 from recollect.project import Project
 from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,17 +38,17 @@ def run(args: argparse.Namespace) -> Answer:
     category = compose.category_of(args.category)
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
-    keeper = store_args.keeper_of(args)
+    writer = store_args.writer_of(args)
     made = _offer(args)
     partial = {**_origin(args, made), **record_args.record(args, category)}
-    record = compose.compose(category, partial, now=keeper.now, allow_secret=args.allow_secret)
-    near = _near(args, keeper, record)
+    record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
+    near = _near(args, writer, record)
     if args.draft:
-        answer = _draft(args, keeper, record, made, near)
+        answer = _draft(args, writer, record, made, near)
     elif args.update:
-        answer = _update(args, keeper, record)
+        answer = _update(args, writer, record)
     else:
-        answer = _save(args, keeper, category, partial, near)
+        answer = _save(args, writer, category, partial, near)
     if made and not args.dry_run:
         state = "drafted" if args.draft else "saved"
         suggestion_log.note(Project(args.project).root, state, category, made.session, made.evidence)
@@ -70,24 +70,24 @@ def _origin(args: argparse.Namespace, made: Offer | None) -> dict[str, Any]:
     return {"origin": "agent"} if args.draft else {}
 
 
-def _near(args: argparse.Namespace, keeper: Keeper, record: Memory) -> list[Neighbour]:
+def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Neighbour]:
     """The nearest records; refused if one says nearly the same or the opposite and nobody said what to do with it."""
     for reference in (args.update, args.supersedes):
         if reference:
-            keeper.store.get(reference)
-    if keeper.store.has(record.path):
+            writer.store.get(reference)
+    if writer.store.has(record.path):
         return []
-    near = near_duplicates.nearest(keeper.store, record)
+    near = near_duplicates.nearest(writer.store, record)
     if not (args.force or args.update or args.supersedes):
         near_duplicates.refuse(near, "the same command with")
     return near
 
 
 def _draft(
-    args: argparse.Namespace, keeper: Keeper, record: Memory, made: Offer | None, near: list[Neighbour]
+    args: argparse.Namespace, writer: Writer, record: Memory, made: Offer | None, near: list[Neighbour]
 ) -> Answer:
     if not args.update:
-        keeper.store.refuse_existing(record.id)
+        writer.store.refuse_existing(record.id)
     draft = inbox.draft_of(
         record,
         session=made.session if made else "",
@@ -96,7 +96,7 @@ def _draft(
         updates=args.update,
         supersedes=args.supersedes,
     )
-    box = Inbox(keeper.store.root)
+    box = Inbox(writer.store.root)
     if not args.dry_run:
         box.put(draft)
     data = {**_draft_handle(box, draft), "nearest": [_brief(one) for one in near], "dry_run": args.dry_run}
@@ -120,22 +120,22 @@ def _draft_handle(box: Inbox, draft: Draft) -> dict[str, Any]:
     }
 
 
-def _update(args: argparse.Namespace, keeper: Keeper, record: Memory) -> Answer:
-    before = keeper.store.get(args.update)
+def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
+    before = writer.store.get(args.update)
     patch = review.merged(before.memory, record)
     summary = f"Updated from: {record.title}"
-    after = keeper.update(before.path, patch, before.hash, summary=summary, allow_secret=args.allow_secret)
-    return told(args, keeper.store, before, after)
+    after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=args.allow_secret)
+    return told(args, writer.store, before, after)
 
 
 def _save(
-    args: argparse.Namespace, keeper: Keeper, category: str, partial: dict[str, Any], near: list[Neighbour]
+    args: argparse.Namespace, writer: Writer, category: str, partial: dict[str, Any], near: list[Neighbour]
 ) -> Answer:
-    entry = project.save(keeper, category, partial, allow_secret=args.allow_secret)
+    entry = project.save(writer, category, partial, allow_secret=args.allow_secret)
     if args.supersedes:
-        _, entry = keeper.supersede(args.supersedes, entry.memory.id)
+        _, entry = writer.supersede(args.supersedes, entry.memory.id)
     data: dict[str, Any] = {
-        **store_args.handle(keeper.store, entry),
+        **store_args.handle(writer.store, entry),
         "nearest": [_brief(one) for one in near],
         "dry_run": args.dry_run,
     }

@@ -8,7 +8,7 @@ from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen
 from recollect.store.store import Entry
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 _DONE = {"retire": "retired", "restore": "restored", "archive": "archived", "unarchive": "unarchived"}
 
@@ -22,10 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    keeper = store_args.existing_keeper(args)
-    entry = _carry_out(keeper, args)
-    data = {**store_args.handle(keeper.store, entry), "action": args.command, "dry_run": args.dry_run}
-    grace = keeper.settings.number("delete.grace_period_days")
+    writer = store_args.existing_writer(args)
+    entry = _carry_out(writer, args)
+    data = {**store_args.handle(writer.store, entry), "action": args.command, "dry_run": args.dry_run}
+    grace = writer.settings.number("delete.grace_period_days")
 
     def text(screen: Screen) -> str:
         verb = f"would {args.command}" if args.dry_run else screen.paint(_DONE[args.command], "green")
@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> Answer:
     return Answer(data, text)
 
 
-def _carry_out(keeper: Keeper, args: argparse.Namespace) -> Entry:
+def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
     if args.command == "retire":
-        return keeper.retire(args.id, args.reason)
+        return writer.retire(args.id, args.reason)
     if args.command == "archive":
-        return keeper.archive(args.id, args.reason)
-    return keeper.restore(args.id) if args.command == "restore" else keeper.unarchive(args.id)
+        return writer.archive(args.id, args.reason)
+    return writer.restore(args.id) if args.command == "restore" else writer.unarchive(args.id)

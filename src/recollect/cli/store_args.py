@@ -10,15 +10,15 @@ from recollect import paths
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Project, found
 from recollect.settings import load_settings
-from recollect.store.dry_run import Rehearsal
+from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Entry, Store
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 
 def store_of(args: argparse.Namespace) -> Store:
     """The project's store, or the user's with `--user`; it may not exist yet."""
     store = Store(paths.user_store()) if args.user else Project(args.project).store
-    return Rehearsal(store.root) if getattr(args, "dry_run", False) else store
+    return DryRunStore(store.root) if getattr(args, "dry_run", False) else store
 
 
 def existing(args: argparse.Namespace) -> Store:
@@ -26,16 +26,16 @@ def existing(args: argparse.Namespace) -> Store:
     return found(store_of(args))
 
 
-def keeper_of(args: argparse.Namespace) -> Keeper:
+def writer_of(args: argparse.Namespace) -> Writer:
     """Whoever carries changes out on the store; with `--dry-run` nothing reaches the disk."""
     store = store_of(args)
-    return Keeper(store, load_settings(store.root))
+    return Writer(store, load_settings(store.root))
 
 
-def existing_keeper(args: argparse.Namespace) -> Keeper:
-    keeper = keeper_of(args)
-    found(keeper.store)
-    return keeper
+def existing_writer(args: argparse.Namespace) -> Writer:
+    writer = writer_of(args)
+    found(writer.store)
+    return writer
 
 
 def shown(store: Store, path: str) -> str:

@@ -16,11 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    keeper = store_args.existing_keeper(args)
-    old, new = keeper.supersede(args.old, args.new)
+    writer = store_args.existing_writer(args)
+    old, new = writer.supersede(args.old, args.new)
     data = {
-        "old": store_args.handle(keeper.store, old),
-        "new": store_args.handle(keeper.store, new),
+        "old": store_args.handle(writer.store, old),
+        "new": store_args.handle(writer.store, new),
         "dry_run": args.dry_run,
     }
 

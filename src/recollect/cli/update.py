@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    keeper = store_args.existing_keeper(args)
-    before = keeper.store.get(args.id)
+    writer = store_args.existing_writer(args)
+    before = writer.store.get(args.id)
     patch = record_args.patch(args, before.memory.category)
     if not args.hash and not _only_adds(args, patch):
         raise BadInput(
@@ -37,10 +37,10 @@ def run(args: argparse.Namespace) -> Answer:
         )
     if args.trigger:
         patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
-    after = keeper.update(
+    after = writer.update(
         before.path, patch, args.hash or before.hash, summary=args.summary, allow_secret=args.allow_secret
     )
-    return told(args, keeper.store, before, after)
+    return told(args, writer.store, before, after)
 
 
 def _only_adds(args: argparse.Namespace, patch: dict[str, Any]) -> bool:

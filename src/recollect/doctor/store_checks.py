@@ -13,7 +13,7 @@ from recollect.git import git_files
 from recollect.record import memory, schema, secrets
 from recollect.settings import Settings
 from recollect.store import links
-from recollect.store.store import Broken, Entry, Store, problems_in_catalog
+from recollect.store.store import Broken, Entry, Store, index_md_problems
 
 _UNFINISHED_AFTER = 60
 """Seconds after which a temporary file counts as left over: a writer needs milliseconds."""
@@ -61,8 +61,8 @@ def repair(store: Store) -> list[str]:
         for path in _leftovers(store, older_than=0):
             files.remove(path)
             done.append(f"deleted {os.path.relpath(path, store.root)}")
-        if problems_in_catalog(store, store.entries()) or not store.catalog_text():
-            store.rebuild_catalog()
+        if index_md_problems(store, store.entries()) or not store.index_md_text():
+            store.rebuild_index_md()
             done.append(f"rebuilt {paths.INDEX_MD}")
         done += [f"completed {name}" for name in git_files.ensure(store.root)]
     return done
@@ -156,7 +156,7 @@ def _older(entries: list[Entry]) -> Iterator[Finding]:
 
 
 def _index_md(store: Store, entries: list[Entry]) -> Iterator[Finding]:
-    drift = problems_in_catalog(store, entries)
+    drift = index_md_problems(store, entries)
     if drift:
         what = f"{paths.INDEX_MD} disagrees with the records: {drift[0]}{_more(drift)}"
         yield Finding("warning", "index", what, "recollect index rebuild")

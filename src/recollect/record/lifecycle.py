@@ -1,6 +1,6 @@
 """What happens to a record after it was saved: changed, retired, restored, archived, replaced, collected.
 
-Pure: each function takes a memory and gives the one that should take its place. `keeper` does it on a store.
+Pure: each function takes a memory and gives the one that should take its place. `writer` does it on a store.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from recollect import categories, timestamps
 from recollect.errors import BadInput, Invalid, WrongState
 from recollect.record import memory, sanitize
-from recollect.record.memory import Change, Memory
+from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
 
 NEWEST_CHANGES = 50
@@ -23,7 +23,7 @@ _KEPT = frozenset(
 )
 
 
-def noted(record: Memory, change: Change) -> Memory:
+def noted(record: Memory, change: HistoryEntry) -> Memory:
     """The record with one more line of history."""
     changes = (*record.changes, change)[-NEWEST_CHANGES:]
     return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=change.date)
@@ -58,31 +58,31 @@ def revised(
     changed = memory.from_json(_sound(new, old))
     lines = list(_differences(old, memory.to_json(changed), now))
     if lost:
-        lines.append(Change(now, f"Tags are full: dropped {', '.join(lost)}", "tags"))
+        lines.append(HistoryEntry(now, f"Tags are full: dropped {', '.join(lost)}", "tags"))
     if not lines:
         return record
     if summary:
-        lines.insert(0, Change(now, summary[:300]))
+        lines.insert(0, HistoryEntry(now, summary[:300]))
     changes = (*record.changes, *lines)[-NEWEST_CHANGES:]
     return changed._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=now)
 
 
 def retired(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active", "archived"), "retire")
-    change = Change(now, f"Retired: {reason}"[:300], "record_status", record.record_status, "retired")
+    change = HistoryEntry(now, f"Retired: {reason}"[:300], "record_status", record.record_status, "retired")
     kept = record._replace(archived_at="", archived_reason="")
     return noted(kept._replace(record_status="retired", retired_at=now, retired_reason=reason.strip()[:500]), change)
 
 
 def restored(record: Memory, now: str) -> Memory:
     _require(record, ("retired",), "restore")
-    change = Change(now, "Restored", "record_status", "retired", "active")
+    change = HistoryEntry(now, "Restored", "record_status", "retired", "active")
     return noted(record._replace(record_status="active", retired_at="", retired_reason=""), change)
 
 
 def archived(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active",), "archive")
-    change = Change(now, f"Archived: {reason}"[:300], "record_status", "active", "archived")
+    change = HistoryEntry(now, f"Archived: {reason}"[:300], "record_status", "active", "archived")
     return noted(
         record._replace(record_status="archived", archived_at=now, archived_reason=reason.strip()[:500]), change
     )
@@ -90,7 +90,7 @@ def archived(record: Memory, reason: str, now: str) -> Memory:
 
 def unarchived(record: Memory, now: str) -> Memory:
     _require(record, ("archived",), "unarchive")
-    change = Change(now, "Unarchived", "record_status", "archived", "active")
+    change = HistoryEntry(now, "Unarchived", "record_status", "archived", "active")
     return noted(record._replace(record_status="active", archived_at="", archived_reason=""), change)
 
 
@@ -109,8 +109,8 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     linked = old._replace(superseded_by=new.id, content=content)
     successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old.id))))
     return (
-        noted(linked, Change(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
-        noted(successor, Change(now, f"Supersedes {old.id}", "supersedes", None, old.id)),
+        noted(linked, HistoryEntry(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
+        noted(successor, HistoryEntry(now, f"Supersedes {old.id}", "supersedes", None, old.id)),
     )
 
 
@@ -183,13 +183,15 @@ def _sound(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     return raw
 
 
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> Iterable[Change]:
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> Iterable[HistoryEntry]:
     for prefix, before, after in (("", old, new), ("content.", old["content"], new["content"])):
         for key in dict.fromkeys((*before, *after)):
             if key in _KEPT or key == "content" or before.get(key) == after.get(key):
                 continue
             verb = "Added" if key not in before else "Removed" if key not in after else "Changed"
-            yield Change(now, f"{verb} {prefix}{key}", prefix + key, _brief(before.get(key)), _brief(after.get(key)))
+            yield HistoryEntry(
+                now, f"{verb} {prefix}{key}", prefix + key, _brief(before.get(key)), _brief(after.get(key))
+            )
 
 
 def _brief(value: Any) -> Any:

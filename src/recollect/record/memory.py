@@ -29,7 +29,7 @@ class Anchor(NamedTuple):
     unknown: Mapping[str, Any] = {}
 
 
-class Change(NamedTuple):
+class HistoryEntry(NamedTuple):
     """One line of a memory's history."""
 
     date: str = ""
@@ -69,7 +69,7 @@ class Memory(NamedTuple):
     anchors: tuple[Anchor, ...] = ()
     origin: str = ""
     source: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[HistoryEntry, ...] = ()
     times_updated: int = 0
     retired_at: str = ""
     retired_reason: str = ""
@@ -144,7 +144,7 @@ def from_json(raw: Mapping[str, Any]) -> Memory:
     for key in ("tags", "triggers", "related_files", "supersedes"):
         known[key] = tuple(known.get(key, ()))
     known["anchors"] = tuple(_part(Anchor, anchor) for anchor in known.get("anchors", ()))
-    known["changes"] = tuple(_part(Change, change) for change in known.get("changes", ()))
+    known["changes"] = tuple(_part(HistoryEntry, change) for change in known.get("changes", ()))
     known["scope"] = _part(Scope, known.get("scope", {}))
     unknown = {key: value for key, value in raw.items() if key not in schema.KEYS}
     return Memory(**known, unknown=unknown)

@@ -23,7 +23,7 @@ def title(text: str) -> str:
 
 
 def tag(text: str) -> str:
-    """A tag as it may stand in a record: lower case, no spaces, none of the catalog's delimiters."""
+    """A tag as it may stand in a record: lower case, no spaces, none of the delimiters of `index.md`."""
     clean = visible(_unmarked(one_line(text)).lower())
     kept = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
     return re.sub(r"-{2,}", "-", kept).strip("-:")[:LONGEST_TAG].rstrip("-:")
@@ -35,7 +35,7 @@ def tags(texts: list[str]) -> tuple[str, ...]:
 
 
 def one_line(text: str) -> str:
-    """Text on one line without anything invisible, and without the catalog's delimiters."""
+    """Text on one line without anything invisible, and without the delimiters of `index.md`."""
     return " ".join(visible(text).replace("->", "→").replace("#tags:", "# tags:").split())
 
 

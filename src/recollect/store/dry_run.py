@@ -12,7 +12,7 @@ from recollect.record.memory import Memory
 from recollect.store.store import Batch, Broken, Entry, Store
 
 
-class Rehearsal(Store):
+class DryRunStore(Store):
     """A store that remembers what would have been written to it, and shows it to whoever reads on."""
 
     def __init__(self, root: str) -> None:
@@ -45,10 +45,10 @@ class Rehearsal(Store):
 
 
 class _Plan(Batch):
-    def __init__(self, store: Rehearsal) -> None:
+    def __init__(self, store: DryRunStore) -> None:
         super().__init__(store)
-        self._rehearsal = store
+        self._dry_run = store
 
     def commit(self) -> None:
-        self._rehearsal.planned.update(self._puts)
-        self._rehearsal.dropped += self._drops
+        self._dry_run.planned.update(self._puts)
+        self._dry_run.dropped += self._drops

@@ -22,12 +22,12 @@ def line(memory: Memory) -> str:
 
 
 def render(memories: Iterable[Memory]) -> str:
-    """The whole catalog of a store."""
+    """The whole page of a store."""
     return _page(sorted(line(memory) for memory in memories if memory.record_status == "active"))
 
 
 def revise(text: str, *, gone: Iterable[str], written: Iterable[Memory]) -> str:
-    """The catalog after some records were removed (by path) and others written, without reading the rest."""
+    """The page after some records were removed (by path) and others written, without reading the rest."""
     written = tuple(written)
     stale = tuple(f" -> {path} #tags:" for path in (*gone, *(memory.path for memory in written)))
     kept = {entry for entry in entries(text) if not any(mark in entry for mark in stale)}
@@ -35,7 +35,7 @@ def revise(text: str, *, gone: Iterable[str], written: Iterable[Memory]) -> str:
 
 
 def entries(text: str) -> list[str]:
-    """The lines of a catalog that stand for records."""
+    """The lines of a page that stand for records."""
     return [entry for entry in text.split("\n") if entry.startswith("- [")]
 
 

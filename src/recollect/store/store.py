@@ -28,7 +28,7 @@ from recollect.record.memory import Memory
 from recollect.store import index_md, journal
 
 _LOCK = ".lock"
-_LARGEST_CATALOG = 100_000_000
+_LARGEST_INDEX_MD = 100_000_000
 
 
 class Entry(NamedTuple):
@@ -204,17 +204,17 @@ class Store:
     def _recover(self) -> None:
         if self.is_interrupted:
             journal.finish(self.root)
-            self.rebuild_catalog()
+            self.rebuild_index_md()
             journal.end(self.root)
 
-    def rebuild_catalog(self) -> None:
+    def rebuild_index_md(self) -> None:
         text = index_md.render(entry.memory for entry in self.entries())
         files.write(os.path.join(self.root, paths.INDEX_MD), text.encode("utf-8"), lasting=False)
 
-    def catalog_text(self) -> str:
-        """The catalog as it stands on disk; empty if it is missing or unreadable."""
+    def index_md_text(self) -> str:
+        """`index.md` as it stands on disk; empty if it is missing or unreadable."""
         try:
-            data = files.read(os.path.join(self.root, paths.INDEX_MD), _LARGEST_CATALOG)
+            data = files.read(os.path.join(self.root, paths.INDEX_MD), _LARGEST_INDEX_MD)
         except OSError:
             return ""
         return data.decode("utf-8", "replace").replace("\r\n", "\n")
@@ -267,22 +267,22 @@ class Batch:
         for path in changes:
             files.inside(root, path)
         journal.begin(root, changes)
-        self._revise_catalog(root)
+        self._revise_index_md(root)
         journal.end(root)
 
-    def _revise_catalog(self, root: str) -> None:
-        before = self._store.catalog_text()
+    def _revise_index_md(self, root: str) -> None:
+        before = self._store.index_md_text()
         if not before:
-            self._store.rebuild_catalog()
+            self._store.rebuild_index_md()
             return
         text = index_md.revise(before, gone=self._drops, written=self._puts.values())
         files.write(os.path.join(root, paths.INDEX_MD), text.encode("utf-8"), lasting=False)
 
 
-def problems_in_catalog(store: Store, entries: Iterable[Entry]) -> list[str]:
+def index_md_problems(store: Store, entries: Iterable[Entry]) -> list[str]:
     """How `index.md` differs from the files: one line for each entry missing, stale or twice there."""
     wanted = {index_md.line(entry.memory) for entry in entries if entry.memory.record_status == "active"}
-    listed = index_md.entries(store.catalog_text())
+    listed = index_md.entries(store.index_md_text())
     missing = [f"not listed: {line}" for line in sorted(wanted.difference(listed))]
     stale = [f"listed but not so: {line}" for line in sorted(set(listed) - wanted)]
     twice = [f"listed twice: {line}" for line, count in sorted(Counter(listed).items()) if count > 1]

@@ -9,12 +9,12 @@ from recollect import categories, timestamps
 from recollect.errors import NotFound, WrongState
 from recollect.freshness import anchors
 from recollect.record import compose, lifecycle, slug
-from recollect.record.memory import Change, Memory
+from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
 from recollect.store.store import Batch, Entry, Store
 
 
-class Deed(NamedTuple):
+class Change(NamedTuple):
     """Something that was done, or would be, to a record."""
 
     action: str
@@ -22,7 +22,7 @@ class Deed(NamedTuple):
     reason: str
 
 
-class Keeper:
+class Writer:
     """Carries changes out on a store, each as one step under the lock."""
 
     def __init__(self, store: Store, settings: Settings, now: str = "") -> None:
@@ -97,7 +97,7 @@ class Keeper:
             new_id, number = slug.numbered(wanted, number), number + 1
         if new_id == before.id:
             return after
-        change = Change(self.now, f"Renamed from {before.id}", "id", before.id, new_id)
+        change = HistoryEntry(self.now, f"Renamed from {before.id}", "id", before.id, new_id)
         return after._replace(id=new_id, changes=(*after.changes, change)[-lifecycle.NEWEST_CHANGES :])
 
     def _relink(self, batch: Batch, old_id: str, new_id: str) -> None:
@@ -111,7 +111,7 @@ class Keeper:
 
     def reanchor(self, reference: str, moved: Mapping[str, str]) -> Entry:
         """Confirm that a record holds for its files as they are now; `moved` says which have another name."""
-        change = Change(self.now, "Confirmed against its files", "anchors")
+        change = HistoryEntry(self.now, "Confirmed against its files", "anchors")
         return self._step(
             reference,
             lambda record: lifecycle.noted(anchors.confirmed(record, self._project, self.now, moved), change),
@@ -157,24 +157,24 @@ class Keeper:
             except NotFound:
                 return
 
-    def collect(self, *, dry_run: bool = False) -> list[Deed]:
+    def collect(self, *, dry_run: bool = False) -> list[Change]:
         """Retire what is past its retention, delete what was retired longer ago than the grace period."""
         grace = self.settings.number("delete.grace_period_days")
-        deeds = []
+        changes = []
         with self.store.writing() as batch:
             for entry in self.store.entries():
                 record = entry.memory
                 if lifecycle.past_grace(record, grace, self.now):
-                    deeds.append(Deed("delete", entry.path, f"retired more than {grace:g} days ago"))
+                    changes.append(Change("delete", entry.path, f"retired more than {grace:g} days ago"))
                     if not dry_run:
                         batch.drop(entry.path)
                 elif record.record_status == "active" and lifecycle.past_retention(record, self.settings, self.now):
                     days = self.settings.retention_days(record.category)
-                    deeds.append(Deed("retire", entry.path, f"unchanged for more than {days} days"))
+                    changes.append(Change("retire", entry.path, f"unchanged for more than {days} days"))
                     if not dry_run:
                         reason = f"past its retention of {days} days"
                         batch.put(lifecycle.retired(record, reason, self.now), over=record)
-        return deeds
+        return changes
 
 
 def _is_at(store: Store, record: Memory) -> bool:

@@ -1,6 +1,6 @@
 """A process that changes a store at random and logs what was acknowledged: races and kills are tested with it.
 
-    python tests/writer.py STORE LOG NUMBER SEED STEPS
+    python tests/busy_writer.py STORE LOG NUMBER SEED STEPS
 
 Each line of the log is written and flushed after a change was acknowledged: what it says must be true for ever.
 All writers count up one number in each of a few shared records, so that a lost update shows as a number given twice.
@@ -17,14 +17,14 @@ from recollect import errors
 from recollect.record import compose
 from recollect.settings import Settings
 from recollect.store.store import Store
-from recollect.store.writer import Keeper
+from recollect.store.writer import Writer
 
 SHARED = 4
 
 
-class Writer:
+class BusyWriter:
     def __init__(self, root: str, log: str, number: int, seed: int) -> None:
-        self.keeper = Keeper(Store(root), Settings())
+        self.writer = Writer(Store(root), Settings())
         self.number = number
         self.random = random.Random(seed)
         self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -52,7 +52,7 @@ class Writer:
     def create(self) -> None:
         title = f"Note {self.number} {self.made}"
         record = compose.compose("preference", {"title": title, "topic": "t", "value": title, "reason": "r"})
-        entry = self.keeper.save(record._replace(unknown={"born": title}))
+        entry = self.writer.save(record._replace(unknown={"born": title}))
         self.acknowledge("created", title.replace(" ", "_"))
         self.own.append(entry.memory.id)
         self.made += 1
@@ -61,10 +61,10 @@ class Writer:
         """Add one to the counter of a record that all writers share."""
         title = f"shared-{self.random.randrange(SHARED)}"
         for _ in range(50):
-            entry = self.keeper.store.get(title)
+            entry = self.writer.store.get(title)
             value = int(entry.memory.unknown.get("counter", 0)) + 1
             try:
-                self.keeper.update(title, {"counter": value}, entry.hash)
+                self.writer.update(title, {"counter": value}, entry.hash)
             except errors.Changed:
                 continue
             self.acknowledge("counted", title, value)
@@ -72,36 +72,36 @@ class Writer:
 
     def retire(self) -> None:
         record_id = self.random.choice(self.own) if self.own else "nothing"
-        self.keeper.retire(record_id, "raced")
+        self.writer.retire(record_id, "raced")
         self.acknowledge("status", self.born(record_id), "retired")
 
     def restore(self) -> None:
         record_id = self.random.choice(self.own) if self.own else "nothing"
-        self.keeper.restore(record_id)
+        self.writer.restore(record_id)
         self.acknowledge("status", self.born(record_id), "active")
 
     def rename(self) -> None:
         record_id = self.random.choice(self.own) if self.own else "nothing"
-        entry = self.keeper.store.get(record_id)
+        entry = self.writer.store.get(record_id)
         title = f"Renamed {self.number} {self.random.randrange(10**9)}"
-        renamed = self.keeper.update(record_id, {"title": title}, entry.hash)
+        renamed = self.writer.update(record_id, {"title": title}, entry.hash)
         self.own[self.own.index(record_id)] = renamed.memory.id
         self.acknowledge("titled", str(entry.memory.unknown["born"]).replace(" ", "_"), title.replace(" ", "_"))
 
     def supersede(self) -> None:
         if len(self.own) > 1:
             old, new = self.random.sample(self.own, 2)
-            self.keeper.supersede(old, new)
+            self.writer.supersede(old, new)
             self.acknowledge("superseded", self.born(old), self.born(new))
 
     def born(self, record_id: str) -> str:
         """The name a record was created under: it never changes, whatever happens to its title."""
-        return str(self.keeper.store.get(record_id).memory.unknown["born"]).replace(" ", "_")
+        return str(self.writer.store.get(record_id).memory.unknown["born"]).replace(" ", "_")
 
 
 def main() -> None:
     root, log, number, seed, steps = sys.argv[1:]
-    writer = Writer(root, log, int(number), int(seed))
+    writer = BusyWriter(root, log, int(number), int(seed))
     for _ in range(int(steps)):
         writer.step()
     writer.acknowledge("finished")
