@@ -42,7 +42,7 @@ _failed: list[str] = []
 _ran: list[str] = []
 _skipped: Counter[str] = Counter()
 
-nox.needs_version = ">=2026.8"
+nox.needs_version = ">=2025.11.12"
 nox.options.sessions = ["lint", "types", "docs", "tests", "wheel"]
 nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
