@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PATIENCE = 0.25
 """Seconds to wait for the lock. A holder needs a millisecond; without the lock a line may at worst be lost."""
 
+_REOPENED = 5
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
@@ -113,8 +114,9 @@ class StateFile:
 
     def _open_locked(self) -> int:
         """The file, opened and locked; opened again where another process has replaced it meanwhile."""
-        while True:
-            handle = _open(self.path)
+        handle = _open(self.path)
+        # More than one replacement while we wait is rare, and a file system with unstable inodes would never match.
+        for _ in range(_REOPENED):
             try:
                 files.lock(handle, _PATIENCE)
                 if _is_same(handle, self.path):
@@ -123,6 +125,8 @@ class StateFile:
                 # A file system without locks: better unlocked than not at all.
                 return handle
             os.close(handle)
+            handle = _open(self.path)
+        return handle
 
     def _report(self, what: str, error: OSError) -> None:
         if self._owner:
