@@ -1,7 +1,6 @@
-"""Guard: records are written by commands that validate, lock and log, not by hand.
+"""Records are written by commands that validate, lock and log, not by hand.
 
-Advisory, as every hook is: it catches the ways an agent usually writes files. What gets past it is looked at by
-`intact` afterwards, and a broken record is set aside, never deleted.
+Advisory, as every hook is: it catches the ways an agent usually writes files. `quarantine` checks what gets past it.
 """
 
 from __future__ import annotations

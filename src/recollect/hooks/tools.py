@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from recollect.hooks.event import Event, context, denial
 
 TYPE_CHECKING = False
@@ -45,12 +47,14 @@ def _before(event: Event) -> str:
 
 
 def _after(event: Event) -> str:
-    """Report the records that were written past the guard and cannot be read."""
+    """Report the records that were written past the guard and cannot be read; set aside what is not even JSON."""
     if not _may_touch_a_store(event):
         return ""
     from recollect.guard import quarantine
 
-    messages = [message for store in event.stores for message in quarantine.set_aside_broken(store)]
+    file = event.fields("tool_input").get(_PATHS.get(event.text("tool_name"), ""))
+    written = os.path.join(event.text("cwd"), file) if isinstance(file, str) and "\0" not in file else ""
+    messages = [message for store in event.stores for message in quarantine.check(store, written)]
     return context("PostToolUse", "Memory: " + " ".join(messages[:5])) if messages else ""
 
 
