@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from recollect.audit import audit_item, contradictions, other_tools, report, similarity
+from recollect.audit import audit_item, contradictions, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
 from recollect.cli import main
 from recollect.errors import BadInput
+from recollect.importers import notes
 from recollect.record import compose
 from recollect.record.memory import Memory
 from tests.git_project import GitProject
@@ -86,10 +87,10 @@ class TestDuplicates:
             (one, other)
             for other in range(len(sets))
             for one in range(other)
-            if similarity.likeness(sets[one], sets[other]) >= 0.6
+            if audit_item.likeness(sets[one], sets[other]) >= 0.6
         }
 
-        assert set(similarity.pairs(sets, 0.6)) == wanted
+        assert set(audit_item.pairs(sets, 0.6)) == wanted
         assert wanted
 
 
@@ -259,7 +260,7 @@ class TestForeign:
             "Integration tests hit a real database.\n"
         )
 
-        (found,) = other_tools.claude_memory(str(tmp_path))
+        (found,) = notes.claude_memory(str(tmp_path))
 
         assert (found.title, found.text, found.tags, found.updated) == (
             "Testing",
@@ -271,7 +272,7 @@ class TestForeign:
     def test_an_index_that_holds_notes_itself_counts_by_section(self, tmp_path: Path) -> None:
         (tmp_path / "MEMORY.md").write_text("# Notes\n\n## Build\nUse make all.\n\n## Deploy\nPush a tag.\n")
 
-        assert [found.title for found in other_tools.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
+        assert [found.title for found in notes.claude_memory(str(tmp_path))] == ["Build", "Deploy"]
 
     def test_a_markdown_folder_is_a_memory_a_section(self, tmp_path: Path) -> None:
         (tmp_path / "deep").mkdir()
@@ -281,7 +282,7 @@ class TestForeign:
         (tmp_path / ".hidden").mkdir()
         (tmp_path / ".hidden" / "x.md").write_text("# X\nx\n")
 
-        found = other_tools.markdown(str(tmp_path))
+        found = notes.markdown_folder(str(tmp_path))
 
         assert [(each.path, each.title) for each in found] == [
             ("deep/patterns.md#Retry", "Retry"),
@@ -294,11 +295,11 @@ class TestForeign:
         (tmp_path / "notes").mkdir()
         (tmp_path / "notes" / "link.md").symlink_to(tmp_path / "secret.md")
 
-        assert other_tools.markdown(str(tmp_path / "notes")) == []
+        assert notes.markdown_folder(str(tmp_path / "notes")) == []
 
     def test_a_folder_that_is_not_there_is_said_so(self) -> None:
         with pytest.raises(BadInput, match="is not a folder"):
-            other_tools.markdown("/nowhere/at/all")
+            notes.markdown_folder("/nowhere/at/all")
 
 
 class TestCommand:
@@ -413,7 +414,7 @@ class TestCommand:
         assert checks["missing"]["findings"] == [
             {
                 "ids": ["a.md"],
-                "message": "names src/gone.py, which is not there",
+                "message": "names src/gone.py, which does not exist",
                 "fix": "correct or remove the note; it was only read",
             }
         ]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect import markdown
 from recollect.errors import BadInput
-from recollect.importers import adr, adr_content, claude_md, discover, keeping, notes
+from recollect.importers import adr, claude_md, discover, notes
 from recollect.record import memory, summary_line
 from recollect.settings import Settings
 from recollect.store.dry_run import DryRunStore
@@ -112,7 +112,7 @@ Chosen option: "NATS JetStream", because it needs one binary. Streams have 3 rep
 ### Kafka
 
 * Good, because known
-* Bad, because ZooKeeper must be run
+* Bad, because ZooWriter must be run
 """
 
 
@@ -231,7 +231,7 @@ def test_a_decision_in_madrs_shape():
         "decision": "NATS JetStream. Streams have 3 replicas.",
         "rationale": ["It needs one binary"],
         "alternatives": [
-            {"option": "Kafka", "rejected_reason": "ZooKeeper must be run"},
+            {"option": "Kafka", "rejected_reason": "ZooWriter must be run"},
             {"option": "Stay with RabbitMQ", "rejected_reason": "Not chosen; the decision record says no more"},
         ],
         "consequences": ["Good, because fewer pages at night"],
@@ -255,7 +255,7 @@ def test_a_decision_in_madrs_shape():
     ],
 )
 def test_status_words(said, status):
-    assert adr_content.status_of(said) == status
+    assert adr.status_of(said) == status
 
 
 @pytest.mark.parametrize("line", ["* Status: superseded by ADR-0002", "- **Status**: Superseded by [2](0002-b.md)"])
@@ -433,10 +433,10 @@ def test_what_carries_a_credential_is_refused_by_field_with_the_value_masked(pro
         f"- Always use the key {key} for S3\n- Never use another one\n", encoding="utf-8"
     )
 
-    harvest = discover.gather(str(project), [discover.Source("CLAUDE.md", "guidance")], NOW)
+    result = discover.gather(str(project), [discover.Source("CLAUDE.md", "guidance")], NOW)
 
-    assert [record.title for record in harvest.records] == ["Never use another one"]
-    ((source, reason),) = harvest.refused
+    assert [record.title for record in result.records] == ["Never use another one"]
+    ((source, reason),) = result.refused
     assert source == "CLAUDE.md:1"
     assert "carries an AWS access key" in reason
     assert key not in reason
@@ -448,32 +448,30 @@ def test_what_is_said_twice_is_taken_once(project):
     rule = discover.Source(".claude/rules/api.md", "guidance")
     twice = [rule, discover.Source("b.md", "guidance")]
 
-    harvest = discover.gather(str(project), twice, NOW)
-    known = discover.gather(str(project), [rule], NOW, known=harvest.records)
+    result = discover.gather(str(project), twice, NOW)
+    known = discover.gather(str(project), [rule], NOW, existing=result.records)
 
-    assert len(harvest.records) == 1
-    assert harvest.twins == (discover.Refusal("b.md:2", f"says the same as {harvest.records[0].id}"),)
+    assert len(result.records) == 1
+    assert result.duplicates == (discover.Refusal("b.md:2", f"says the same as {result.records[0].id}"),)
     assert known.records == ()
 
 
 def test_a_file_that_cannot_be_read_is_told(project):
     os.mkfifo(project / "pipe.md")
 
-    harvest = discover.gather(str(project), [discover.Source("pipe.md", "guidance")], NOW)
+    result = discover.gather(str(project), [discover.Source("pipe.md", "guidance")], NOW)
 
-    assert harvest == discover.Harvest(
-        (), (discover.Refusal("pipe.md", f"cannot be read: {project / 'pipe.md'} is not a regular file"),)
-    )
+    assert result == discover.ImportResult((), (discover.Refusal("pipe.md", "cannot be read: not a regular file"),))
 
 
 def test_imported_records_are_saved_and_linked(project):
     store = Store(str(project / ".claude" / "memory"))
-    harvest = discover.gather(str(project), discover.discover(str(project)), NOW)
+    result = discover.gather(str(project), discover.discover(str(project)), NOW)
 
-    saved, refused = keeping.save(Writer(store, Settings(), NOW), harvest.records)
+    saved, refused = discover.save(Writer(store, Settings(), NOW), result.records)
 
     assert refused == []
-    assert len(saved) == len(list(store.entries())) == len(harvest.records)
+    assert len(saved) == len(list(store.entries())) == len(result.records)
     assert store.get("use-rabbitmq-for-jobs").memory.superseded_by == "use-nats-jetstream-for-background-jobs"
     assert store.get("use-nats-jetstream-for-background-jobs").memory.supersedes == ("use-rabbitmq-for-jobs",)
     assert (project / ".claude" / "memory" / ".gitignore").exists()
@@ -486,14 +484,14 @@ def test_a_successor_that_comes_later_replaces_what_was_imported_before(project)
         NYGARD.replace("Superceded by [7. Use NATS](0007-use-nats.md)", "")
     )
     first = discover.gather(str(project), [discover.Source("docs/adr/0003-rabbit.md", "decision")], NOW)
-    keeping.save(writer, first.records)
+    discover.save(writer, first.records)
     (project / "docs/adr/0007-use-nats.md").write_text(
         MADR.replace("status: accepted", "status: accepted, supersedes 3")
     )
 
     both = [discover.Source(f"docs/adr/{name}", "decision") for name in ("0003-rabbit.md", "0007-use-nats.md")]
-    second = discover.gather(str(project), both, NOW, known=[entry.memory for entry in store.entries()])
-    keeping.save(writer, second.records)
+    second = discover.gather(str(project), both, NOW, existing=[entry.memory for entry in store.entries()])
+    discover.save(writer, second.records)
 
     assert len(second.records) == 1
     assert store.get("use-rabbitmq-for-jobs").memory.superseded_by == "use-nats-jetstream-for-background-jobs"
@@ -506,11 +504,11 @@ def test_a_record_of_the_same_id_that_says_something_else_is_left_as_it_is(proje
         "decision", id="use-nats-jetstream-for-background-jobs", title="Use NATS JetStream for background jobs"
     )
     writer.save(mine)
-    harvest = discover.gather(
-        str(project), [discover.Source("docs/adr/0007-use-nats.md", "decision")], NOW, known=[mine]
+    result = discover.gather(
+        str(project), [discover.Source("docs/adr/0007-use-nats.md", "decision")], NOW, existing=[mine]
     )
 
-    saved, refused = keeping.save(writer, harvest.records)
+    saved, refused = discover.save(writer, result.records)
 
     assert (saved, [each.source for each in refused]) == ([], ["docs/adr/0007-use-nats.md:5"])
     assert store.get(mine.id).memory.content == mine.content
@@ -518,10 +516,10 @@ def test_a_record_of_the_same_id_that_says_something_else_is_left_as_it_is(proje
 
 def test_a_rehearsed_import_links_and_writes_nothing(project):
     store = DryRunStore(str(project / ".claude" / "memory"))
-    harvest = discover.gather(str(project), discover.discover(str(project)), NOW)
+    result = discover.gather(str(project), discover.discover(str(project)), NOW)
 
-    saved, refused = keeping.save(Writer(store, Settings(), NOW), harvest.records)
+    saved, refused = discover.save(Writer(store, Settings(), NOW), result.records)
 
-    assert (len(saved), refused) == (len(harvest.records), [])
+    assert (len(saved), refused) == (len(result.records), [])
     assert store.planned["decisions/use-rabbitmq-for-jobs.json"].superseded_by
     assert not store.exists

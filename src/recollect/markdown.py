@@ -35,13 +35,15 @@ class Block(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A heading, the headings above it, the text that follows it directly, and the blocks of that text."""
+    """A heading, the headings above it, and the blocks that follow it directly."""
 
     title: str
     level: int
     line: int
     above: tuple[str, ...] = ()
-    text: str = ""
+    source: str = ""
+    """What is below the heading as it was written, comments too."""
+
     blocks: tuple[Block, ...] = ()
 
     @property
@@ -91,21 +93,22 @@ class Page(NamedTuple):
 
 def read(text: str) -> Page:
     """The front matter and the sections of any text."""
-    lines = _lines(text)
+    text = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8").lstrip("\ufeff").replace("\0", " ")
+    source = text.splitlines()[:MOST_LINES]
+    visible = _without_comments(text).splitlines()[:MOST_LINES]
+    lines = [line[:LONGEST_LINE].expandtabs(4).rstrip() for line in visible]
     front, start = _front_matter(lines)
+    headings = [_Heading("", 0, start, start), *_headings(lines, start)]
     sections: list[Section] = []
     above: list[tuple[int, str]] = []
-    title, level, line = "", 0, start + 1
-    pending: list[tuple[int, str]] = []
-    for number, content, depth in (*_classified(lines, start), (0, "", 1)):
-        if depth == 0:
-            pending.append((number, content))
-            continue
-        body = "\n".join(content for _, content in pending).strip("\n")
-        sections.append(Section(title, level, line, tuple(name for _, name in above), body, tuple(_blocks(pending))))
-        above = [(deep, name) for deep, name in [*above, (level, title)] if name and deep < depth]
-        title, level, line, pending = plain(content), depth, number, []
-    return Page(front, tuple(section for section in sections if section.title or section.blocks))
+    for (title, level, at, body), end in zip(headings, [*(heading.at for heading in headings[1:]), len(source)]):
+        above = [(depth, name) for depth, name in above if name and depth < level]
+        blocks = tuple(_blocks(lines[body:end], body + 1))
+        written = "\n".join(source[body:end])
+        if title or written.strip():
+            sections.append(Section(title, level, at + 1, tuple(name for _, name in above), written, blocks))
+        above.append((level, title))
+    return Page(front, tuple(sections))
 
 
 def prose_lines(text: str) -> list[str]:
@@ -150,11 +153,6 @@ def _link(match: re.Match[str]) -> str:
 def _outside_code(text: str) -> str:
     parts = text.split("`")
     return "`".join(part if at % 2 else part.replace("**", "") for at, part in enumerate(parts))
-
-
-def _lines(text: str) -> list[str]:
-    text = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8").lstrip("\ufeff").replace("\0", " ")
-    return [line[:LONGEST_LINE].expandtabs(4).rstrip() for line in _without_comments(text).splitlines()[:MOST_LINES]]
 
 
 def _without_comments(text: str) -> str:
@@ -205,28 +203,30 @@ def _values(*parts: str) -> list[str]:
     return [value for part in parts if (value := part.strip().strip("'\"").strip())]
 
 
-def _classified(lines: list[str], start: int) -> Iterator[tuple[int, str, int]]:
-    """Each line with its number, and its depth if it is a heading, else 0; an underlined heading is one line."""
-    is_underline = False
+class _Heading(NamedTuple):
+    """A heading, the index of its line, and that of the line after it."""
+
+    title: str
+    level: int
+    at: int
+    body: int
+
+
+def _headings(lines: list[str], start: int) -> Iterator[_Heading]:
+    body = start
     for at, (line, is_code) in enumerate(_with_fences(lines[start:]), start):
-        if is_underline:
-            is_underline = False
+        if is_code or at < body:
             continue
         below = lines[at + 1].strip() if at + 1 < len(lines) else ""
-        depth, title = (0, line) if is_code else _heading(line)
-        if not depth and not is_code and _is_underlined(line, below):
-            is_underline = True
-            depth = 1 if below[0] == "=" else 2
-        yield at + 1, title, depth
-
-
-def _heading(line: str) -> tuple[int, str]:
-    """The depth and the title of a heading; 0 and the line itself for any other line."""
-    body = line.lstrip(" ")
-    marks = len(body) - len(body.lstrip("#"))
-    title = body[marks:]
-    is_heading = 1 <= marks <= 6 and len(line) - len(body) <= 3 and title[:1] == " "
-    return (marks, title.strip().rstrip("# ")) if is_heading else (0, line)
+        text = line.lstrip(" ")
+        title = text.lstrip("#")
+        level = len(text) - len(title)
+        body = at + 1
+        if 1 <= level <= 6 and len(line) - len(text) <= 3 and title[:1] == " ":
+            yield _Heading(plain(title.rstrip("# ")), level, at, body)
+        elif _is_underlined(line, below):
+            body = at + 2
+            yield _Heading(plain(line), 1 if below[0] == "=" else 2, at, body)
 
 
 def _is_underlined(line: str, below: str) -> bool:
@@ -245,13 +245,13 @@ def _item(line: str) -> tuple[str, int, str]:
     return "numbered" if is_numbered else "", indent, body
 
 
-def _blocks(lines: list[tuple[int, str]]) -> Iterator[Block]:
+def _blocks(lines: list[str], number: int) -> Iterator[Block]:
     kind, first, gathered = "", 0, list[str]()
-    for number, line in lines:
+    for at, line in enumerate(lines, number):
         begins = _beginning(kind, line, bool(gathered) and not gathered[-1])
         if begins:
             yield from _block(kind, gathered, first)
-            kind, first, gathered = begins, number, []
+            kind, first, gathered = begins, at, []
         gathered.append(line)
         if kind == "code" and len(gathered) > 1 and line.strip()[:3] == gathered[0].strip()[:3]:
             yield from _block(kind, gathered, first)

@@ -246,7 +246,7 @@ def test_import_saves_links_and_skips_what_is_there(ferry, recollect):
         "saved .claude/memory/constraints/the-harbour-api-allows-at-most-60-calls-a-minute.json  (CLAUDE.md:5)\n"
         "saved .claude/memory/preferences/always-send-the-port-code-in-upper-case.json  (CLAUDE.md:6)\n"
         "saved .claude/memory/constraints/never-release-on-a-friday-afternoon.json  (CLAUDE.md:10)\n"
-        "saved 5 of what 3 files say; 0 skipped, 0 refused\n"
+        "saved 5 records from 3 files; 0 skipped, 0 refused\n"
     )
     assert (second["saved"], len(second["skipped"]), second["refused"]) == ([], 5, [])
     shown = json.loads(recollect("show", "jobs-go-through-rabbitmq", "--json").out)
@@ -262,7 +262,7 @@ def test_import_refuses_a_credential_by_name_and_saves_the_rest(ferry, recollect
     assert outcome.code == 1
     assert "refused CLAUDE.md:11: " in outcome.out
     assert "carries a GitHub token (ghp_…)" in outcome.out
-    assert outcome.out.endswith("saved 3 of what 1 files say; 0 skipped, 1 refused\n")
+    assert outcome.out.endswith("saved 3 records from 1 file; 0 skipped, 1 refused\n")
 
 
 def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, recollect):

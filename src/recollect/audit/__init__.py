@@ -1,1 +1,1 @@
-"""How much of a store has rotted."""
+"""Duplicates, contradictions, outdated records and secrets in a store."""

@@ -1,20 +1,24 @@
-"""Contradictions: two memories that are both in force, speak of one subject, and cannot both be followed.
+"""Contradictions: two records in force about one subject that cannot both be followed.
 
 Found by words alone: one says always and the other never, they name different values for the same thing, or one chose
-what the other rejected. What is found is offered to a person, never acted on.
+what the other rejected. A finding is shown to a person, never acted on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
-from recollect.audit import similarity
+from recollect.audit import audit_item
 from recollect.audit.audit_item import Item
 from recollect.categories import BY_NAME
+from recollect.coldstart import NamedTuple
 from recollect.search import stopwords, terms
 
 CATEGORIES = (*(category.name for category in BY_NAME.values() if category.is_rule), "")
+# Share of the words of two subjects in common from which they are one subject.
+_SAME_SUBJECT = 0.75
+# Two choices that share less than this have nothing in common but a filler word.
+_DIFFERENT = 0.2
 _AGAINST = frozenset(
     "never not no dont doesnt cannot cant avoid without stop forbid forbidden prohibit ban banned disallow disable"
     " disabled deny reject remove skip refuse off instead against isnt wont mustnt shouldnt".split()
@@ -25,7 +29,7 @@ _FOR = frozenset(
 )
 _OPPOSITES = {"space": "tab", "async": "sync", "asynchronous": "sync", "synchronous": "sync", "monorepo": "polyrepo"}
 _CHOICE = ("use", "adopt", "choose", "prefer", "pick", "keep", "run", "store", "deploy")
-_FOR_WHAT = ("for", "as", "when", "in", "with", "on", "to")
+_PURPOSE = ("for", "as", "when", "in", "with", "on", "to")
 
 
 class Conflict(NamedTuple):
@@ -37,76 +41,70 @@ class Conflict(NamedTuple):
 
 
 class _Claim(NamedTuple):
-    """One thing an item says of a subject."""
+    """What an item, by number, says of a subject."""
 
     number: int
     subject: frozenset[str]
-    value: frozenset[str]
-    sign: int = 1
+    value: frozenset[str] = frozenset()
+    is_against: bool = False
 
 
 def conflicts(items: Sequence[Item]) -> list[Conflict]:
     """Every pair of items in force that seem to contradict each other, each pair once."""
-    kept = [item for item in items if item.is_current and item.category in CATEGORIES]
-    found: dict[tuple[int, int], str] = {}
-    for one, other, reason in (
-        *_opposed(kept),
-        *_chosen_differently(kept),
-        *_different_amounts(kept),
-        *_rejected(kept),
-    ):
-        pair = (min(one, other), max(one, other))
-        if one != other and not _are_linked(kept[one], kept[other]):
-            found.setdefault(pair, reason)
-    return [_conflict(kept[one], kept[other], reason) for (one, other), reason in sorted(found.items())]
+    current = [item for item in items if item.is_current and item.category in CATEGORIES]
+    reasons: dict[tuple[int, int], str] = {}
+    for check in (_opposed, _chosen_differently, _different_amounts, _rejected):
+        for first, second, reason in check(current):
+            pair = (min(first, second), max(first, second))
+            if first != second and not _are_linked(current[first], current[second]):
+                reasons.setdefault(pair, reason)
+    ordered = (
+        (sorted((current[number] for number in pair), key=lambda item: (item.updated, item.id)), reason)
+        for pair, reason in sorted(reasons.items())
+    )
+    return [Conflict(older, newer, reason) for (older, newer), reason in ordered]
 
 
-def _conflict(one: Item, other: Item, reason: str) -> Conflict:
-    older, newer = sorted((one, other), key=lambda item: (item.updated, item.id))
-    return Conflict(older, newer, reason)
-
-
-def _are_linked(one: Item, other: Item) -> bool:
-    return bool({one.id, other.id} & {one.superseded_by, other.superseded_by, *one.supersedes, *other.supersedes})
+def _are_linked(first: Item, second: Item) -> bool:
+    links = {first.superseded_by, second.superseded_by, *first.supersedes, *second.supersedes}
+    return bool({first.id, second.id} & links)
 
 
 def _opposed(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
-    """Titles that say the same with the opposite sign."""
+    """Titles that say the same, one for it and one against it."""
     claims = []
     for number, item in enumerate(items):
         words = _words(item.title)
-        subject = frozenset(_terms(word for word in words if word not in _AGAINST and word not in _FOR))
-        flipped = frozenset(_OPPOSITES.get(term, term) for term in subject)
-        sign = -1 if (any(w in _AGAINST for w in words) + sum(term in _OPPOSITES for term in subject)) % 2 else 1
-        claims += [_Claim(number, flipped, frozenset(), sign)] if flipped else []
-    for one, other in _meeting(claims, 0.75):
-        if one.sign != other.sign and (len(one.subject | other.subject) > 1):
-            yield one.number, other.number, "one says the opposite of the other"
+        subject = _terms(word for word in words if word not in _AGAINST and word not in _FOR)
+        flips = any(word in _AGAINST for word in words) + sum(term in _OPPOSITES for term in subject)
+        same = frozenset(_OPPOSITES.get(term, term) for term in subject)
+        claims.append(_Claim(number, same, is_against=flips % 2 == 1))
+    for left, right in _about_one_subject(claims):
+        if left.is_against != right.is_against and len(left.subject | right.subject) > 1:
+            yield left.number, right.number, "one says the opposite of the other"
 
 
 def _chosen_differently(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
     """The same topic, or "use … for" the same purpose, and nothing in common in what is chosen."""
-    claims = []
-    for number, item in enumerate(items):
-        subject, value = _choice(item)
-        if subject and value:
-            claims.append(_Claim(number, subject, value))
-    for one, other in _meeting(claims, 0.75):
-        shared_tags = set(items[one.number].tags) & set(items[other.number].tags)
-        is_same_subject = len(one.subject & other.subject) > 1 or len(shared_tags) > 1 or bool(items[one.number].topic)
-        if is_same_subject and similarity.likeness(one.value, other.value) < 0.2:
-            yield one.number, other.number, f"different choices for {' '.join(sorted(one.subject & other.subject))}"
+    choices = ((number, *_choice(item)) for number, item in enumerate(items))
+    claims = [_Claim(number, subject, value) for number, subject, value in choices if value]
+    for left, right in _about_one_subject(claims):
+        shared_tags = set(items[left.number].tags) & set(items[right.number].tags)
+        common = left.subject & right.subject
+        is_same_subject = len(common) > 1 or len(shared_tags) > 1 or bool(items[left.number].topic)
+        if is_same_subject and audit_item.likeness(left.value, right.value) < _DIFFERENT:
+            yield left.number, right.number, f"different choices for {' '.join(sorted(common))}"
 
 
 def _choice(item: Item) -> tuple[frozenset[str], frozenset[str]]:
     """What something is for, and what was chosen for it."""
     if item.topic:
-        return frozenset(_terms(_words(item.topic))), frozenset(_terms(_words(item.statement)))
+        return _terms(_words(item.topic)), _terms(_words(item.statement))
     words = _words(item.title)
-    if not words or words[0] not in _CHOICE:
+    at = next((n for n, word in enumerate(words) if n > 1 and word in _PURPOSE), 0)
+    if not at or words[0] not in _CHOICE:
         return frozenset(), frozenset()
-    at = next((n for n, word in enumerate(words) if n > 1 and word in _FOR_WHAT), 0)
-    return (frozenset(_terms(words[at + 1 :])), frozenset(_terms(words[1:at]))) if at else (frozenset(), frozenset())
+    return _terms(words[at + 1 :]), _terms(words[1:at])
 
 
 def _different_amounts(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
@@ -116,41 +114,38 @@ def _different_amounts(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
         for text in {item.title, item.statement.split("\n")[0].split(". ")[0][:300]}:
             words = _words(text)
             amounts = frozenset(word for word in words if any(c.isdigit() for c in word))
-            subject = frozenset(_terms(word for word in words if word not in amounts))
+            subject = _terms(word for word in words if word not in amounts)
             if amounts and len(subject) > 1:
                 claims.append(_Claim(number, subject, amounts))
-    for one, other in _meeting(claims, 0.75):
-        if one.value != other.value and not one.value & other.value:
-            said = f"{' '.join(sorted(one.value))} against {' '.join(sorted(other.value))}"
-            yield one.number, other.number, f"different amounts: {said}"
+    for left, right in _about_one_subject(claims):
+        if not left.value & right.value:
+            sides = f"{' '.join(sorted(left.value))} against {' '.join(sorted(right.value))}"
+            yield left.number, right.number, f"different amounts: {sides}"
 
 
 def _rejected(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
-    """One chose what the other rejected, and both speak of the same thing."""
+    """One chose what the other rejected, and both are about the same thing."""
     claims = []
     for number, item in enumerate(items):
-        _, chosen = _choice(item)
-        claims += [_Claim(number, chosen, frozenset())] if chosen else []
-        for option in item.rejected:
-            subject = frozenset(_terms(_words(option)))
-            claims += [_Claim(number, subject, frozenset(), -1)] if subject else []
-    for one, other in _meeting(claims, 1.0):
-        titles = [frozenset(_terms(_words(items[claim.number].title))) - one.subject for claim in (one, other)]
-        if one.sign != other.sign and len(titles[0] & titles[1]) > 1:
-            yield one.number, other.number, f"one chose {' '.join(sorted(one.subject))}, the other rejected it"
+        claims.append(_Claim(number, _choice(item)[1]))
+        claims += [_Claim(number, _terms(_words(option)), is_against=True) for option in item.rejected]
+    for left, right in _about_one_subject(claims, 1.0):
+        titles = [_terms(_words(items[claim.number].title)) - left.subject for claim in (left, right)]
+        if left.is_against != right.is_against and len(titles[0] & titles[1]) > 1:
+            yield left.number, right.number, f"one chose {' '.join(sorted(left.subject))}, the other rejected it"
 
 
-def _meeting(claims: Sequence[_Claim], alike: float) -> Iterator[tuple[_Claim, _Claim]]:
-    """Pairs of claims of different items about one subject."""
-    for one, other in similarity.pairs([claim.subject for claim in claims], alike):
-        if claims[one].number != claims[other].number:
-            yield claims[one], claims[other]
+def _about_one_subject(claims: Sequence[_Claim], alike: float = _SAME_SUBJECT) -> Iterator[tuple[_Claim, _Claim]]:
+    """Pairs of claims of different items whose subjects are so much alike."""
+    for first, second in audit_item.pairs([claim.subject for claim in claims], alike):
+        if claims[first].number != claims[second].number:
+            yield claims[first], claims[second]
 
 
 def _words(text: str) -> list[str]:
     return [word.lower() for word in terms.words(text.replace("'", "").replace("’", ""))]
 
 
-def _terms(words: Sequence[str] | Iterator[str]) -> list[str]:
-    """The meaning words among some, stemmed."""
-    return [term for word in words if word not in stopwords.ENGLISH for term in terms.of_word(word)]
+def _terms(words: Iterable[str]) -> frozenset[str]:
+    """The words that are no stopwords, stemmed."""
+    return frozenset(term for word in words if word not in stopwords.ENGLISH for term in terms.of_word(word))

@@ -1,24 +1,27 @@
-"""Audit: how much of a store has rotted. Each check tells what it found and the share of the store it concerns."""
+"""The checks of an audit: what each finds in a store, and the share of records it concerns."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
-from recollect.audit import contradictions, similarity
+from recollect.audit import audit_item, contradictions
 from recollect.audit.audit_item import Item
+from recollect.coldstart import NamedTuple
 from recollect.freshness import project_files
 from recollect.record import secrets
 from recollect.search import terms
 
+# Share of word pairs in common from which two records say nearly the same.
 ALIKE = 0.6
+# Characters beyond which nobody reads a record to its end, an agent neither.
 LONGEST = 3_000
-"""Characters beyond which nobody reads a memory to its end, an agent neither."""
-
+# Characters in which hardly anything can be said.
 _SHORTEST = 20
-_HOLLOW = re.compile(
+# Words beyond these do not change whether two records are alike, and would make a huge one slow.
+_LONGEST_COMPARED = 20_000
+_PLACEHOLDER = re.compile(
     r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
     r"|bar|placeholder|lorem ipsum.*|session (?:started|ended)|heartbeat|hello(?: world)?|\W*)$"
 )
@@ -31,7 +34,7 @@ _MENTION = re.compile(r"`([\w@.-]+(?:/[\w@.-]+)+\.\w{1,8})`")
 
 
 class Finding(NamedTuple):
-    """Something found: the memories it concerns, what is wrong, and what to do."""
+    """The records concerned, what is wrong with them, and what to do."""
 
     ids: tuple[str, ...]
     message: str
@@ -39,7 +42,7 @@ class Finding(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """One check: how many memories it concerns, of how many; None when it could not be measured."""
+    """The result of a check: how many records it concerns, of how many; None when it could not be measured."""
 
     hits: int | None
     of: int
@@ -53,14 +56,16 @@ class Measure(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What an audit cannot see in the memories themselves; None where nobody knows."""
+    """What an audit cannot see in the records themselves, by id; None where it is unknown."""
 
     drifted: Mapping[str, str] | None = None
-    """Ids of memories whose files changed, and how that is said."""
+    """How the files of a record have changed."""
 
     missing: Mapping[str, str] | None = None
+    """Which files of a record are gone."""
+
     uses: Mapping[str, int] | None = None
-    """Ids of memories that were told often enough to tell, and how often agents used them."""
+    """How often agents used a record, if it was shown often enough to judge."""
 
 
 def audit(items: Sequence[Item], evidence: Evidence) -> dict[str, Measure]:
@@ -71,8 +76,8 @@ def audit(items: Sequence[Item], evidence: Evidence) -> dict[str, Measure]:
         "duplicates": _duplicates(current),
         "contradictions": _contradictions(current),
         "superseded": _each(alive, _superseded(alive)),
-        "drifted": _known(current, evidence.drifted, "read the file, then recollect update {0} or reanchor {0}"),
-        "missing": _known(current, evidence.missing, "recollect update {0} with the new path, or retire {0}"),
+        "drifted": _listed(current, evidence.drifted, "read the file, then recollect update {0} or reanchor {0}"),
+        "missing": _listed(current, evidence.missing, "recollect update {0} with the new path, or retire {0}"),
         "unused": _unused(current, evidence.uses),
         "overlong": _each(current, _overlong),
         "secrets": _each(items, _secret),
@@ -81,26 +86,21 @@ def audit(items: Sequence[Item], evidence: Evidence) -> dict[str, Measure]:
 
 
 def lost_files(items: Iterable[Item], root: str) -> dict[str, str]:
-    """Ids of memories that name, in backticks, files the project does not have; how that is said."""
+    """Notes, by id, that name in backticks files the project does not have, with a sentence about it."""
     lost = {}
     for item in items:
-        named = dict.fromkeys(_MENTION.findall(item.text))
-        gone = [
-            path for path in list(named)[:20] if project_files.is_lexically_inside(path) and not _exists(root, path)
-        ]
+        mentions = list(dict.fromkeys(_MENTION.findall(item.text)))[:20]
+        inside = [path for path in mentions if project_files.is_lexically_inside(path)]
+        gone = [path for path in inside if not os.path.exists(os.path.join(root, path))]
         if gone:
-            lost[item.id] = f"names {', '.join(gone[:3])}, which is not there"
+            lost[item.id] = f"names {', '.join(gone[:3])}, which does not exist"
     return lost
 
 
-def _exists(root: str, path: str) -> bool:
-    return os.path.exists(os.path.join(root, path))
-
-
 def _duplicates(items: Sequence[Item]) -> Measure:
-    sets = [similarity.shingles(terms.stream(f"{item.title}\n{item.text[:20_000]}")) for item in items]
+    texts = [f"{item.title}\n{item.text[:_LONGEST_COMPARED]}" for item in items]
     findings, extra = [], 0
-    for group in similarity.clusters(sets, ALIKE):
+    for group in audit_item.clusters([audit_item.shingles(terms.stream(text)) for text in texts], ALIKE):
         same = sorted((items[number] for number in group), key=lambda item: (item.updated, item.id))
         extra += len(same) - 1
         ids = tuple(item.id for item in same)
@@ -110,53 +110,49 @@ def _duplicates(items: Sequence[Item]) -> Measure:
 
 
 def _contradictions(items: Sequence[Item]) -> Measure:
-    found = contradictions.conflicts(items)
     findings = tuple(
         Finding(
-            (each.older.id, each.newer.id),
-            f"{each.older.title} / {each.newer.title}: {each.reason}",
-            f"if the newer one holds: recollect supersede {each.older.id} {each.newer.id}",
+            (older.id, newer.id),
+            f"{older.title} / {newer.title}: {reason}",
+            f"if the newer one holds: recollect supersede {older.id} {newer.id}",
         )
-        for each in found
+        for older, newer, reason in contradictions.conflicts(items)
     )
     return Measure(len({name for finding in findings for name in finding.ids}), len(items), findings)
 
 
 def _superseded(items: Sequence[Item]) -> Callable[[Item], tuple[str, str] | None]:
-    heirs = {old: item.id for item in items for old in item.supersedes}
+    successors = {old: item.id for item in items for old in item.supersedes}
 
     def check(item: Item) -> tuple[str, str] | None:
         if item.superseded_by and item.says_current:
-            return f"is replaced by {item.superseded_by} and still says that it holds", f"recollect edit {item.id}"
-        heir = heirs.get(item.id)
-        if heir and not item.superseded_by:
-            return f"{heir} says that it replaces this one", f"recollect supersede {item.id} {heir}"
+            return f"is replaced by {item.superseded_by} and still says it is in force", f"recollect edit {item.id}"
+        successor = successors.get(item.id)
+        if successor and not item.superseded_by:
+            return f"{successor} says that it replaces this one", f"recollect supersede {item.id} {successor}"
         if item.says_superseded and not item.superseded_by:
-            return "says itself that it no longer holds", f"recollect retire {item.id}, or supersede it"
+            return "says itself that it is outdated", f"recollect retire {item.id}, or supersede it"
         return None
 
     return check
 
 
-def _known(items: Sequence[Item], found: Mapping[str, str] | None, fix: str) -> Measure:
-    if found is None:
+def _listed(items: Sequence[Item], messages: Mapping[str, str] | None, fix: str) -> Measure:
+    if messages is None:
         return Measure(None, len(items))
-    hit = [item for item in items if item.id in found]
-    return Measure(
-        len(hit), len(items), tuple(Finding((item.id,), found[item.id], fix.format(item.id)) for item in hit)
-    )
+    return _each(items, lambda item: (messages[item.id], fix.format(item.id)) if item.id in messages else None)
 
 
 def _unused(items: Sequence[Item], uses: Mapping[str, int] | None) -> Measure:
     if uses is None:
         return Measure(None, len(items))
-    told = [item for item in items if item.id in uses]
-    return _each(told, lambda item: None if uses[item.id] else ("was told and never used", f"recollect show {item.id}"))
+    shown = [item for item in items if item.id in uses]
+    return _each(shown, lambda item: None if uses[item.id] else ("was shown, never used", f"recollect show {item.id}"))
 
 
 def _overlong(item: Item) -> tuple[str, str] | None:
     length = len(item.text)
-    return (f"has {length:,} characters", "split it, or keep the rule and drop the story") if length > LONGEST else None
+    return (f"has {length:,} characters", "split it, or shorten it to the rule") if length > LONGEST else None
 
 
 def _secret(item: Item) -> tuple[str, str] | None:
@@ -165,25 +161,21 @@ def _secret(item: Item) -> tuple[str, str] | None:
 
 
 def _junk(item: Item) -> tuple[str, str] | None:
-    reason = _hollowness(item)
+    text = item.text.strip()
+    letters = sum(char.isalpha() or char.isspace() for char in text[:5_000])
+    reason = ""
+    if _PLACEHOLDER.match(item.title.strip()) or _PLACEHOLDER.match(text):
+        reason = "is a placeholder"
+    elif len(text) < _SHORTEST and len(f"{item.title}{text}") < 2 * _SHORTEST and text.isascii():
+        reason = "says hardly anything"
+    elif _ECHO.search(text):
+        reason = "repeats a conversation or an injected record"
+    # Prose is mostly letters and spaces; what is not is a log, a table or data.
+    elif len(_DUMP.findall(text)) > 2 or (len(text) > 200 and letters < 0.55 * min(len(text), 5_000)):
+        reason = "is a dump of output"
     return (reason, f"recollect retire {item.id}") if reason else None
 
 
-def _hollowness(item: Item) -> str:
-    """Why a memory says nothing worth keeping; empty if it does."""
-    text = item.text.strip()
-    letters = sum(char.isalpha() or char.isspace() for char in text[:5_000])
-    if _HOLLOW.match(item.title.strip()) or _HOLLOW.match(text):
-        return "is a placeholder"
-    if len(text) < _SHORTEST and len(f"{item.title}{text}") < 2 * _SHORTEST and text.isascii():
-        return "says next to nothing"
-    if _ECHO.search(text):
-        return "repeats a conversation or an injected memory"
-    if len(_DUMP.findall(text)) > 2 or (len(text) > 200 and letters < 0.55 * min(len(text), 5_000)):
-        return "is a dump of output, not a memory"
-    return ""
-
-
 def _each(items: Sequence[Item], check: Callable[[Item], tuple[str, str] | None]) -> Measure:
-    found = [(item, told) for item in items for told in [check(item)] if told]
-    return Measure(len(found), len(items), tuple(Finding((item.id,), message, fix) for item, (message, fix) in found))
+    findings = tuple(Finding((item.id,), *result) for item in items if (result := check(item)))
+    return Measure(len(findings), len(items), findings)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from recollect.audit import audit_item, contradictions
-from recollect.audit.similarity import likeness
+from recollect.audit.audit_item import likeness
 from recollect.categories import BY_NAME
 from recollect.errors import NearDuplicate, RecollectError, Reverses
 from recollect.record import summary_line

@@ -1,4 +1,4 @@
-"""`recollect audit`: how much of a store has rotted, as a rate for each check; other people's stores are only read."""
+"""`recollect audit`: the share of records that are duplicate, outdated or unsafe; other tools' notes are only read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import usage
-from recollect.audit import audit_item, other_tools, report
+from recollect.audit import audit_item, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
 from recollect.cli import freshness, store_args
@@ -17,6 +17,7 @@ from recollect.cli.progress import watched
 from recollect.cli.terminal import Screen, clean, table
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
+from recollect.importers import notes
 from recollect.store.store import Broken, Entry, Store
 
 CHECKS = (
@@ -26,7 +27,8 @@ SERIOUS = ("contradictions", "superseded", "secrets")
 """What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
 
 _MOST_SHOWN = 5
-_TOLD_OFTEN = 5
+# Shown less often, a record had no fair chance to be used.
+_SHOWN_OFTEN = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,12 +82,12 @@ def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, 
         raise BadInput("two folders were named", fix="give --claude-memory or --markdown, not both")
     folder = args.claude_memory or args.markdown
     if folder:
-        items = other_tools.claude_memory(folder) if args.claude_memory else other_tools.markdown(folder)
+        items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)
         return folder, items, Evidence(missing=report.lost_files(items, os.path.abspath(args.project))), []
     store = store_args.existing(args)
-    found = list(watched(store.scan(), "reading records"))
-    entries = [each for each in found if isinstance(each, Entry)]
-    broken = [each.path for each in found if isinstance(each, Broken)]
+    scanned = list(watched(store.scan(), "reading records"))
+    entries = [each for each in scanned if isinstance(each, Entry)]
+    broken = [each.path for each in scanned if isinstance(each, Broken)]
     return store.root, [audit_item.of(entry.memory) for entry in entries], _evidence(store, entries), broken
 
 
@@ -96,30 +98,29 @@ def _evidence(store: Store, entries: list[Entry]) -> Evidence:
     states: dict[str, dict[str, str]] = {check.DRIFTED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
     for looked in freshness.check_all(store, watched(current, "looking at files")):
-        for state, told in states.items():
-            said = [check.sentence(each) for each in looked.verdicts if each.state == state]
-            if said:
-                told[looked.entry.memory.id] = "; ".join(said[:3])
+        for state, messages in states.items():
+            changes = [check.sentence(each) for each in looked.verdicts if each.state == state]
+            if changes:
+                messages[looked.entry.memory.id] = "; ".join(changes[:3])
     return Evidence(drifted=states[check.DRIFTED], missing=states[check.MISSING], uses=uses)
 
 
 def _uses(store: Store, entries: list[Entry]) -> dict[str, int] | None:
-    """How often each memory that was told often enough to tell was used; None before anything was told at all."""
-    counts = usage.summary(store.root)
-    told = {entry.memory.id: counts[entry.path] for entry in entries if entry.path in counts}
-    enough = {record: count.used for record, count in told.items() if count.injected >= _TOLD_OFTEN}
-    return enough or None
+    """How often each record was used that was shown often enough; None if there is no such record."""
+    summary = usage.summary(store.root)
+    counts = {entry.memory.id: summary.get(entry.path) for entry in entries}
+    return {key: count.used for key, count in counts.items() if count and count.injected >= _SHOWN_OFTEN} or None
 
 
 def _for_others(measure: Measure) -> Measure:
-    """The same without our own commands: they do not work on other people's notes."""
-    findings = tuple(found._replace(fix="correct or remove the note; it was only read") for found in measure.findings)
-    return measure._replace(findings=findings)
+    """The same without our own commands: they do not work on the notes of other tools."""
+    fix = "correct or remove the note; it was only read"
+    return measure._replace(findings=tuple(finding._replace(fix=fix) for finding in measure.findings))
 
 
-def _limits(given: list[str]) -> dict[str, float]:
+def _limits(rates: list[str]) -> dict[str, float]:
     limits: dict[str, float] = {}
-    for text in given:
+    for text in rates:
         name, equals, rate = text.rpartition("=")
         if equals and name not in CHECKS:
             raise BadInput(f"--max-rate {text!r}: {name!r} is not a check", fix=f"use one of {', '.join(CHECKS)}")
@@ -156,7 +157,7 @@ def _text(screen: Screen, measures: dict[str, Measure], above: list[str], most: 
         rate = "not measured" if measure.rate is None else f"{measure.rate:.1%}"
         count = "" if measure.hits is None else f"{measure.hits:,} of {measure.of:,}"
         rows.append((name, rate, count, "too high" if name in above else ""))
-    lines = [table(screen, ("check", "rate", "memories", ""), rows)]
+    lines = [table(screen, ("check", "rate", "records", ""), rows)]
     for name, measure in measures.items():
         lines += _findings(screen, name, measure, most)
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput
-from recollect.importers import discover, keeping
+from recollect.importers import discover
 from recollect.project import Project
 
 
@@ -31,15 +31,15 @@ def run(args: argparse.Namespace) -> Answer:
             f"nothing to import was found in {root}", fix="name files or folders of Markdown: recollect import PATH"
         )
     writer = store_args.writer_of(args)
-    known = [entry.memory for entry in writer.store.entries()] if writer.store.exists else []
-    harvest = discover.gather(root, chosen, writer.now, known)
-    saved, clashes = keeping.save(writer, harvest.records)
-    refused = [*harvest.refused, *clashes]
+    existing = [entry.memory for entry in writer.store.entries()] if writer.store.exists else []
+    result = discover.gather(root, chosen, writer.now, existing)
+    saved, not_saved = discover.save(writer, result.records)
+    refused = [*result.refused, *not_saved]
     data: dict[str, Any] = {
         "dry_run": args.dry_run,
         "files": [source.path for source in chosen],
         "saved": [{**store_args.handle(writer.store, entry), "source": entry.memory.source} for entry in saved],
-        "skipped": [twin._asdict() for twin in harvest.twins],
+        "skipped": [duplicate._asdict() for duplicate in result.duplicates],
         "refused": [refusal._asdict() for refusal in refused],
     }
     return Answer(data, lambda screen: _text(screen, data), status=1 if refused else 0)
@@ -55,4 +55,9 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
             f"{screen.paint(name, style)} {clean(each['source'])}: {clean(each['reason'])}" for each in data[name]
         ]
     counts = ", ".join(f"{len(data[name]):,} {name}" for name in ("skipped", "refused"))
-    return "\n".join([*lines, f"{verb} {len(data['saved']):,} of what {len(data['files']):,} files say; {counts}"])
+    summary = f"{verb} {_count(data['saved'], 'record')} from {_count(data['files'], 'file')}; {counts}"
+    return "\n".join([*lines, summary])
+
+
+def _count(items: list[Any], noun: str) -> str:
+    return f"{len(items):,} {noun}{'' if len(items) == 1 else 's'}"

@@ -12,7 +12,7 @@ from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, fit, wrap
 from recollect.errors import BadInput, NoStore
 from recollect.importers import discover
-from recollect.importers.discover import Harvest
+from recollect.importers.discover import ImportResult
 from recollect.project import Project
 from recollect.recall import for_prompt, replay
 from recollect.recall.for_prompt import Found
@@ -75,7 +75,7 @@ def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
     return found
 
 
-def _harvest(args: argparse.Namespace, project: Project) -> Harvest:
+def _harvest(args: argparse.Namespace, project: Project) -> ImportResult:
     chosen = discover.named(project.root, args.given) if args.given else discover.discover(project.root)
     harvest = discover.gather(project.root, chosen, timestamps.now())
     if not harvest.records and not _records(project.user):
@@ -96,7 +96,7 @@ def _records(store: Store) -> int:
 
 
 def _answer(
-    args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: Harvest | None
+    args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: ImportResult | None
 ) -> Answer:
     origins = {record.path: record.source for record in harvest.records} if harvest else {}
     served = [turn for turn in turns if turn.outcome == replay.TOLD]
@@ -121,7 +121,7 @@ def _answer(
     return Answer(data, lambda screen: _text(screen, data), warning=_warning(project, harvest))
 
 
-def _warning(project: Project, harvest: Harvest | None) -> str:
+def _warning(project: Project, harvest: ImportResult | None) -> str:
     said = []
     off = for_prompt.turned_off(project.settings)
     said += (
@@ -135,7 +135,7 @@ def _warning(project: Project, harvest: Harvest | None) -> str:
     return "; ".join(said)
 
 
-def _files(harvest: Harvest) -> dict[str, int]:
+def _files(harvest: ImportResult) -> dict[str, int]:
     """How many records each file gave."""
     found: dict[str, int] = {}
     for record in harvest.records:

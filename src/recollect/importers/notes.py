@@ -1,70 +1,146 @@
-"""Notes: the files of Claude Code's auto memory folder, a record each."""
+"""Notes that other tools keep in Markdown: Claude Code's auto memory as records, and any folder as items to audit."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 
-from recollect import markdown, timestamps
+from recollect import files, markdown, paths, timestamps
+from recollect.audit.audit_item import Item
+from recollect.errors import BadInput
 from recollect.importers import claude_md, rule_text
-from recollect.markdown import Page
+from recollect.markdown import Page, Section
 from recollect.record.memory import Memory
 from recollect.text import cut
 
+# More is no folder of notes; reading it would take minutes.
+MOST_FILES = 20_000
 INDEX = "MEMORY.md"
 _POINTER = re.compile(r"\([^()\s]+\.md\)|^`?[\w./-]+\.md\b")
 _WHY = re.compile(r"(?:^|\s)why:\s*", re.IGNORECASE)
 _HOW = re.compile(r"(?:^|\s)how to apply:\s*", re.IGNORECASE)
+_OUTDATED = re.compile(
+    r"\b(?:superseded(?: by)?|no longer (?:true|valid|used|applies|holds)|deprecated|obsolete|replaced by|outdated)\b",
+    re.IGNORECASE,
+)
 
 
 def records(text: str, path: str, now: str) -> list[Memory]:
-    """The note in a text as a record; an index that holds notes itself is read like guidance."""
+    """The note in a text as a record; an index that holds notes itself is read like CLAUDE.md."""
     page = markdown.read(text)
     name = os.path.basename(path)
     if name == INDEX and not page.front:
         return [] if _is_index(page) else claude_md.records(text, path, now)
-    said = markdown.flat(" ".join(text for section in page.sections for text in section.prose))
-    described = _first(page, "description")
-    title = _first(page, "name") or described or next((s.title for s in page.sections if s.title), name)
-    statement, reason = _parted(said or described)
-    if not statement:
-        return []
-    record = rule_text.composed(
-        cut(_spaced(title), 100),
+    description = page.first("description")
+    body = markdown.flat(" ".join(text for section in page.sections for text in section.prose))
+    statement, reason = _with_reason(body or description)
+    title = _spaced(_title(page) or name)
+    modified = page.first("modified")
+    is_past = timestamps.is_instant(modified) and modified <= now
+    record = statement and rule_text.composed(
+        cut(title, 100),
         statement,
-        topic=described or _spaced(title),
+        topic=description or title,
         reason=cut(reason, 600),
         source=f"{path}:1"[-1_000:],
         name=name,
         now=now,
-        **_dates(_first(page, "modified"), now),
+        more={"created_at": modified, "updated_at": modified} if is_past else {},
     )
     return [record] if record else []
 
 
-def _parted(said: str) -> tuple[str, str]:
-    """What a note says, with how to apply it, and why."""
-    applied = _HOW.split(said, maxsplit=1)
-    why = _WHY.split(applied[0], maxsplit=1)
-    statement = f"{why[0].strip()} {applied[1].strip() if len(applied) > 1 else ''}".strip()
-    return statement, why[1].strip() if len(why) > 1 else ""
+def claude_memory(folder: str) -> list[Item]:
+    """The notes in an auto memory folder, one for each file; an index that holds notes itself counts by section."""
+    items: list[Item] = []
+    for path, page, modified in _pages(folder):
+        if os.path.basename(path) != INDEX or page.front:
+            changed = page.first("modified") or modified
+            items.append(_item(path, _title(page), page.sections, changed, page.first("type")))
+        elif not _is_index(page):
+            items += _by_section(path, page, modified)
+    return items
 
 
-def _first(page: Page, key: str) -> str:
-    return (page.front.get(key) or [""])[0]
+def markdown_folder(folder: str) -> list[Item]:
+    """The notes in a folder of Markdown: one for each section, or the whole file if it has no sections."""
+    return [item for path, page, changed in _pages(folder) for item in _by_section(path, page, changed)]
+
+
+def _with_reason(text: str) -> tuple[str, str]:
+    """The rule of a note with how to apply it, and why."""
+    rule, *application = _HOW.split(text, maxsplit=1)
+    rule, *reason = _WHY.split(rule, maxsplit=1)
+    return " ".join((rule.strip(), *map(str.strip, application))).strip(), "".join(reason).strip()
+
+
+def _title(page: Page) -> str:
+    heading = next((section.title for section in page.sections if section.title), "")
+    return page.first("name") or page.first("description") or heading
 
 
 def _spaced(name: str) -> str:
-    """A name made for a file as one made for people."""
+    """The name of a file as words."""
     stem = name[:-3] if name.endswith(".md") else name
     return stem.replace("_", " ").replace("-", " ") if " " not in stem else stem
 
 
 def _is_index(page: Page) -> bool:
+    """True if most lines only point to other files."""
     lines = [line for section in page.sections for block in section.blocks for line in block.text.split("\n")]
     return sum(bool(_POINTER.search(line)) for line in lines) * 2 >= len(lines)
 
 
-def _dates(modified: str, now: str) -> dict[str, str]:
-    is_past = timestamps.is_instant(modified) and modified <= now
-    return {"created_at": modified, "updated_at": modified} if is_past else {}
+def _pages(folder: str) -> Iterator[tuple[str, Page, str]]:
+    """The Markdown files below a folder, with the time each was changed."""
+    if not os.path.isdir(folder):
+        raise BadInput(f"{folder!r} is not a folder", fix="name the folder that holds the Markdown files")
+    count = 0
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        for name in sorted(names):
+            full = os.path.join(here, name)
+            if not name.lower().endswith(".md") or not paths.is_within(folder, full):
+                continue
+            count += 1
+            if count > MOST_FILES:
+                raise BadInput(f"{folder!r} holds more than {MOST_FILES:,} Markdown files", fix="name a folder in it")
+            yield os.path.relpath(full, folder).replace(os.sep, "/"), *_read(full)
+
+
+def _read(full: str) -> tuple[Page, str]:
+    try:
+        text = files.read(full, markdown.LONGEST_TEXT).decode("utf-8-sig", "replace")
+        return markdown.read(text), timestamps.at(os.stat(full).st_mtime)
+    except OSError as error:
+        raise BadInput(f"cannot read {full!r}: {error}", fix="check the file's type and permissions") from error
+
+
+def _by_section(path: str, page: Page, changed: str) -> list[Item]:
+    filled = [section for section in page.sections if _text([section])]
+    return [
+        _item(f"{path}#{each.title}" if each.title and len(filled) > 1 else path, each.title, [each], changed)
+        for each in filled
+    ]
+
+
+def _text(sections: Sequence[Section]) -> str:
+    """The lines of some sections, without empty ones and rules."""
+    lines = (line for section in sections for line in section.source.split("\n"))
+    return "\n".join(line for line in lines if line.strip("=- ")).strip()
+
+
+def _item(path: str, title: str, sections: Sequence[Section], changed: str, kind: str = "") -> Item:
+    name, text = title or os.path.basename(path).rpartition(".")[0], _text(sections)
+    return Item(
+        path,
+        path,
+        name,
+        text,
+        statement=text.split("\n")[0].strip(),
+        tags=(kind,) if kind else (),
+        updated=changed,
+        says_superseded=bool(_OUTDATED.search(name) or _OUTDATED.search(text[:200])),
+        raw={"title": name, "text": "\n".join(section.source for section in sections)},
+    )

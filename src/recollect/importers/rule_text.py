@@ -1,4 +1,4 @@
-"""Rules as people word them: what is one, what sort of record it makes, and what reason it gives."""
+"""The wording of rules: whether a text is one, which category it belongs to, and the reason it gives."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def category_of(text: str) -> str:
 
 
 def composed(
-    title: str, text: str, *, topic: str, source: str, name: str, now: str, reason: str = "", **more: Any
+    title: str, text: str, *, topic: str, source: str, name: str, now: str, more: dict[str, Any], reason: str = ""
 ) -> Memory | None:
-    """A preference or constraint from what a text says; None if it says nothing that a record could hold."""
+    """A preference or constraint made of a text; None if nothing in it fits a record."""
     category = category_of(text)
     value, own = with_reason(cut(text, _LONGEST_VALUE), category)
     content = _content(category, text, value, reason or own, topic=cut(topic, 200), name=name)
-    given = {"title": title, "content": content, "origin": "import", "source": source, **more}
+    values = {"title": title, "content": content, "origin": "import", "source": source, **more}
     try:
-        return compose.compose(category, given, now=now, allow_secret=True)
+        return compose.compose(category, values, now=now, allow_secret=True)
     except Invalid:
         return None
 
@@ -86,12 +86,12 @@ def _content(category: str, text: str, value: str, reason: str, *, topic: str, n
 
 
 def with_reason(text: str, category: str) -> tuple[str, str]:
-    """What a single sentence asks for, and the reason it gives itself; anything longer stays whole."""
-    found = _REASON[category].search(text)
-    if not found or ". " in text.rstrip(".") or len(text[: found.start()].split()) < 3:
+    """The rule of a single sentence, and the reason it gives; a longer text stays whole."""
+    match = _REASON[category].search(text)
+    if not match or ". " in text.rstrip(".") or len(text[: match.start()].split()) < 3:
         return text, ""
-    reason = text[found.end() :].strip()
-    return text[: found.start()].strip(), reason[:1].upper() + reason[1:]
+    reason = text[match.end() :].strip()
+    return text[: match.start()].strip(), reason[:1].upper() + reason[1:]
 
 
 def _after_label(text: str) -> str:
