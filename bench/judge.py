@@ -21,16 +21,16 @@ from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
 from recollect import paths
+from recollect.cli.judge import cost
 from recollect.errors import RecollectError
-from recollect.judge import judge, provider
-from recollect.judge.api import Model
-from recollect.judge.hearing import Ruling
+from recollect.judge import api, judge
+from recollect.judge.judge import Ruling
 from recollect.search import gate, rank
 from recollect.search.rank import Match
 from recollect.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from recollect.judge.hearing import Ask, Candidate
+    from recollect.judge.judge import Ask
 
 
 class Asked(NamedTuple):
@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
     figures = []
     for name in options.sets or [*data.OWN_NAMES, *data.outside()]:
         for system, told in _systems(_sample(data.load(name), options.prompts), settings, ask):
-            figures.append({"set": name, "system": system, **_figures(told, model)})
+            figures.append({"set": name, "system": system, **_figures(told, model, settings)})
             print(_row(figures[-1]), flush=True)
     if isinstance(ask, Recorder):
         ask.close()
@@ -103,15 +103,16 @@ def _settings(options: argparse.Namespace) -> Settings:
     return settings
 
 
-def _judge(options: argparse.Namespace, settings: Settings) -> tuple[Ask | None, Model | None]:
+def _judge(options: argparse.Namespace, settings: Settings) -> tuple[Ask | None, str]:
+    """Who is asked, and the name of the model; nobody unless one of the options says so."""
     if options.replay:
         replay = Replay(options.replay)
-        return replay, Model("recorded", replay.model, "", headers={}, prices=provider.prices(settings, replay.model))
+        return replay, replay.model
     if not options.ask and not options.record:
-        return None, None
-    model = provider.model(settings)
+        return None, ""
+    model = api.model(settings)
     ask = judge.asking(model)
-    return (Recorder(ask, options.record, model.name) if options.record else ask), model
+    return (Recorder(ask, options.record, model.name) if options.record else ask), model.name
 
 
 def _sample(chosen: Set, most: int) -> Set:
@@ -149,7 +150,7 @@ def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:
 def _told(asked: Asked, settings: Settings, ask: Ask) -> Told:
     meter = Meter(ask)
     opinion = judge.verdicts(asked.prompt.text, asked.found, asked.prompt.turns, settings, ask=meter)
-    kept = opinion.kept(asked.found, gate.THRESHOLD)
+    kept = opinion.kept(gate.THRESHOLD)
     return Told(
         asked,
         _cut(kept, 0.0, settings),
@@ -162,20 +163,21 @@ def _told(asked: Asked, settings: Settings, ask: Ask) -> Told:
 
 
 def _perfect(asked: Asked) -> Ask:
-    def ask(prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
+    def ask(prompt: str, batch: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
         return Ruling([at for at, candidate in enumerate(batch) if candidate.id in asked.relevant])
 
     return ask
 
 
-def _figures(told: list[Told], model: Model | None) -> dict[str, Any]:
+def _figures(told: list[Told], model: str, settings: Settings) -> dict[str, Any]:
     """Precision over all that was told, the share of prompts that got an answer, and the share told something wrong."""
     present = [one for one in told if one.asked.run == "present"]
     silent = [one for one in told if one.asked.run != "present"]
     right = sum(len(set(one.ids) & one.asked.relevant) for one in told)
     said = sum(len(one.ids) for one in told)
     sent = [one for one in told if one.requests]
-    dollars = model.cost(sum(one.tokens_in for one in told), sum(one.tokens_out for one in told)) if model else None
+    tokens_in, tokens_out = sum(one.tokens_in for one in told), sum(one.tokens_out for one in told)
+    dollars = cost(settings, model, tokens_in, tokens_out) if model else None
     return {
         "prompts": len(told),
         "precision": right / said if said else 1.0,
@@ -184,8 +186,8 @@ def _figures(told: list[Told], model: Model | None) -> dict[str, Any]:
         "sent": len(sent) / len(told) if told else 0.0,
         "requests": sum(one.requests for one in told),
         "failures": sum(one.failures for one in told),
-        "tokens_in": sum(one.tokens_in for one in told),
-        "tokens_out": sum(one.tokens_out for one in told),
+        "tokens_in": tokens_in,
+        "tokens_out": tokens_out,
         "seconds": median(one.seconds for one in sent) if sent else 0.0,
         "dollars_per_1000": dollars / len(told) * 1_000 if dollars is not None and told else None,
     }

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recollect import coldstart
 from recollect.errors import BadInput, ModelFailed
-from recollect.judge.hearing import Ruling
+from recollect.judge.judge import Ruling
+from recollect.search.rank import Match
 
 if TYPE_CHECKING:
-    from recollect.judge.hearing import Ask, Candidate
+    from recollect.judge.judge import Ask
 
 
 class Meter:
@@ -28,7 +29,7 @@ class Meter:
         self._ask = ask
         self.rulings: list[Ruling] = []
 
-    def __call__(self, prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
+    def __call__(self, prompt: str, batch: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
         ruling = self._ask(prompt, batch, turns, deadline)
         self.rulings.append(ruling)
         return ruling
@@ -44,7 +45,7 @@ class Recorder:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a", encoding="utf-8")
 
-    def __call__(self, prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
+    def __call__(self, prompt: str, batch: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
         ruling = self._ask(prompt, batch, turns, deadline)
         shown = [_note(candidate) for candidate in batch]
         line = {
@@ -92,7 +93,7 @@ class Replay:
         self._tokens_out = sum(line.tokens_out for line in lines) / notes
         self._seconds = {line.prompt: line.seconds for line in lines}
 
-    def __call__(self, prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
+    def __call__(self, prompt: str, batch: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
         asked, shown = _prompt(prompt, turns), [_note(candidate) for candidate in batch]
         line = self._exact.get((asked, *shown))
         if line:
@@ -120,5 +121,5 @@ def _prompt(prompt: str, turns: Sequence[str]) -> str:
     return coldstart.digest("\0".join((prompt, *turns)).encode())
 
 
-def _note(candidate: Candidate) -> str:
+def _note(candidate: Match) -> str:
     return coldstart.digest("\0".join((candidate.id, candidate.title, candidate.essence)).encode())

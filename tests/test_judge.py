@@ -9,21 +9,18 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from recollect import failure_log, paths, settings_table
 from recollect.cli import main
 from recollect.errors import ModelFailed, NoModel
-from recollect.judge import judge, limits, precedent
-from recollect.judge.hearing import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
+from recollect.judge import api, judge, limits
+from recollect.judge.judge import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
 from recollect.settings import Settings, load_settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, keeps, message, notes, says, whole
-
-if TYPE_CHECKING:
-    from recollect.judge.hearing import Candidate
 
 SRC = str(Path(__file__).parents[1] / "src")
 KEY = "sk-ant-test-0123456789abcdef0123"
@@ -261,7 +258,7 @@ def test_both_batches_late_is_the_fallback_with_a_trace_each() -> None:
 
 
 def test_a_bug_in_asking_is_not_taken_for_a_failing_model() -> None:
-    def ask(prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
+    def ask(prompt: str, batch: Sequence[Note], turns: Sequence[str], deadline: float) -> Ruling:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -276,14 +273,7 @@ def test_without_a_key_ranking_decides_and_one_line_a_day_says_so() -> None:
     assert line.startswith("judge (info): there is no key for the judge: ANTHROPIC_API_KEY is not set")
 
 
-def test_the_bar_is_the_settings_or_the_gates() -> None:
-    made = settings()
-    made.take("test", True, {"retrieval.min_probability": 0.65})
-
-    assert judge.keep("p", FEW, [], made, "s") == [A, B]
-
-
-class TestPrecedent:
+class TestEarlierVerdicts:
     """The same question is not paid for twice in a session."""
 
     def test_the_same_prompt_and_candidates_are_judged_once_a_session(self) -> None:
@@ -340,12 +330,12 @@ class TestPrecedent:
         os.makedirs(paths.state_dir())
         Path(limits.folder()).write_text("in the way")
 
-        precedent.note("s", "k", [True])
+        limits.note_verdicts("s", "k", [True])
 
-        assert precedent.find("s", "k") is None
+        assert limits.verdicts("s", "k", 1) is None
 
 
-class TestAllowance:
+class TestDailyCap:
     """How much the judge may do in a day."""
 
     def test_at_the_cap_ranking_decides_and_one_trace_says_so(self) -> None:
@@ -402,15 +392,14 @@ class TestAllowance:
             assert kept(server, FEW) == [A, B, C]
 
         assert server.requests == []
-        assert "cannot be counted" in traces()[0]
+        assert traces()[-1] == "judge: requests cannot be counted, so none is sent"
 
-    def test_what_is_a_month_old_is_deleted(self) -> None:
-        limits.claim(1, 9)
-        precedent.note("old", "k", [True])
+    def test_what_is_a_month_old_is_deleted_by_the_first_request_of_a_day(self) -> None:
+        limits.note_verdicts("old", "k", [True])
         (old,) = Path(limits.folder()).glob("verdicts-*")
         os.utime(old, (0, 0))
 
-        limits.prune()
+        limits.claim(1, 9)
 
         assert [path.name.split("-")[0] for path in Path(limits.folder()).iterdir()] == ["requests"]
 
@@ -432,14 +421,14 @@ class TestVerdicts:
         with ModelServer(answers({}, 500)) as server:
             opinion = judge.verdicts("p", FEW, [], settings(server))
 
-        assert (opinion.outcomes, opinion.failures) == ([UNJUDGED] * 4, ["HTTP 500"])
+        assert (opinion.outcomes, [failure.message for failure in opinion.failures]) == ([UNJUDGED] * 4, ["HTTP 500"])
         assert traces() == []
 
     def test_somebody_else_may_be_asked(self) -> None:
-        def ask(prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
+        def ask(prompt: str, batch: Sequence[Note], turns: Sequence[str], deadline: float) -> Ruling:
             return Ruling([at for at, candidate in enumerate(batch) if candidate.id in ("a", "d")])
 
-        assert judge.verdicts("p", FEW, [], settings(), ask=ask).kept(FEW, BAR) == [A, D]
+        assert judge.verdicts("p", FEW, [], settings(), ask=ask).kept(BAR) == [A, D]
 
     def test_nobody_to_ask_is_an_error(self) -> None:
         with pytest.raises(NoModel):
@@ -503,7 +492,6 @@ print([one.id for one in judge.keep("p", found, [], load_settings(""), "s", bar=
 
 
 HEAVY = {"urllib", "http", "ssl", "socket", "threading", "queue", "email", "json", "re", "typing", "collections"}
-OURS = {"judge", "hearing", "question", "conversation", "provider", "post", "allowance", "precedent"}
 
 
 def test_asking_whether_it_is_on_imports_nothing_heavy() -> None:
@@ -537,7 +525,7 @@ print(*sorted(sys.modules), file=sys.stderr)
 
     loaded = set(done.stderr.split())
     assert {"recollect.hooks.user_prompt_submit", "recollect.recall.for_prompt", "recollect.search"} <= loaded
-    assert loaded & {f"recollect.{name}" for name in OURS} == set()
+    assert [name for name in loaded if name.startswith("recollect.judge")] == []
     assert {name.split(".")[0] for name in loaded} & {"urllib", "http", "ssl", "socket"} == set()
 
 
@@ -561,13 +549,13 @@ class TestCommand:
 
     def test_as_json_it_has_every_figure(self, capsys: pytest.CaptureFixture[str]) -> None:
         with ModelServer(says('{"keep": [1, 2, 3]}')) as server:
-            write_user_config(endpoint=server.url, model="other", enabled=False)
+            write_user_config(endpoint=server.url, model="other")
             assert main(["judge", "test", "--json"]) == 1
 
         told = json.loads(capsys.readouterr().out)
         assert told["seconds"] > 0
-        assert {key: told[key] for key in ("enabled", "model", "right", "in_time", "dollars", "tokens_in")} == {
-            "enabled": False, "model": "other", "right": False, "in_time": True, "dollars": None, "tokens_in": 1_000,
+        assert {key: told[key] for key in ("model", "right", "in_time", "dollars", "tokens_in")} == {
+            "model": "other", "right": False, "in_time": True, "dollars": None, "tokens_in": 1_000,
         }  # fmt: skip
 
     def test_a_slow_model_is_said_to_be_too_slow(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -599,13 +587,46 @@ class TestCommand:
         assert "\x1b" not in told
         assert "fix: check retrieval.judge.model" in told
 
+    def test_an_answer_that_drips_without_end_is_given_up(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("recollect.cli.judge.PATIENCE", 0.3)
+        with ModelServer(model_server.drips_body) as server:
+            write_user_config(endpoint=server.url)
+            assert main(["judge", "test"]) == 1
+
+            assert not server.released.is_set()
+        assert "no answer in time" in capsys.readouterr().err
+
+    def test_while_the_judge_is_off_nothing_is_sent_and_it_says_how_to_turn_it_on(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with ModelServer(keeps("Webhook handlers are idempotent by event id")) as server:
+            write_user_config(endpoint=server.url, enabled=False)
+            assert main(["judge", "test"]) == 1
+
+        assert server.requests == []
+        assert capsys.readouterr().err.splitlines() == [
+            "NO_MODEL: the judge is off, so no model is asked",
+            "fix: recollect config set --user retrieval.judge.enabled true",
+        ]
+
     def test_without_a_key_it_says_what_to_do(self, capsys: pytest.CaptureFixture[str]) -> None:
+        write_user_config()
         assert main(["judge", "test"]) == 1
 
         assert capsys.readouterr().err.splitlines() == [
             "NO_MODEL: there is no key for the judge: ANTHROPIC_API_KEY is not set",
             "fix: export ANTHROPIC_API_KEY, or turn the judge off",
         ]
+
+
+def test_a_model_shown_in_a_traceback_does_not_show_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    model = api.model(settings())
+
+    assert model.headers["x-api-key"] == KEY
+    assert KEY not in f"{model!r} {model}"
 
 
 def test_model_failed_keeps_the_servers_words_out_of_its_text() -> None:

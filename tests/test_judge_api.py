@@ -3,18 +3,19 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from recollect.cli.judge import cost
 from recollect.errors import ModelFailed, NoModel
-from recollect.judge import api, http, provider
+from recollect.judge import api
+from recollect.judge.prompt import SCHEMA, SYSTEM
 from recollect.settings import Settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, message, says, whole
 
 KEY = "sk-ant-test-0123456789abcdef0123"
-SCHEMA = {"type": "object"}
 
 
 @pytest.fixture(autouse=True)
@@ -31,17 +32,23 @@ def settings(**given: object) -> Settings:
     return made
 
 
-def ask(server: ModelServer, seconds: float = 120.0, **given: Any) -> api.Reply:
+class Reply(NamedTuple):
+    text: str
+    tokens_in: int
+    tokens_out: int
+
+
+def ask(server: ModelServer, seconds: float = 120.0, **given: Any) -> Reply:
     environ = {"ANTHROPIC_BASE_URL": server.url, "OPENAI_BASE_URL": server.url, "ANTHROPIC_API_KEY": KEY}
-    model = provider.model(settings(**given), environ)
-    return api.ask(model, "system", "question", SCHEMA, time.monotonic() + seconds)
+    model = api.model(settings(**given), environ)
+    return Reply(*api.ask(model, "question", time.monotonic() + seconds))
 
 
 def test_an_answer_is_the_text_block_wherever_it_stands() -> None:
     with ModelServer(says('{"keep": [2]}')) as server:
         reply = ask(server)
 
-    assert (reply.text, reply.tokens_in, reply.tokens_out) == ('{"keep": [2]}', 1_000, 20)
+    assert reply == ('{"keep": [2]}', 1_000, 20)
 
 
 def test_the_anthropic_request_has_what_the_model_takes_and_nothing_it_refuses() -> None:
@@ -55,8 +62,8 @@ def test_the_anthropic_request_has_what_the_model_takes_and_nothing_it_refuses()
     assert request.headers["accept-encoding"] == "identity"
     assert request.body == {
         "model": "claude-haiku-5-5",
-        "max_tokens": api.ROOM,
-        "system": "system",
+        "max_tokens": api.MOST_TOKENS,
+        "system": SYSTEM,
         "messages": [{"role": "user", "content": "question"}],
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}, "effort": "low"},
     }
@@ -78,11 +85,11 @@ def test_the_openai_request_and_answer() -> None:
     assert request.line == "POST /v1/chat/completions HTTP/1.1"
     assert "authorization" not in request.headers
     assert request.body["model"] == "qwen3:4b"
-    assert request.body["messages"][0] == {"role": "system", "content": "system"}
+    assert request.body["messages"][0] == {"role": "system", "content": SYSTEM}
     assert request.body["response_format"]["json_schema"] == {"name": "verdict", "strict": True, "schema": SCHEMA}
-    assert request.body["max_tokens"] == api.ROOM
+    assert request.body["max_tokens"] == api.MOST_TOKENS
     assert "temperature" not in request.body
-    assert (reply.text, reply.tokens_in, reply.tokens_out) == ("yes", 7, 3)
+    assert reply == ("yes", 7, 3)
 
 
 def test_openai_content_may_be_parts() -> None:
@@ -134,7 +141,7 @@ BAD: dict[str, Behaviour] = {
     "100 MB announced": model_server.announces_a_flood,
     "gzip bomb": model_server.bombs,
     "gzip cut off": answers(gzip.compress(json.dumps(message("ok")).encode())[:-12], Content_Encoding="gzip"),
-    "not gzip after all": answers(message("ok"), Content_Encoding="gzip"),
+    "gzip that nobody asked for": answers(gzip.compress(json.dumps(message("ok")).encode()), Content_Encoding="gzip"),
     "another compression": answers(b"\x8b\x00", Content_Encoding="br"),
     "a web page": answers(b"<html>Sign in to the hotel network</html>", Content_Language="en"),
     "a list": answers([1]),
@@ -159,7 +166,7 @@ def test_what_is_no_answer_fails(behave: Behaviour) -> None:
     assert server.sent < model_server.HUNDRED_MB / 4
 
 
-@pytest.mark.parametrize("behave", [model_server.floods, model_server.announces_a_flood, model_server.bombs])
+@pytest.mark.parametrize("behave", [model_server.floods, model_server.announces_a_flood])
 def test_an_answer_without_end_is_cut_off_for_its_size(behave: Behaviour) -> None:
     with ModelServer(behave) as server, pytest.raises(ModelFailed, match="larger than 1 MB"):
         ask(server)
@@ -181,7 +188,7 @@ def test_what_is_no_openai_answer_fails(body: object) -> None:
         ask(server, provider="openai", model="m")
 
 
-@pytest.mark.parametrize("behave", [model_server.hangs, model_server.hangs_in_the_body, model_server.drips_body])
+@pytest.mark.parametrize("behave", [model_server.hangs, model_server.hangs_in_the_body])
 def test_a_slow_server_is_given_up_while_it_is_still_busy(behave: Behaviour) -> None:
     with ModelServer(behave) as server:
         with pytest.raises(ModelFailed, match="time"):
@@ -200,15 +207,6 @@ def test_nothing_is_sent_after_the_deadline() -> None:
 def test_a_right_answer_of_the_wrong_content_type_is_taken() -> None:
     data = json.dumps(message("ok")).encode()
     page = model_server.head(Content_Type="text/plain", Content_Length=len(data)) + data
-    with ModelServer(lambda server, connection, request: connection.sendall(page)) as server:
-        assert ask(server).text == "ok"
-
-
-@pytest.mark.parametrize("length_known", [True, False])
-def test_gzip_that_nobody_asked_for_is_unpacked(length_known: bool) -> None:
-    data = gzip.compress(json.dumps(message("ok")).encode())
-    headers = {"Content_Length": len(data)} if length_known else {}
-    page = model_server.head(Content_Encoding="gzip", **headers) + data
     with ModelServer(lambda server, connection, request: connection.sendall(page)) as server:
         assert ask(server).text == "ok"
 
@@ -247,33 +245,33 @@ def test_no_redirect_is_followed_to_another_host(status: int) -> None:
 def test_nobody_at_the_endpoint_is_a_failure() -> None:
     with ModelServer(says("ok")) as server:
         pass
-    model = provider.model(settings(endpoint=server.url))
+    model = api.model(settings(endpoint=server.url))
 
     with pytest.raises(ModelFailed, match="refused"):
-        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 120)
+        api.ask(model, "q", time.monotonic() + 120)
 
 
 def test_a_host_without_an_address_is_a_failure() -> None:
-    model = provider.model(settings(endpoint="http://nowhere.invalid"))
+    model = api.model(settings(endpoint="http://nowhere.invalid"))
 
     with pytest.raises(ModelFailed, match="no answer"):
-        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 120)
+        api.ask(model, "q", time.monotonic() + 120)
 
 
 def test_a_label_too_long_for_a_host_is_a_failure() -> None:
-    model = provider.model(settings(endpoint=f"http://{'a' * 70}.example"))
+    model = api.model(settings(endpoint=f"http://{'a' * 70}.example"))
 
     with pytest.raises(ModelFailed, match="no answer"):
-        api.ask(model, "s", "q", SCHEMA, time.monotonic() + 120)
+        api.ask(model, "q", time.monotonic() + 120)
 
 
 def test_the_environments_proxy_is_used_except_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer(says("by proxy")) as proxy, ModelServer(says("straight")) as server:
         monkeypatch.setenv("http_proxy", proxy.url)
-        far = provider.model(settings(endpoint="http://models.example"))
+        far = api.model(settings(endpoint="http://models.example"))
 
         assert ask(server).text == "straight"
-        assert api.ask(far, "s", "q", SCHEMA, time.monotonic() + 120).text == "by proxy"
+        assert api.ask(far, "q", time.monotonic() + 120)[0] == "by proxy"
 
     assert proxy.requests[0].line == "POST http://models.example/v1/messages HTTP/1.1"
 
@@ -297,7 +295,7 @@ class TestProvider:
     )
     def test_the_address(self, shape: str, base: str, url: str) -> None:
         environ = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
-        assert provider.model(settings(provider=shape, endpoint=base, model="m"), environ).url == url
+        assert api.model(settings(provider=shape, endpoint=base, model="m"), environ).url == url
 
     @pytest.mark.parametrize(
         "base",
@@ -315,25 +313,25 @@ class TestProvider:
     )
     def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(self, base: str) -> None:
         with pytest.raises(NoModel) as caught:
-            provider.model(settings(endpoint=base), {"ANTHROPIC_API_KEY": KEY})
+            api.model(settings(endpoint=base), {"ANTHROPIC_API_KEY": KEY})
 
         assert "hunter2" not in str(caught.value) + caught.value.fix
 
     def test_the_users_config_wins_over_the_environment(self) -> None:
         environ = {"ANTHROPIC_BASE_URL": "http://env.example", "ANTHROPIC_API_KEY": KEY}
 
-        model = provider.model(settings(endpoint="http://config.example"), environ)
+        model = api.model(settings(endpoint="http://config.example"), environ)
 
         assert model.place == "http://config.example/v1/messages"
 
     def test_the_usual_key_is_not_sent_to_an_endpoint_of_ones_own(self) -> None:
         environ = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": KEY}
         for shape in ("anthropic", "openai"):
-            model = provider.model(settings(provider=shape, endpoint="http://config.example", model="m"), environ)
+            model = api.model(settings(provider=shape, endpoint="http://config.example", model="m"), environ)
             assert KEY not in str(model.headers)
 
     def test_a_named_key_is_sent_to_an_endpoint_of_ones_own(self) -> None:
-        model = provider.model(
+        model = api.model(
             settings(provider="openai", endpoint="https://g.example", model="m", api_key_env="GATE_KEY"),
             {"GATE_KEY": " abc \n"},
         )
@@ -341,58 +339,55 @@ class TestProvider:
         assert model.headers["Authorization"] == "Bearer abc"
 
     def test_a_token_is_a_bearer_and_wins_over_a_key(self) -> None:
-        model = provider.model(settings(), {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": "tok"})
+        model = api.model(settings(), {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": "tok"})
 
         assert model.headers["Authorization"] == "Bearer tok"
         assert "x-api-key" not in model.headers
 
     def test_the_environment_may_name_the_small_model(self) -> None:
         environ = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_DEFAULT_HAIKU_MODEL": "corp-haiku"}
-        assert provider.model(settings(), environ).name == "corp-haiku"
-        assert provider.model(settings(model="mine"), environ).name == "mine"
+        assert api.model(settings(), environ).name == "corp-haiku"
+        assert api.model(settings(model="mine"), environ).name == "mine"
 
     @pytest.mark.parametrize("shape", ["anthropic", "openai"])
     def test_the_providers_own_place_needs_a_key(self, shape: str) -> None:
         with pytest.raises(NoModel, match=f"{shape.upper()}_API_KEY is not set"):
-            provider.model(settings(provider=shape, model="m"), {})
+            api.model(settings(provider=shape, model="m"), {})
 
     def test_openai_needs_a_model_to_be_named(self) -> None:
         with pytest.raises(NoModel, match="no model is named"):
-            provider.model(settings(provider="openai", endpoint="http://localhost:11434"), {})
+            api.model(settings(provider="openai", endpoint="http://localhost:11434"), {})
 
     @pytest.mark.parametrize("named", [KEY, "gsk_abcdef0123456789", "MY KEY", "ÄKEY", "$KEY"])
     def test_a_key_put_where_its_variable_belongs_is_refused_and_not_repeated(self, named: str) -> None:
         with pytest.raises(NoModel) as caught:
-            provider.model(settings(api_key_env=named), {})
+            api.model(settings(api_key_env=named), {})
 
         assert named not in str(caught.value) + caught.value.fix
 
     @pytest.mark.parametrize("key", ["abc\r\nX-Evil: 1", "ab c", "schlüssel"])
     def test_a_value_that_cannot_be_a_key_is_refused_and_not_repeated(self, key: str) -> None:
         with pytest.raises(NoModel) as caught:
-            provider.model(settings(), {"ANTHROPIC_API_KEY": key})
+            api.model(settings(), {"ANTHROPIC_API_KEY": key})
 
         assert key not in str(caught.value) + caught.value.fix
 
     def test_cost_is_by_the_price_list_or_by_the_users_prices_or_unknown(self) -> None:
-        environ = {"ANTHROPIC_API_KEY": KEY}
-        known = provider.model(settings(model="anthropic.claude-haiku-5-5"), environ)
-        own = provider.model(settings(model="other", price_in=1.0, price_out=4.0), environ)
-        unknown = provider.model(settings(model="other"), environ)
+        own = settings(price_in=1.0, price_out=4.0)
 
-        assert known.cost(3_000, 100) == pytest.approx(0.00035)
-        assert own.cost(1_000_000, 500_000) == pytest.approx(3.0)
-        assert unknown.cost(3_000, 100) is None
+        assert cost(settings(), "anthropic.claude-haiku-5-5", 3_000, 100) == pytest.approx(0.00035)
+        assert cost(own, "other", 1_000_000, 500_000) == pytest.approx(3.0)
+        assert cost(settings(), "other", 3_000, 100) is None
 
     def test_a_query_in_the_address_is_not_shown(self) -> None:
-        model = provider.model(settings(endpoint="https://g.example/v1?api-key=abc"), {})
+        model = api.model(settings(endpoint="https://g.example/v1?api-key=abc"), {})
 
         assert model.url == "https://g.example/v1/messages?api-key=abc"
         assert model.place == "https://g.example/v1/messages"
 
 
 def test_the_largest_answer_that_is_taken_is_one_megabyte() -> None:
-    text = "x" * (http.LARGEST_ANSWER - len(json.dumps(message(""))))
+    text = "x" * (api.LARGEST_ANSWER - len(json.dumps(message(""))))
     with ModelServer(answers(message(text))) as server:
         assert ask(server).text == text
     with ModelServer(answers(message(text + "x"))) as server, pytest.raises(ModelFailed, match="larger than 1 MB"):

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from typing import Any, NamedTuple
 
 from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.errors import ModelFailed
-from recollect.judge import judge, limits, provider
+from recollect.errors import ModelFailed, NoModel
+from recollect.judge import api, judge, limits
 from recollect.judge.api import Model
-from recollect.judge.hearing import Ruling
+from recollect.judge.judge import Opinion
 from recollect.record.secrets import redacted
 from recollect.settings import Settings, load_settings
 
 PATIENCE = 30.0
 """Seconds a person waits to learn that a model is too slow."""
+
+PRICES = {
+    "claude-haiku-5-5": (0.10, 0.50),
+    "claude-haiku-4-5": (1.0, 5.0),
+    "claude-sonnet-5-5": (2.0, 10.0),
+    "claude-opus-5-5": (4.0, 20.0),
+}
+"""Dollars for a million tokens in and out, as published in November 2026."""
 
 
 class Sample(NamedTuple):
@@ -33,7 +40,7 @@ class Sample(NamedTuple):
 
 
 PROMPT = "The payment webhook sometimes arrives twice. Make the handler in billing/webhooks.py safe against that."
-SAMPLES = (
+SAMPLES: Any = (
     Sample(
         "release-notes-in-german",
         "Release notes are written in German",
@@ -57,7 +64,8 @@ SAMPLES = (
         "Too many connections on staging → 1. Restart pgbouncer. 2. Check the pool size of the preview deployments.",
     ),
 )
-RIGHT = [1]
+RIGHT = ["webhooks-idempotent-by-event-id"]
+_TURN_ON = "recollect config set --user retrieval.judge.enabled true"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,13 +74,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     settings = load_settings(store_args.store_of(args).root)
-    model = provider.model(settings)
-    try:
-        ruling = judge.asking(model)(PROMPT, SAMPLES, (), time.monotonic() + PATIENCE)
-    except ModelFailed as error:
-        raise ModelFailed(_explained(error, model), fix=error.fix) from error
-    data = _report(settings, model, ruling)
+    if not judge.is_on(settings):
+        raise NoModel("the judge is off, so no model is asked", fix=_TURN_ON)
+    model = api.model(settings)
+    opinion = Opinion(SAMPLES, Settings())
+    judge.hear(opinion, PROMPT, (), judge.asking(model), PATIENCE)
+    for failure in opinion.failures:
+        raise ModelFailed(_explained(failure, model), fix=failure.fix)
+    data = _report(settings, model, opinion)
     return Answer(data, lambda screen: _text(screen, data), 0 if data["in_time"] and data["right"] else 1)
+
+
+def cost(settings: Settings, name: str, tokens_in: int, tokens_out: int) -> float | None:
+    """Dollars for so many tokens, by the user's prices or the published ones; None where the price is not known."""
+    prices = settings.number("retrieval.judge.price_in"), settings.number("retrieval.judge.price_out")
+    if not any(prices):
+        prices = next((listed for part, listed in PRICES.items() if part in name), (-1.0, -1.0))
+    return None if prices[0] < 0 else (tokens_in * prices[0] + tokens_out * prices[1]) / 1_000_000
 
 
 def _explained(error: ModelFailed, model: Model) -> str:
@@ -92,22 +110,22 @@ def _message(detail: str) -> str:
         return detail
 
 
-def _report(settings: Settings, model: Model, ruling: Ruling) -> dict[str, Any]:
+def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any]:
     limit = settings.number("retrieval.judge.timeout_seconds")
+    shown = [sample.id for sample, outcome in zip(SAMPLES, opinion.outcomes) if outcome == judge.KEPT]
     return {
-        "enabled": judge.is_on(settings),
         "provider": model.provider,
         "model": model.name,
         "endpoint": model.place,
         "key_from": model.key_from,
-        "seconds": round(ruling.seconds, 3),
+        "seconds": round(opinion.seconds, 3),
         "limit_seconds": limit,
-        "in_time": ruling.seconds <= limit,
-        "kept": [SAMPLES[at].id for at in ruling.kept],
-        "right": list(ruling.kept) == RIGHT,
-        "tokens_in": ruling.tokens_in,
-        "tokens_out": ruling.tokens_out,
-        "dollars": model.cost(ruling.tokens_in, ruling.tokens_out),
+        "in_time": opinion.seconds <= limit,
+        "kept": shown,
+        "right": shown == RIGHT,
+        "tokens_in": opinion.tokens_in,
+        "tokens_out": opinion.tokens_out,
+        "dollars": cost(settings, model.name, opinion.tokens_in, opinion.tokens_out),
         "requests_today": limits.used(),
         "daily_cap": settings.count("retrieval.judge.daily_cap"),
     }
@@ -117,16 +135,15 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
     key = f"key from {data['key_from']}" if data["key_from"] else "no key"
     judged = "kept the right one of three sample notes" if data["right"] else _wrong(screen, data)
     slow = "" if data["in_time"] else screen.paint(": too slow, prompts would go on without it", "red")
-    lines = [
-        clean(f"{data['model']} at {data['endpoint']} ({key})"),
-        f"answered in {data['seconds']:.2f} s, limit {data['limit_seconds']:g} s{slow}",
-        judged,
-        f"{data['tokens_in']} tokens in, {data['tokens_out']} out: {_price(data['dollars'])}",
-        f"{data['requests_today']} of {data['daily_cap']} requests used today by prompts",
-    ]
-    if not data["enabled"]:
-        lines.append("the judge is off; to use it: recollect config set --user retrieval.judge.enabled true")
-    return "\n".join(lines)
+    return "\n".join(
+        [
+            clean(f"{data['model']} at {data['endpoint']} ({key})"),
+            f"answered in {data['seconds']:.2f} s, limit {data['limit_seconds']:g} s{slow}",
+            judged,
+            f"{data['tokens_in']} tokens in, {data['tokens_out']} out: {_price(data['dollars'])}",
+            f"{data['requests_today']} of {data['daily_cap']} requests used today by prompts",
+        ]
+    )
 
 
 def _wrong(screen: Screen, data: dict[str, Any]) -> str:

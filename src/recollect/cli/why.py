@@ -8,7 +8,7 @@ from typing import Any
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
 from recollect.judge import judge
-from recollect.judge.hearing import Opinion
+from recollect.judge.judge import Opinion
 from recollect.project import Project
 from recollect.recall import for_prompt
 from recollect.recall.for_prompt import Found
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> Answer:
         "borrowed": borrowed,
         "candidates": [_brief(one, verdict) for one, verdict in verdicts],
     }
-    warning = "; ".join(opinion.failures) if opinion else ""
+    warning = "; ".join(failure.message for failure in opinion.failures) if opinion else ""
     return Answer(data, lambda screen: _text(screen, verdicts, bar, borrowed), warning=warning)
 
 

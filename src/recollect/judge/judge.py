@@ -1,19 +1,72 @@
-"""Judge: a small model's second opinion on what ranking found, within a time limit. Off unless the user turns it on.
+"""A small model's second opinion on what ranking found, within a time limit. Off unless the user turns it on.
 
 It is asked only about what ranking is not sure of. Whatever goes wrong, the prompt goes on with less, in time.
 """
 
 from __future__ import annotations
 
-from recollect.judge.hearing import CERTAIN_IN, CERTAIN_OUT, KEPT, UNJUDGED, Case, Opinion, Ruling, hear, split
+import time
+
+from recollect.coldstart import NamedTuple
+from recollect.errors import ModelFailed, NoModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from recollect.judge.api import Model
-    from recollect.judge.hearing import Ask, C, Candidate
+    from recollect.search.rank import Match
     from recollect.settings import Settings
+
+    Ask = Callable[[str, Sequence[Match], Sequence[str], float], "Ruling"]
+
+FALLBACK = 2  # how many of the ranking's best stand in for an opinion that did not come
+ONE_BATCH = 6  # candidates above which two requests run at once: one long request would be late
+CERTAIN_IN, CERTAIN_OUT, KEPT, DROPPED, UNJUDGED = "certain in", "certain out", "kept", "dropped", "unjudged"
+
+
+class Ruling(NamedTuple):
+    """What one request brought: the positions it keeps, its tokens, and how long it took."""
+
+    kept: Sequence[int]
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+
+
+class Opinion:
+    """The outcome for each candidate, by position, and what the requests took."""
+
+    def __init__(self, candidates: Sequence[Match], settings: Settings) -> None:
+        low, high = settings.number("retrieval.judge.certain_out"), settings.number("retrieval.judge.certain_in")
+        chances = [candidate.probability for candidate in candidates]
+        between = sorted(
+            (at for at, chance in enumerate(chances) if low <= chance <= high), key=lambda at: -chances[at]
+        )
+        self.candidates = candidates
+        self.unsure = sorted(between[: settings.count("retrieval.judge.max_candidates")])
+        self.outcomes = [CERTAIN_IN if chance > high else CERTAIN_OUT for chance in chances]
+        for at in self.unsure:
+            self.outcomes[at] = UNJUDGED
+        self.failures: list[ModelFailed] = []
+        self.requests = self.tokens_in = self.tokens_out = 0
+        self.seconds = 0.0
+
+    def add(self, batch: Sequence[int], ruling: Ruling) -> None:
+        """Enter a ruling on the candidates of one batch."""
+        for number, position in enumerate(batch):
+            self.outcomes[position] = KEPT if number in ruling.kept else DROPPED
+        self.tokens_in += ruling.tokens_in
+        self.tokens_out += ruling.tokens_out
+
+    def kept(self, bar: float) -> list[Match]:
+        """The candidates to show, in ranking order; the ranking's best stand in for what was not judged."""
+        best = [at for at, candidate in enumerate(self.candidates) if candidate.probability >= bar][:FALLBACK]
+        if self.requests and len(self.failures) == self.requests:
+            return [self.candidates[at] for at in best]
+        chosen = {at for at, outcome in enumerate(self.outcomes) if outcome in (CERTAIN_IN, KEPT)}
+        chosen.update(at for at in best if self.outcomes[at] == UNJUDGED)
+        return [self.candidates[at] for at in sorted(chosen)]
 
 
 def is_on(settings: Settings) -> bool:
@@ -21,99 +74,98 @@ def is_on(settings: Settings) -> bool:
 
 
 def keep(
-    prompt: str,
-    candidates: list[C],
-    turns: Sequence[str],
-    settings: Settings,
-    session: str,
-    *,
-    bar: float | None = None,
-) -> list[C]:
-    """The candidates to inject, in ranking order. `bar` is the probability from which ranking alone would inject."""
-    from recollect import failure_log
-    from recollect.errors import NoModel
-    from recollect.judge import limits, precedent, provider
+    prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, session: str, *, bar: float
+) -> list[Match]:
+    """The candidates to show, in ranking order. `bar` is the probability from which ranking alone would show them."""
+    from recollect import failure_log, timestamps
+    from recollect.judge import api, limits
+    from recollect.judge import prompt as prompts
 
-    case = Case(prompt, candidates, turns, settings.number("retrieval.judge.timeout_seconds"))
-    bar = _usual_bar(settings) if bar is None else bar
-    opinion, open_ones = _first_look(candidates, settings)
-    if not open_ones:
-        return opinion.kept(candidates, bar)
+    opinion = Opinion(candidates, settings)
+    unsure = opinion.unsure
+    if not unsure:
+        return opinion.kept(bar)
     passed = [candidate for candidate in candidates if candidate.probability >= bar]
     try:
-        model = provider.model(settings)
+        model = api.model(settings)
     except NoModel as error:
-        if limits.is_first_today("no-model"):
+        if limits.mark(f"no-model-{timestamps.now()[:10]}"):
             failure_log.leave("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
         return passed
-    question = precedent.key(prompt, [candidates[at] for at in open_ones], model.fingerprint)
-    known = precedent.find(session, question)
-    if known is not None and len(known) == len(open_ones):
-        opinion.add(open_ones, Ruling([at for at, mark in enumerate(known) if mark]))
-        return opinion.kept(candidates, bar)
-    if not limits.claim(len(split(open_ones)), settings.count("retrieval.judge.daily_cap")):
+    question = prompts.key(prompt, [candidates[at] for at in unsure], model.fingerprint)
+    earlier = limits.verdicts(session, question, len(unsure))
+    if earlier is not None:
+        opinion.add(unsure, Ruling([at for at, is_kept in enumerate(earlier) if is_kept]))
+        return opinion.kept(bar)
+    if not limits.claim(1 if len(unsure) <= ONE_BATCH else 2, settings.count("retrieval.judge.daily_cap")):
         return passed
-    hear(opinion, case, open_ones, asking(model))
+    hear(opinion, prompt, turns, asking(model), settings.number("retrieval.judge.timeout_seconds"))
     for failure in opinion.failures:
-        failure_log.leave("judge", failure)
+        failure_log.leave("judge", failure.message)
     if not opinion.failures:
-        precedent.note(session, question, [opinion.outcomes[at] == KEPT for at in open_ones])
-    return opinion.kept(candidates, bar)
+        limits.note_verdicts(session, question, [opinion.outcomes[at] == KEPT for at in unsure])
+    return opinion.kept(bar)
 
 
 def verdicts(
-    prompt: str,
-    candidates: Sequence[Candidate],
-    turns: Sequence[str],
-    settings: Settings,
-    *,
-    ask: Ask | None = None,
-    timeout: float | None = None,
+    prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, ask: Ask | None = None
 ) -> Opinion:
-    """The judge's opinion on every candidate, asked for by a person: no cap, no earlier verdicts. NoModel if there
-    is nobody to ask; `ask` puts somebody else in the model's place."""
-    from recollect.judge import provider
+    """The opinion that a person asks for: no cap, no earlier verdicts; NoModel if there is neither model nor `ask`."""
+    from recollect.judge import api
 
-    limit = settings.number("retrieval.judge.timeout_seconds") if timeout is None else timeout
-    opinion, open_ones = _first_look(candidates, settings)
-    if open_ones:
-        case = Case(prompt, candidates, turns, limit)
-        hear(opinion, case, open_ones, ask or asking(provider.model(settings)))
+    opinion = Opinion(candidates, settings)
+    if opinion.unsure:
+        ask = ask or asking(api.model(settings))
+        hear(opinion, prompt, turns, ask, settings.number("retrieval.judge.timeout_seconds"))
     return opinion
 
 
 def asking(model: Model) -> Ask:
     """How a model is asked about one batch."""
     from recollect.judge import api
-    from recollect.judge.prompt import SCHEMA, SYSTEM, parse, render
+    from recollect.judge import prompt as prompts
 
-    def ask(prompt: str, batch: Sequence[Candidate], turns: Sequence[str], deadline: float) -> Ruling:
-        shown = render(prompt, batch, turns)
-        reply = api.ask(model, SYSTEM, shown, SCHEMA, deadline)
-        kept = parse(reply.text, len(batch))
-        return Ruling(kept, reply.tokens_in, reply.tokens_out, reply.seconds)
+    def ask(prompt: str, batch: Sequence[Match], turns: Sequence[str], deadline: float) -> Ruling:
+        started = time.monotonic()
+        text, tokens_in, tokens_out = api.ask(model, prompts.render(prompt, batch, turns), deadline)
+        return Ruling(prompts.parse(text, len(batch)), tokens_in, tokens_out, time.monotonic() - started)
 
     return ask
 
 
-def _usual_bar(settings: Settings) -> float:
-    from recollect.search import gate
+def hear(opinion: Opinion, prompt: str, turns: Sequence[str], ask: Ask, seconds: float) -> None:
+    """Ask about the unsure candidates, in one request or two at once, and enter what comes back in time.
 
-    return settings.number("retrieval.min_probability") or gate.THRESHOLD
+    The threads are daemons and are not waited for after that: one that hangs in a name lookup or a dripping answer
+    keeps neither the prompt waiting nor the process alive.
+    """
+    from threading import Thread
 
+    from recollect.judge.prompt import shuffle
 
-def _first_look(candidates: Sequence[Candidate], settings: Settings) -> tuple[Opinion, list[int]]:
-    """What ranking is certain of, and the positions of the most probable of the rest."""
-    certain_in = settings.number("retrieval.judge.certain_in")
-    certain_out = settings.number("retrieval.judge.certain_out")
-    outcomes, open_ones = [], []
-    for at, candidate in enumerate(candidates):
-        chance = candidate.probability
-        outcomes.append(CERTAIN_IN if chance > certain_in else CERTAIN_OUT)
-        if certain_out <= chance <= certain_in:
-            open_ones.append(at)
-    likeliest = sorted(open_ones, key=lambda at: -candidates[at].probability)
-    open_ones = sorted(likeliest[: settings.count("retrieval.judge.max_candidates")])
-    for at in open_ones:
-        outcomes[at] = UNJUDGED
-    return Opinion(outcomes), open_ones
+    started = time.monotonic()
+    order = [opinion.unsure[at] for at in shuffle(prompt, [opinion.candidates[at] for at in opinion.unsure])]
+    batches = [order] if len(order) <= ONE_BATCH else [order[::2], order[1::2]]
+    late = ModelFailed("no answer in time", fix="recollect judge test says how long the model takes")
+    answers: list[Ruling | Exception] = [late for _ in batches]
+
+    def work(number: int) -> None:
+        batch = [opinion.candidates[at] for at in batches[number]]
+        try:
+            answers[number] = ask(prompt, batch, turns, started + seconds)
+        except Exception as error:  # carried to the thread that waits, which lets all but the expected rise
+            answers[number] = error
+
+    threads = [Thread(target=work, args=(number,), daemon=True) for number in range(len(batches))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(started + seconds - time.monotonic(), 0))
+    for batch, answer in zip(batches, list(answers)):
+        if isinstance(answer, ModelFailed):
+            opinion.failures.append(answer)
+        elif isinstance(answer, Exception):
+            raise answer
+        else:
+            opinion.add(batch, answer)
+    opinion.requests, opinion.seconds = len(batches), time.monotonic() - started

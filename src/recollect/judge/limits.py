@@ -1,13 +1,18 @@
-"""Allowance: how much the judge may do in a day, counted so that racing prompts cannot overdraw it."""
+"""What the judge keeps in the state folder: requests counted by day, verdicts by session, and markers."""
 
 from __future__ import annotations
 
 import os
-import time
 
-from recollect import failure_log, paths, timestamps
+from recollect import coldstart, failure_log, paths, state_file, timestamps
+from recollect.state_file import StateFile
 
-_KEPT_DAYS = 30
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DAYS_KEPT = 30
+_LARGEST = 200_000  # bytes: one for each request of a day (at most 100,000), about 50 for each verdict
 
 
 def folder() -> str:
@@ -15,66 +20,55 @@ def folder() -> str:
 
 
 def claim(requests: int, cap: int) -> bool:
-    """Whether so many more requests are within the cap; if they are, they are counted."""
-    try:
-        end = _append(_counter(), requests)
-    except OSError as error:
-        failure_log.leave("judge", f"requests cannot be counted, so none is sent: {error.strerror}")
+    """Count so many requests; whether they are within the cap. Racing prompts cannot overdraw it."""
+    end = _requests().append("." * requests)
+    if end < 0:
+        failure_log.leave("judge", "requests cannot be counted, so none is sent")
         return False
-    begun = end - requests
-    if begun == 0:
-        prune()
-    if begun <= cap < end:
-        failure_log.leave(
-            "judge",
-            f"the daily cap of {cap} requests (retrieval.judge.daily_cap) is reached: "
-            "until midnight UTC ranking decides alone",
-        )
+    if end == requests:
+        state_file.prune(folder(), _DAYS_KEPT)
+    if end - requests <= cap < end:
+        reached = f"the daily cap of {cap} requests (retrieval.judge.daily_cap) is reached"
+        failure_log.leave("judge", f"{reached}: until midnight UTC ranking decides alone")
     return end <= cap
 
 
 def used() -> int:
     """Requests counted today."""
-    try:
-        return os.stat(_counter()).st_size
-    except OSError:
-        return 0
+    return len(_requests().read())
 
 
-def is_first_today(word: str) -> bool:
-    """Whether nobody has said this word yet today."""
-    path = os.path.join(folder(), f"{word}-{timestamps.now()[:10]}")
-    try:
-        os.makedirs(folder(), mode=0o700, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        return False
-    except OSError:
-        return True
-    return True
+def mark(name: str) -> bool:
+    """Leave a marker for a month; True if it was not there yet."""
+    return _file(name).append(".") <= 1
 
 
-def prune(now: float | None = None) -> None:
-    """Delete what the judge left a month ago: counters, verdicts, markers."""
-    limit = (time.time() if now is None else now) - _KEPT_DAYS * 86_400
-    for entry in os.scandir(folder()):
-        try:
-            if entry.stat().st_mtime < limit:
-                os.unlink(entry.path)
-        except OSError as error:
-            failure_log.leave("judge", f"cannot prune {entry.path}: {error.strerror}")
+def is_marked(name: str) -> bool:
+    return os.path.exists(_file(name).path)
 
 
-def _counter() -> str:
-    return os.path.join(folder(), f"requests-{timestamps.now()[:10]}")
+def verdicts(session: str, question: str, count: int) -> list[bool] | None:
+    """Whether each of `count` candidates was kept, if this session has asked the same question before."""
+    for line in _verdicts(session).lines() if session else ():
+        key, _, marks = line.partition(" ")
+        if key == question and len(marks) == count and not marks.strip("01"):
+            return [mark == "1" for mark in marks]
+    return None
 
 
-def _append(path: str, count: int) -> int:
-    """Add bytes to a file; where they end. Each writer gets its own place, so no lock is needed."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.write(handle, b"." * count)
-        return os.lseek(handle, 0, os.SEEK_CUR)
-    finally:
-        os.close(handle)
+def note_verdicts(session: str, question: str, marks: Sequence[bool]) -> None:
+    """Keep the verdicts on a question. Losing them costs one more request."""
+    if session:
+        _verdicts(session).append(f"{question} {''.join('1' if mark else '0' for mark in marks)}\n")
+
+
+def _requests() -> StateFile:
+    return _file(f"requests-{timestamps.now()[:10]}", shrinks=False)
+
+
+def _verdicts(session: str) -> StateFile:
+    return _file(f"verdicts-{coldstart.digest(session.encode('utf-8', 'surrogatepass'))}")
+
+
+def _file(name: str, *, shrinks: bool = True) -> StateFile:
+    return StateFile(os.path.join(folder(), name), _LARGEST, "judge", state_file.newer_half if shrinks else None)
