@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from recollect import files, timestamps
-from recollect.errors import Unwritable
+from recollect import timestamps
 
 from .conftest import DECISION
 
@@ -58,21 +57,24 @@ def test_an_unreadable_file_hides_no_other_and_is_mentioned(project, recollect, 
     assert json.loads(recollect("list", "--json").out)["unreadable"] == ["decisions/bad.json"]
 
 
-def test_a_catalog_that_disagrees_is_made_again(project, recollect, four):
+@pytest.mark.parametrize("content", [None, "", "<<<<<<< ours", "- [X] stray -> x #tags:\n"])
+def test_list_writes_nothing_even_where_index_md_disagrees(project, recollect, four, content):
+    path = project / ".claude/memory/index.md"
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content)
+    before = {file: file.stat().st_mtime_ns for file in sorted(project.rglob("*"))}
+
+    assert recollect("list").out.startswith("four\t")
+    assert {file: file.stat().st_mtime_ns for file in sorted(project.rglob("*"))} == before
+
+
+def test_an_index_md_that_disagrees_is_reported_and_repaired_on_request(project, recollect, four):
     path = project / ".claude/memory/index.md"
     right = path.read_text()
     for wrong in ("", "<<<<<<< ours", right + "- [X] stray -> x #tags:\n"):
         path.write_text(wrong)
-        recollect("list", "--limit=0")
+        assert "index.md disagrees with the records" in recollect("doctor").out
+        recollect("doctor", "--fix")
         assert path.read_text() == right
-
-
-def test_a_store_that_cannot_be_written_can_still_be_listed(project, recollect, four, monkeypatch):
-    (project / ".claude/memory/index.md").unlink()
-
-    def refuse(path, data, **how):
-        raise Unwritable("read-only")
-
-    monkeypatch.setattr(files, "write", refuse)
-
-    assert recollect("list").out.startswith("four\t")

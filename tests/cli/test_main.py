@@ -62,19 +62,19 @@ def test_an_unknown_command_gets_a_suggestion(recollect):
 
 
 def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(recollect, monkeypatch):
-    from recollect.cli import version
+    from recollect.cli import show
 
     def fail(args):
         raise ZeroDivisionError("one over nought")
 
-    monkeypatch.setattr(version, "run", fail)
+    monkeypatch.setattr(show, "run", fail)
 
-    outcome = recollect("version")
+    outcome = recollect("list")
 
     assert outcome.code == 3
     assert "ZeroDivisionError: one over nought" in outcome.err
     assert [(what, error) for _, what, error in failure_log.recent()] == [
-        (f"recollect version {cli.__version__}", "ZeroDivisionError: one over nought")
+        (f"recollect list {cli.__version__}", "ZeroDivisionError: one over nought")
     ]
 
 
@@ -97,7 +97,7 @@ def test_one_command_does_not_load_the_others(tmp_path):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     loaded = done.stdout.split()
-    assert "recollect.cli.version" in loaded
+    assert "recollect.cli.output" in loaded
     assert [name for name in loaded if name in ("recollect.store.store", "recollect.cli.save", "subprocess")] == []
 
 

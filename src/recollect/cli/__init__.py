@@ -1,7 +1,7 @@
 """The command line: `main` finds the command, loads its module alone, and prints what it answers.
 
-A command module has `add_arguments(parser)` and `run(args) -> Answer`; `args.command` tells the commands
-of one family apart.
+A command module has `add_arguments(parser)` and `run(args) -> Answer`; where it holds several commands,
+`args.command` is the name of the one that runs.
 """
 
 from __future__ import annotations
@@ -12,55 +12,55 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from recollect import __version__
 from recollect.cli.output import Answer, emit, emit_error
+from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
 
 
 class Command(NamedTuple):
-    """A command: the module that holds it, and what it does in one line."""
+    """A command: the module that holds it (empty: this one), and what it does in one line."""
 
     module: str
     summary: str
 
 
 COMMANDS: dict[str, Command] = {
-    "init": Command("init", "Make a memory for this project and tell git how to keep it."),
+    "init": Command("upkeep", "Make a memory for this project, with the files git needs for it."),
     "save": Command("save", "Save a new record."),
     "inbox": Command("inbox", "List the drafts that wait for review."),
     "review": Command("review", "Walk through the drafts: accept, edit, merge, reject or skip each."),
     "show": Command("show", "Show one record."),
-    "list": Command("list_", "List records."),
-    "search": Command("search", "Find what answers a question."),
-    "recall": Command("recall", "Show what a prompt would bring up, byte for byte."),
-    "why": Command("why", "Explain what a prompt brings up, and what it does not."),
-    "update": Command("update", "Change fields of a record."),
+    "list": Command("show", "List records."),
+    "search": Command("search", "Find the records that answer a question."),
+    "recall": Command("recall", "Show what the agent would get for a prompt, byte for byte."),
+    "why": Command("why", "Explain which records a prompt brings up, and why others stay out."),
+    "update": Command("edit", "Change fields of a record."),
     "edit": Command("edit", "Change a record in your editor."),
     "retire": Command("status", "Take a record out of use; `gc` deletes it after the grace period."),
     "restore": Command("status", "Bring a retired record back."),
     "archive": Command("status", "Put a record away for good, without deleting it."),
     "unarchive": Command("status", "Bring an archived record back."),
-    "supersede": Command("supersede", "Say that one record replaces another."),
+    "supersede": Command("status", "Replace a record by another."),
     "freshness": Command("freshness", "Show which records are about files that have changed since."),
     "reanchor": Command("freshness", "Confirm that records hold for their files as they are now."),
     "audit": Command(
-        "audit", "Measure rot: duplicates, contradictions, drift, secrets, junk; here or in other stores."
+        "audit", "Measure rot: duplicates, contradictions, outdated records, secrets, junk; here or in other stores."
     ),
-    "stats": Command("stats", "Show what was told to agents and what became of it."),
-    "import": Command("import_", "Save what CLAUDE.md, AGENTS.md, decision records and Claude Code's notes say."),
-    "gc": Command("gc", "Retire what is past its retention, delete what was retired long enough ago."),
-    "index": Command("index", "Rebuild or check index.md, the list for people."),
+    "stats": Command("stats", "Show what agents were shown and how much of it they used."),
+    "import": Command("import_", "Make records from CLAUDE.md, AGENTS.md, decision records and Claude Code's notes."),
+    "gc": Command("upkeep", "Retire what is past its retention, delete what was retired long enough ago."),
+    "index": Command("upkeep", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),
-    "judge": Command("judge", "Try out the model that gives a second opinion: does it answer, how fast, at what cost."),
-    "digest": Command("digest", "Show what a session that starts here would be told, and why."),
+    "judge": Command("judge", "Test the model that gives a second opinion: does it answer, how fast, at what cost."),
+    "digest": Command("digest", "Show what a session that starts here would be shown, and why."),
     "doctor": Command("doctor", "Find out what is wrong with a memory or an installation."),
-    "clean": Command("clean", "Remove what Recollect keeps outside your stores: indexes, ledgers, counts, traces."),
+    "clean": Command("upkeep", "Remove what Recollect keeps outside your stores: indexes, ledgers, counts, logs."),
     "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this."),
     "demo": Command("demo", "Show the whole thing on a sample project, in a temporary folder."),
-    "try": Command("try_", "Show what your last prompts here would have brought up; nothing is written."),
-    "version": Command("version", "Print the version."),
+    "try": Command("try_", "Show which records your last prompts here would have brought up; nothing is written."),
+    "version": Command("", "Print the version."),
 }
 
 
@@ -87,7 +87,8 @@ def parser_of(name: str) -> argparse.ArgumentParser:
     command = COMMANDS[name]
     parser = argparse.ArgumentParser(prog=f"recollect {name}", description=command.summary, allow_abbrev=False)
     parser.set_defaults(command=name)
-    importlib.import_module(f"recollect.cli.{command.module}").add_arguments(parser)
+    if command.module:
+        importlib.import_module(f"recollect.cli.{command.module}").add_arguments(parser)
     common = parser.add_argument_group("for every command")
     common.add_argument("--json", action="store_true", help="answer, and report errors, as JSON on standard output")
     common.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
@@ -107,7 +108,7 @@ def overview() -> str:
             "",
             *lines,
             "",
-            "recollect COMMAND --help tells more. Exit codes: 0 done, 1 expected failure, 2 wrong usage, 3 a bug.",
+            "recollect COMMAND --help shows more. Exit codes: 0 done, 1 expected failure, 2 wrong usage, 3 a bug.",
         )
     )
 
@@ -120,13 +121,19 @@ def _run(words: list[str]) -> int:
     if name not in COMMANDS:
         return _unknown(name)
     args = parser_of(name).parse_intermixed_args(words[1:])
+    module = COMMANDS[name].module
     try:
-        answer: Answer = importlib.import_module(f"recollect.cli.{COMMANDS[name].module}").run(args)
+        answer: Answer = importlib.import_module(f"recollect.cli.{module}").run(args) if module else _version()
     except RecollectError as error:
         emit_error(error, as_json=args.json)
         return 1
     emit(answer, as_json=args.json)
     return answer.status
+
+
+def _version() -> Answer:
+    python = ".".join(map(str, sys.version_info[:3]))
+    return Answer({"version": __version__, "python": python}, lambda screen: f"recollect {__version__}")
 
 
 def _unknown(name: str) -> int:

@@ -13,8 +13,7 @@ from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
 from recollect.cli import freshness, store_args
 from recollect.cli.output import Answer
-from recollect.cli.progress import watched
-from recollect.cli.terminal import Screen, clean, table
+from recollect.cli.terminal import Screen, clean, table, watched
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
 from recollect.importers import notes

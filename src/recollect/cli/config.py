@@ -17,6 +17,9 @@ from recollect.settings_table import RULES, Rule
 from recollect.store.store import Store
 
 _LARGEST = 1_000_000
+"""Bytes of a config file: all settings together take 5 kB."""
+
+_BY_HAND = "correct it by hand first; nothing was written"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,16 +38,6 @@ def run(args: argparse.Namespace) -> Answer:
     return _change(store, args.key, value)
 
 
-def value_of(settings: Settings, key: str) -> object:
-    """The effective value of a setting, as the type its default has."""
-    default = _rule(key).default
-    if isinstance(default, bool):
-        return settings.flag(key)
-    if isinstance(default, int):
-        return settings.count(key)
-    return settings.number(key) if isinstance(default, float) else settings.text(key)
-
-
 def _rule(key: str) -> Rule:
     if settings_table.general(key) not in RULES:
         settings = Settings()
@@ -58,33 +51,41 @@ def _show(settings: Settings, key: str | None) -> Answer:
     rows = [
         {
             "key": name,
-            "value": value_of(settings, name),
+            "value": _value(settings, name),
             "origin": settings.origins.get(name, "default"),
             "doc": _rule(name).doc,
         }
         for name in keys
     ]
     problems = [{"file": p.file, "key": p.key, "message": p.message} for p in settings.problems]
-    return Answer({"settings": rows, "problems": problems}, lambda screen: _text(screen, rows, problems))
+
+    def text(screen: Screen) -> str:
+        cells = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"], row["doc"]) for row in rows]
+        lines = [table(screen, ("setting", "value", "from", "what it does"), cells)]
+        for problem in problems:
+            message = clean(f"{problem['file']}: {problem['key']} {problem['message']}")
+            lines.append(f"{screen.paint('problem', 'yellow')}: {message}")
+        return "\n".join(lines)
+
+    return Answer({"settings": rows, "problems": problems}, text)
 
 
-def _text(screen: Screen, rows: list[dict[str, Any]], problems: list[dict[str, str]]) -> str:
-    cells = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"], row["doc"]) for row in rows]
-    lines = [table(screen, ("setting", "value", "from", "what it does"), cells)]
-    for problem in problems:
-        told = clean(f"{problem['file']}: {problem['key']} {problem['message']}")
-        lines.append(f"{screen.paint('problem', 'yellow')}: {told}")
-    return "\n".join(lines)
+def _value(settings: Settings, key: str) -> Any:
+    """The effective value of a setting, as the type its default has."""
+    default = _rule(key).default
+    if isinstance(default, bool):
+        return settings.flag(key)
+    if isinstance(default, int):
+        return settings.count(key)
+    return settings.number(key) if isinstance(default, float) else settings.text(key)
 
 
 def _parsed(key: str, text: str, *, trusted: bool) -> object:
     """The value a person typed, if the setting takes it."""
-    value: object = text
-    if not isinstance(_rule(key).default, str):
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = text
+    try:
+        value = text if isinstance(_rule(key).default, str) else json.loads(text)
+    except ValueError:
+        value = text
     settings = Settings()
     settings.take(paths.CONFIG, trusted, {key: value})
     for problem in settings.problems:
@@ -104,8 +105,8 @@ def _change(store: Store, key: str, value: object) -> Answer:
         _put(raw, key, value)
         if json.dumps(raw) != before:
             files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
-    told = "default" if value is None else json.dumps(value, ensure_ascii=False)
-    return Answer({"key": key, "value": value, "file": path}, lambda screen: f"{key} = {told} in {clean(path)}")
+    shown = "default" if value is None else json.dumps(value, ensure_ascii=False)
+    return Answer({"key": key, "value": value, "file": path}, lambda screen: clean(f"{key} = {shown} in {path}"))
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -114,9 +115,9 @@ def _read(path: str) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path} cannot be read: {error}", fix="mend it by hand first; nothing was written") from error
+        raise BadInput(f"{path} cannot be read: {error}", fix=_BY_HAND) from error
     if not isinstance(raw, dict):
-        raise BadInput(f"{path} must hold a JSON object", fix="mend it by hand first; nothing was written")
+        raise BadInput(f"{path} must hold a JSON object", fix=_BY_HAND)
     return raw
 
 
@@ -129,7 +130,7 @@ def _put(raw: dict[str, Any], key: str, value: object) -> None:
         for part in parts[:-1]:
             inner = inner.setdefault(part, {})
             if not isinstance(inner, dict):
-                raise BadInput(f"{part} is not an object in the file", fix="mend it by hand first; nothing was written")
+                raise BadInput(f"{part} is not an object in the file", fix=_BY_HAND)
     if value is None:
         inner.pop(parts[-1], None)
     else:

@@ -1,4 +1,4 @@
-"""`recollect demo`: a sample project in a temporary folder, kept and asked with the real commands."""
+"""`recollect demo`: a sample project in a temporary folder, made and asked with the real commands."""
 
 from __future__ import annotations
 
@@ -13,20 +13,73 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from typing import NamedTuple
 
 from recollect import failure_log, paths
-from recollect.cli import demo_data, main
+from recollect.cli import main
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, clean_lines, fit
+from recollect.coldstart import NamedTuple
 
 _LOCAL = {"CLAUDE_CONFIG_DIR": "home", "RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
-
 _WIDTH = 100
+"""Columns of a command as it is shown: what a terminal beside an editor has."""
+
+_RECORDS = """
+decision 'Jobs go through a table in Postgres' --tag=queue --tag=postgres
+    --trigger='where do background tasks run'
+    --set=context='Timetable imports take minutes and must survive a restart.'
+    --set=decision='Background jobs are rows of the table `jobs`, taken with FOR UPDATE SKIP LOCKED, 4 at a time.'
+    --set=rationale='One thing less to run than a message broker.'
+
+constraint 'The harbour API allows 60 calls a minute' --tag=harbour-api --tag=rate-limit
+    --related=ferry/harbour.py --trigger='429 Too Many Requests from the harbour'
+    --set=rule='At most 60 calls a minute to api.harbour.test, over all workers together.'
+    --set=impact='The 61st call answers 429 and blocks our key for 15 minutes.'
+    --set=workarounds='Take a token from ferry/throttle.py before each call.'
+    --set=severity=high --set=kind=limitation
+
+preference 'Times are kept in UTC and shown in the zone of the port' --tag=datetime
+    --trigger='which timezone should this timestamp have' --set=topic='Time zones'
+    --set=value='Store UTC; convert in the template with Port.zone, never in a query.'
+    --set=reason='Two bugs at the change to summer time came from local times in the database.'
+    --set=strength=strong
+
+runbook 'Timetable import hangs at 99 %' --tag=import --tag=locks --trigger='import never finishes'
+    --set=trigger='The nightly import stays at 99 % for more than ten minutes.'
+    --set=symptoms='canceling statement due to lock timeout'
+    --set=steps='Find the blocker: bin/blockers lists sessions that are idle in a transaction'
+    --set=steps='End it with pg_terminate_backend(pid)' --set=steps='Run bin/import --resume'
+    --set=verification='bin/import --status prints done within a minute.'
+
+tech_debt 'Fares are computed in three places' --tag=fares --related=ferry/fares.py
+    --set=description='Web page, mobile API and printer each have their own rounding rule.'
+    --set=reason_deferred='The printer goes out of service in autumn.'
+    --set=suggested_fix='Move rounding to ferry/fares.py and call it from all three.' --set=priority=high
+
+session_summary 'Started the winter timetable' --tag=timetable
+    --set=goal='Import the winter timetable for all 14 ports.' --set=outcome=partial
+    --set=completed='12 ports imported.'
+    --set=next_actions='Ask for the missing tide tables of Aarn and Holmsund.'
+"""
+_SUCCESSOR = """
+decision 'A broker carries background work' --tag=queue --tag=nats
+    --set=context='The jobs table grew to 40 million rows, and vacuum could not keep up.'
+    --set=decision='NATS JetStream carries background work: stream `work`, 3 replicas, acknowledge within 30 s.'
+    --set=rationale='Measured: 9,000 messages a second against 700 with the table.'
+"""
+_OLD_ID = "jobs-go-through-a-table-in-postgres"
+_NEW_ID = "a-broker-carries-background-work"
+_SEARCHES = ("harbour rate limit", "import stuck waiting for a lock")
+_PROMPTS = {
+    "A prompt that matches a record: the rule itself arrives.": "we get 429 from the harbour API, why is that?",
+    "A prompt in the words of the old decision: its successor arrives.": "add a row to the jobs table in Postgres",
+    "A prompt that matches no record: silence.": "write a haiku about the moon",
+}
+_FILE = "ferry/harbour.py"
 
 
 class Step(NamedTuple):
-    """Something the demo did: why, the command, and what came of it."""
+    """A step of the demo: why, the command, and its output."""
 
     caption: str
     command: str
@@ -51,42 +104,39 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _steps(project: str) -> Iterator[Step]:
-    _make(project)
-    yield _command(project, "A project gets a memory: a folder of plain files, kept by git.", "init")
-    for number, words in enumerate(demo_data.MEMORIES):
-        caption = "Six things worth remembering, one of each kind." if number == 0 else ""
-        yield _command(project, caption, *words)
-    yield _command(project, "What there is.", "list")
-    yield _command(project, "One of them.", "show", demo_data.OLD_ID)
-    for number, text in enumerate(demo_data.SEARCHES):
-        yield _command(project, "" if number else "Finding one.", "search", text)
-    yield _command(
-        project, "The decision changes. The old one stays on file, but no longer holds.", *demo_data.SUCCESSOR
-    )
-    yield _command(project, "", "supersede", demo_data.OLD_ID, demo_data.NEW_ID)
-    for caption, prompt in demo_data.PROMPTS:
-        told = _told(project, "user_prompt_submit", prompt=prompt)
-        yield Step(caption, f"> {prompt}", told or "(nothing is added to the prompt)")
-    path = os.path.join(project, *demo_data.FILE.split("/"))
-    told = _told(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": path})
-    yield Step(
-        "The agent is about to edit a file: the constraint that belongs to it arrives.", f"Edit {demo_data.FILE}", told
-    )
-    told = _told(project, "session_start", session_id="demo-2", source="startup")
-    yield Step("A new session starts: where things stand.", "$ claude", told)
+    os.makedirs(project)
+    if shutil.which("git"):
+        subprocess.run(("git", "init", "-q", project), check=True, stdin=subprocess.DEVNULL)
+    yield from _commands(project)
+    for caption, prompt in _PROMPTS.items():
+        context = _hook(project, "user_prompt_submit", prompt=prompt)
+        yield Step(caption, f"> {prompt}", context or "(nothing is added to the prompt)")
+    path = os.path.join(project, *_FILE.split("/"))
+    context = _hook(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": path})
+    yield Step("The agent is about to edit a file: the constraint about it arrives.", f"Edit {_FILE}", context)
+    context = _hook(project, "session_start", session_id="demo-2", source="startup")
+    yield Step("A new session starts: where things stand.", "$ claude", context)
     with open(os.path.join(project, paths.STORE, paths.INDEX_MD), encoding="utf-8") as file:
         yield Step("For people and grep, a list.", f"$ cat {paths.STORE}/{paths.INDEX_MD}", file.read())
     yield _command(project, "Is everything as it should be?", "doctor")
 
 
-def _make(project: str) -> None:
-    os.makedirs(project)
-    if shutil.which("git"):
-        subprocess.run(("git", "init", "-q", project), check=True, stdin=subprocess.DEVNULL)
+def _commands(project: str) -> Iterator[Step]:
+    yield _command(project, "A project gets a memory: a folder of plain files, kept by git.", "init")
+    for number, record in enumerate(_RECORDS.split("\n\n")):
+        caption = "" if number else "Six things worth remembering, one of each kind."
+        yield _command(project, caption, "save", *shlex.split(record))
+    yield _command(project, "What there is.", "list")
+    yield _command(project, "One of them.", "show", _OLD_ID)
+    for number, text in enumerate(_SEARCHES):
+        yield _command(project, "" if number else "Finding one.", "search", text)
+    caption = "The decision changes. The old record stays on file, but no longer holds."
+    yield _command(project, caption, "save", *shlex.split(_SUCCESSOR))
+    yield _command(project, "", "supersede", _OLD_ID, _NEW_ID)
 
 
 def _command(project: str, caption: str, *words: str) -> Step:
-    """Run a command as a person would, and keep what it prints."""
+    """Run a command as a person would, and note what it prints."""
     output = io.StringIO()
     with redirect_stdout(output):
         code = main([*words, "--project", project])
@@ -96,14 +146,12 @@ def _command(project: str, caption: str, *words: str) -> Step:
 
 
 def _typed(words: Sequence[str], in_full: bool) -> str:
-    """The command as one would type it; a long one over several lines, or cut where the like was shown before."""
+    """The command as a person would type it; a long one over several lines, or cut where a similar one was shown."""
     quoted = [_quoted(word) for word in words]
     line = f"$ recollect {' '.join(quoted)}"
     if len(line) <= _WIDTH:
         return line
-    return (
-        f"$ recollect {' '.join(quoted[:3])} \\\n    " + " \\\n    ".join(quoted[3:]) if in_full else fit(line, _WIDTH)
-    )
+    return " \\\n    ".join([f"$ recollect {' '.join(quoted[:3])}", *quoted[3:]]) if in_full else fit(line, _WIDTH)
 
 
 def _quoted(word: str) -> str:
@@ -111,29 +159,26 @@ def _quoted(word: str) -> str:
     return f"{flag} {shlex.quote(value)}" if equals and flag.startswith("--") else shlex.quote(word)
 
 
-def _told(project: str, event: str, **fields: object) -> str:
-    """What a hook tells the agent: it runs as the agent would run it, in a process of its own."""
-    given = {"session_id": f"demo-{event}", "cwd": project, "transcript_path": "", **fields}
+def _hook(project: str, event: str, **fields: object) -> str:
+    """What a hook shows the agent: it runs as the agent would run it, in a process of its own."""
+    payload = {"session_id": f"demo-{event}", "cwd": project, "transcript_path": "", **fields}
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     program = f"import sys; sys.path.insert(0, {source!r}); from recollect.hooks import main; main([{event!r}])"
     done = subprocess.run(
-        (sys.executable, "-S", "-E", "-c", program), input=json.dumps(given).encode(), capture_output=True, check=True
+        (sys.executable, "-S", "-E", "-c", program), input=json.dumps(payload).encode(), capture_output=True, check=True
     )
-    # A hook never fails aloud: what went wrong would look like silence here.
+    # A hook never fails aloud: a failure would look like silence here.
     for when, what, error in failure_log.recent():
         raise RuntimeError(f"{when} {what}: {error}")
-    if not done.stdout:
-        return ""
-    return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+    return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
 
 
-def _text(screen: Screen, steps: list[Step], kept: str) -> str:
+def _text(screen: Screen, steps: list[Step], project: str) -> str:
     lines: list[str] = []
     for step in steps:
         if step.caption:
             lines += ["", screen.paint(f"# {step.caption}", "cyan")]
         lines += [screen.paint(line, "bold") for line in clean_lines(step.command)]
         lines += clean_lines(step.output)
-    lines.append("")
-    lines.append(f"The sample project is kept in {clean(kept)}" if kept else "The sample project was deleted.")
+    lines += ["", f"The sample project is kept in {clean(project)}" if project else "The sample project was deleted."]
     return "\n".join(lines).lstrip("\n")

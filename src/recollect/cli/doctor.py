@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from recollect import paths
 from recollect.cli import store_args
 from recollect.cli.output import Answer
-from recollect.cli.progress import watched
-from recollect.cli.terminal import Screen, clean
+from recollect.cli.terminal import Screen, clean, many, watched
 from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import merge_driver
@@ -17,7 +16,7 @@ from recollect.project import Project
 from recollect.settings import load_settings
 from recollect.store.store import Store
 
-_MARKS = {"ok": ("ok", "green"), "note": ("note", "cyan"), "warning": ("warning", "yellow"), "error": ("error", "red")}
+_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +38,7 @@ def run(args: argparse.Namespace) -> Answer:
             store, load_settings(store.root), lambda scanned: watched(scanned, "examining records")
         )
     if not args.user and stores:
-        findings += _git(args)
+        findings += _git(Project(args.project).root)
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
     return Answer(data, lambda screen: _text(screen, findings, done), status)
@@ -54,31 +53,22 @@ def _stores(args: argparse.Namespace) -> Iterator[Store]:
         yield user
 
 
-def _git(args: argparse.Namespace) -> Iterator[Finding]:
-    root = Project(args.project).root
+def _git(root: str) -> Iterator[Finding]:
     try:
-        yield from _git_findings(root)
+        if merge_driver.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
+            yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
+        elif merge_driver.is_clone(root) and not merge_driver.driver(root):
+            yield Finding("note", "git", "the merge driver is not set up", "recollect init --merge-driver")
     except Unwritable as error:
         yield Finding("warning", "git", error.message, error.fix)
-
-
-def _git_findings(root: str) -> Iterator[Finding]:
-    if merge_driver.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
-        yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
-    elif merge_driver.is_clone(root) and not merge_driver.driver(root):
-        yield Finding("note", "git", "records are merged line by line here", "recollect init --merge-driver")
 
 
 def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:
     lines = [f"{screen.paint('repaired', 'green')}: {clean(repair)}" for repair in done]
     for finding in findings:
-        word, colour = _MARKS[finding.severity]
-        lines.append(f"{screen.paint(word, colour)}: {clean(finding.what)}")
+        lines.append(f"{screen.paint(finding.severity, _COLOURS[finding.severity])}: {clean(finding.what)}")
         if finding.fix:
             lines.append(f"  fix: {clean(finding.fix)}")
-    counts = [f"{n} {s}{'s' if n != 1 else ''}" for s in ("error", "warning") if (n := _count(findings, s))]
+    totals = {word: sum(finding.severity == word for finding in findings) for word in ("error", "warning")}
+    counts = [many(total, word) for word, total in totals.items() if total]
     return "\n".join([*lines, ", ".join(counts) or "nothing is wrong"])
-
-
-def _count(findings: list[Finding], severity: str) -> int:
-    return sum(finding.severity == severity for finding in findings)

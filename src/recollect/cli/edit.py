@@ -1,4 +1,4 @@
-"""`recollect edit ID`: a record in your editor, validated before it replaces anything."""
+"""`recollect update ID`: change fields of the version that was read, or only add to it; `edit ID`: in your editor."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.cli import store_args
+from recollect.cli import record_args, store_args
 from recollect.cli.output import Answer
-from recollect.cli.update import told
+from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, BadRecord, RecollectError
 from recollect.record import memory
-from recollect.store.store import Entry
+from recollect.store.store import Entry, Store
 
 _MISSING = object()
+_HASH_HELP = "the hash of what you read: `recollect show ID` prints it; not needed to add tags, triggers or files"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="an id, category/id or path")
-    parser.add_argument("--from", dest="draft", metavar="FILE", help="start from a text that was rejected before")
-    parser.add_argument("--summary", default="", metavar="TEXT", help="what changed and why, for the record's history")
-    parser.add_argument("--allow-secret", action="store_true", help="save it although it seems to carry a credential")
-    parser.add_argument("--dry-run", action="store_true", help="check everything and write nothing")
+    store_args.add(parser, "id")
+    if parser.get_default("command") == "update":
+        parser.add_argument("--hash", metavar="H", help=_HASH_HELP)
+        record_args.add_arguments(parser)
+    else:
+        parser.add_argument("--from", dest="draft", metavar="FILE", help="start from a text that was rejected before")
+    store_args.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
 def run(args: argparse.Namespace) -> Answer:
     writer = store_args.existing_writer(args)
     before = writer.store.get(args.id)
+    change = {"summary": args.summary, "allow_secret": args.allow_secret}
+    if args.command == "update":
+        patch = _patch(args, before)
+        after = writer.update(before.path, patch, args.hash or before.hash, **change)
+        return told(args, writer.store, before, after)
     copy = _copy(before, args.draft)
     try:
         let_edit(copy)
-        patch = difference(memory.to_json(before.memory), read_edited(copy))
-        after = writer.update(
-            before.path,
-            patch,
-            before.hash,
-            summary=args.summary,
-            allow_secret=args.allow_secret,
-            may_shrink=True,
-        )
+        patch = _difference(memory.to_json(before.memory), read_edited(copy))
+        after = writer.update(before.path, patch, before.hash, may_shrink=True, **change)
     except RecollectError as error:
         error.fix = f"your text is kept: recollect edit {before.memory.id} --from {shlex.quote(copy)}; {error.fix}"
         raise
@@ -52,7 +53,41 @@ def run(args: argparse.Namespace) -> Answer:
     return told(args, writer.store, before, after)
 
 
-def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
+    """What an update changes; without a hash it may only add, and so undo no change its author has not seen."""
+    patch = record_args.patch(args, before.memory.category)
+    flags = {"tags": args.tag, "triggers": args.trigger, "related_files": args.related}
+    only_adds = bool(patch) and patch == {key: list(values) for key, values in flags.items() if values}
+    if not args.hash and not only_adds:
+        raise BadInput(
+            "update needs the hash of what was read, so that nobody's change is lost",
+            fix=f"recollect show {before.memory.id} --json, then recollect update {before.memory.id} --hash H",
+        )
+    if args.trigger:
+        patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
+    return patch
+
+
+def told(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
+    """The changed record, and which lines its history gained."""
+    gained = [change for change in after.memory.changes if change not in before.memory.changes]
+    data = {
+        **store_args.handle(store, after),
+        "changed": after.hash != before.hash,
+        "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
+        "dry_run": args.dry_run,
+    }
+
+    def text(screen: Screen) -> str:
+        if after.hash == before.hash:
+            return f"{after.path} says that already; nothing changed"
+        verb = "would update" if args.dry_run else screen.paint("updated", "green")
+        return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
+
+    return Answer(data, text)
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """The patch that leads from one JSON object to another; null removes a key."""
     patch: dict[str, Any] = {}
     for key in dict.fromkeys((*old, *new)):
@@ -60,7 +95,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
         if before == after:
             continue
         if key == "content" and isinstance(before, dict) and isinstance(after, dict):
-            after = difference(before, after)
+            after = _difference(before, after)
         patch[key] = after
     return patch
 
@@ -73,9 +108,7 @@ def _copy(entry: Entry, draft: str | None) -> str:
             with open(draft, "rb") as file:
                 text = file.read()
         except OSError as error:
-            raise BadInput(
-                f"cannot read {draft}: {error}", fix="name the file the rejected text was kept in"
-            ) from error
+            raise BadInput(f"cannot read {draft}: {error}", fix="name the file with the rejected text") from error
     path = os.path.join(tempfile.mkdtemp(prefix="recollect-edit-"), f"{entry.memory.id}.json")
     with open(path, "wb") as file:
         file.write(text)
@@ -95,12 +128,14 @@ def let_edit(path: str) -> None:
 
 def read_edited(path: str) -> dict[str, Any]:
     """The JSON object that came out of the editor."""
+    fix = "correct it and save again"
     try:
         with open(path, "rb") as file:
             value = memory.decode(file.read(), "the edited text")
-    except (OSError, BadRecord) as error:
-        reason = error.message if isinstance(error, BadRecord) else str(error)
-        raise BadInput(reason, fix="correct it and save again") from error
+    except OSError as error:
+        raise BadInput(str(error), fix) from error
+    except BadRecord as error:
+        raise BadInput(error.message, fix) from error
     if not isinstance(value, dict):
-        raise BadInput("the edited text must be a JSON object", fix="correct it and save again")
+        raise BadInput("the edited text must be a JSON object", fix)
     return value

@@ -9,8 +9,7 @@ from typing import Any
 
 from recollect.cli import store_args
 from recollect.cli.output import Answer
-from recollect.cli.progress import watched
-from recollect.cli.terminal import Screen, clean, table
+from recollect.cli.terminal import Screen, clean, table, watched
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from recollect.cli.terminal import Screen, clean
+from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
 
 

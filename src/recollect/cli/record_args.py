@@ -1,4 +1,4 @@
-"""What somebody gave a command to put in a record: JSON from a file or standard input, and flags laid over it."""
+"""The fields of a record from a command's arguments: JSON from a file or standard input, and flags over it."""
 
 from __future__ import annotations
 
@@ -11,37 +11,24 @@ from typing import Any
 
 from recollect.errors import BadInput, BadRecord
 from recollect.record import memory, schema
-from recollect.record.fields import (
-    Count,
-    Field,
-    Flag,
-    ListOf,
-    Number,
-    Object,
-    Scalar,
-    shorten,
-)
+from recollect.record.fields import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
 
 _EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
+
+
+_REPEATABLE = (
+    ("--tag", "TAG", "a tag (repeatable)"),
+    ("--trigger", "TEXT", "how someone will ask for it (repeatable)"),
+    ("--related", "PATH", "a file it is about (repeatable)"),
+    ("--set", "FIELD=VALUE", "a field of the record or of its content; repeat it for the items of a list"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say what a record shall hold."""
     parser.add_argument("--file", metavar="FILE", help="read the JSON object from FILE; - is standard input")
-    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="a tag (repeatable)")
-    parser.add_argument(
-        "--trigger", action="append", default=[], metavar="TEXT", help="how someone will ask for it (repeatable)"
-    )
-    parser.add_argument(
-        "--related", action="append", default=[], metavar="PATH", help="a file it is about (repeatable)"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="FIELD=VALUE",
-        help="a field of the record or of its content; repeat it for the items of a list",
-    )
+    for name, metavar, meaning in _REPEATABLE:
+        parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
 
 
 def record(args: argparse.Namespace, category: str) -> dict[str, Any]:
@@ -50,42 +37,41 @@ def record(args: argparse.Namespace, category: str) -> dict[str, Any]:
     if args.title:
         flags["title"] = args.title
     source = args.file or ("" if "title" in flags else "-")
-    return _sayable(_laid_over(_read(source) if source else {}, flags, category))
+    return _encodable(_merged(_read(source) if source else {}, flags, category))
 
 
 def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
     """The patch of an `update`: standard input is read only where no flag says what changes."""
     flags = _flags(args, category)
     source = args.file or ("" if flags else "-")
-    given = _laid_over(_read(source) if source else {}, flags, category)
-    for key in given:
+    fields = _merged(_read(source) if source else {}, flags, category)
+    for key in fields:
         if key not in schema.KEYS:
             _refuse_misspelt(key, schema.KEYS)
-    return _sayable(given)
+    return _encodable(fields)
 
 
 def _flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, values in (("tags", args.tag), ("triggers", args.trigger), ("related_files", args.related)):
         if values:
-            given[key] = list(values)
+            fields[key] = list(values)
     for assignment in args.set:
         name, equals, text = assignment.partition("=")
         if not equals:
             raise BadInput(f"--set {shorten(assignment)!r} has no value", fix="write --set FIELD=VALUE")
-        _assign(given, name.strip(), text, category)
-    return given
+        _assign(fields, name.strip(), text, category)
+    return fields
 
 
-def _assign(given: dict[str, Any], name: str, text: str, category: str) -> None:
+def _assign(fields: dict[str, Any], name: str, text: str, category: str) -> None:
     """Put one `--set` where it belongs: a key of the record, of its content, or of an object in either."""
     head, _, rest = name.partition(".")
-    if head == "content" and rest:
-        _assign_field(given.setdefault("content", {}), rest, text, schema.content_fields(category), name)
-    elif head in schema.KEYS:
-        _assign_field(given, name, text, schema.RECORD, name)
+    if head in schema.KEYS and not (head == "content" and rest):
+        _assign_field(fields, name, text, schema.RECORD, name)
     else:
-        _assign_field(given.setdefault("content", {}), name, text, schema.content_fields(category), name)
+        inner = rest if head == "content" else name
+        _assign_field(fields.setdefault("content", {}), inner, text, schema.content_fields(category), name)
 
 
 def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Field, ...], whole: str) -> None:
@@ -114,19 +100,18 @@ def _value(kind: Any, text: str, name: str) -> Any:
     return text
 
 
-def _laid_over(given: dict[str, Any], flags: Mapping[str, Any], category: str) -> dict[str, Any]:
-    """The flags over the JSON object, content fields at the top put in their place."""
+def _merged(record: dict[str, Any], flags: Mapping[str, Any], category: str) -> dict[str, Any]:
+    """The flags over the JSON object, with content fields at its top moved into its content."""
     names = {field.name for field in schema.content_fields(category)} - set(schema.KEYS)
-    content = given.get("content", {})
+    content = record.get("content", {})
     if not isinstance(content, dict):
         raise BadInput("content: must be an object with the fields of its category", fix=_EXAMPLE)
-    loose = {key: value for key, value in given.items() if key in names}
-    content = {**content, **loose, **flags.get("content", {})}
-    laid = {key: value for key, value in given.items() if key not in names}
-    laid.update(flags)
-    if content or "content" in laid:
-        laid["content"] = content
-    return laid
+    at_top = {key: value for key, value in record.items() if key in names}
+    merged = {key: value for key, value in record.items() if key not in names} | dict(flags)
+    content = {**content, **at_top, **flags.get("content", {})}
+    if content or "content" in merged:
+        merged["content"] = content
+    return merged
 
 
 def _read(source: str) -> dict[str, Any]:
@@ -144,7 +129,7 @@ def _read(source: str) -> dict[str, Any]:
 def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise BadInput(
-            "nothing was given to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
+            "there is nothing to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
         )
     buffer = getattr(sys.stdin, "buffer", None)
     most = memory.LARGEST_FILE + 1
@@ -160,16 +145,16 @@ def _file(path: str) -> bytes:
         raise BadInput(f"cannot read {path!r}: {error}", fix="name a readable file of JSON") from error
 
 
-def _refuse_misspelt(key: str, known: tuple[str, ...]) -> None:
-    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
+def _refuse_misspelt(key: str, names: tuple[str, ...]) -> None:
+    nearest = difflib.get_close_matches(key, names, n=1, cutoff=0.75)
     if nearest:
         raise BadInput(f"{shorten(key)!r} is not a field of a record", fix=f"did you mean {nearest[0]}?")
 
 
-def _sayable(given: dict[str, Any]) -> dict[str, Any]:
+def _encodable(fields: dict[str, Any]) -> dict[str, Any]:
     """The same, unless an argument was not UTF-8: Python hands such bytes on as halves of surrogate pairs."""
     try:
-        json.dumps(given, ensure_ascii=False).encode("utf-8")
+        json.dumps(fields, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise BadInput("an argument is not UTF-8 text", fix="give the text as UTF-8") from None
-    return given
+    return fields

@@ -11,9 +11,9 @@ from recollect.capture.inbox import Draft, Inbox
 from recollect.capture.near_duplicates import Neighbour
 from recollect.capture.suggestion_log import Offer
 from recollect.cli import record_args, store_args
+from recollect.cli.edit import told
 from recollect.cli.output import Answer, to_json
 from recollect.cli.terminal import Screen, clean
-from recollect.cli.update import told
 from recollect.errors import BadInput
 from recollect.project import Project
 from recollect.record import compose, memory, schema

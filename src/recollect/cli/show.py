@@ -1,52 +1,119 @@
-"""`recollect show ID`: one record, readable; with `--json` what an update needs."""
+"""`recollect show ID`: one record, readable; `recollect list`: the records of a store, newest change first."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from recollect.cli import store_args
 from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, clean_lines, wrap
-from recollect.record import memory, schema
+from recollect.cli.terminal import Screen, clean, clean_lines, many, table, watched, wrap
+from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
-from recollect.store.store import Entry
+from recollect.store.store import Broken, Entry, Store
+
+STATUSES = ("active", "superseded", "retired", "archived", "all")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="an id, category/id or path")
-    parser.add_argument("--history", action="store_true", help="every change on file, not only how many there were")
+    if parser.get_default("command") == "show":
+        store_args.add(parser, "id")
+        parser.add_argument("--history", action="store_true", help="every change on file, not only how many there were")
+        return
+    parser.add_argument("--category", metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}")
+    store_args.add(parser, "--tag")
+    parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
+    store_args.add(parser, "--since")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
 
 
 def run(args: argparse.Namespace) -> Answer:
     store = store_args.existing(args)
+    if args.command == "list":
+        return _list(store, args)
     entry = store.get(args.id)
     data = {**store_args.handle(store, entry), "record": memory.to_json(entry.memory)}
     return Answer(data, lambda screen: page(entry, screen, history=args.history))
+
+
+def _list(store: Store, args: argparse.Namespace) -> Answer:
+    is_wanted = _filter(args)
+    scanned = list(watched(store.scan(), "reading records"))
+    broken = [entry.path for entry in scanned if isinstance(entry, Broken)]
+    chosen = [entry for entry in scanned if isinstance(entry, Entry) and is_wanted(entry.memory)]
+    chosen.sort(key=lambda entry: entry.memory.id)
+    chosen.sort(key=lambda entry: entry.memory.updated_at, reverse=True)
+    shown = chosen if args.limit is None else chosen[: max(0, args.limit)]
+    data = {"records": [_brief(store, entry) for entry in shown], "total": len(chosen), "unreadable": broken}
+    warning = f"{many(len(broken), 'file')} cannot be read; recollect doctor says why" if broken else ""
+    return Answer(data, lambda screen: _rows(screen, shown, len(chosen)), warning=warning)
+
+
+def _filter(args: argparse.Namespace) -> Callable[[Memory], bool]:
+    category = compose.category_of(args.category) if args.category else ""
+    tags = {tag.lower() for tag in args.tag}
+    since = store_args.since(args.since)
+
+    def is_wanted(record: Memory) -> bool:
+        return (
+            (not category or record.category == category)
+            and tags <= set(record.tags)
+            and args.status in ("all", _status(record))
+            and record.updated_at >= since
+        )
+
+    return is_wanted
+
+
+def _status(record: Memory) -> str:
+    """The status a person thinks of: an active record that was replaced is superseded."""
+    return "superseded" if record.record_status == "active" and record.superseded_by else record.record_status
+
+
+def _brief(store: Store, entry: Entry) -> dict[str, Any]:
+    record = entry.memory
+    return {
+        "id": record.id,
+        "category": record.category,
+        "title": record.title,
+        "status": _status(record),
+        "updated_at": record.updated_at,
+        "tags": list(record.tags),
+        "path": store_args.shown(store, entry.path),
+    }
+
+
+def _rows(screen: Screen, shown: list[Entry], total: int) -> str:
+    heads = ("id", "category", "status", "updated", "title")
+    rows = [(r.id, r.category, _status(r), r.updated_at[:10], r.title) for r in (entry.memory for entry in shown)]
+    lines = [table(screen, heads, rows)] if rows else []
+    if screen.is_terminal:
+        count = f"{len(shown):,} of {many(total, 'record')}" if total > len(shown) else many(total, "record")
+        lines.append(screen.paint(count, "dim"))
+    return "\n".join(lines)
 
 
 def page(entry: Entry, screen: Screen, *, history: bool = False) -> str:
     """A record as a person reads it."""
     record = entry.memory
     lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record), "dim"), ""]
-    for field in schema.content_fields(record.category):
-        if field.name in record.content:
-            lines += _field(field.name, record.content[field.name], screen)
-    for key in sorted(set(record.content) - {field.name for field in schema.content_fields(record.category)}):
-        lines += _field(key, record.content[key], screen)
+    names = [field.name for field in schema.content_fields(record.category)]
+    for name in dict.fromkeys((*names, *sorted(record.content))):
+        if name in record.content:
+            lines += _field(name, record.content[name], screen)
     lines += ["", *_about(entry, screen)]
     if history:
         lines += ["", screen.paint("history", "cyan")]
-        lines += [f"  {change.date}  {clean(change.summary)}" for change in record.changes]
+        lines += [f"  {clean(change.date)}  {clean(change.summary)}" for change in record.changes]
     return "\n".join(lines)
 
 
 def _facts(record: Memory) -> str:
     status = f"superseded by {record.superseded_by}" if record.superseded_by else record.record_status
     reason = record.retired_reason or record.archived_reason
-    told = f" ({reason})" if reason else ""
-    return clean(f"{record.category} · {status}{told} · updated {record.updated_at[:10]}")
+    why = f" ({reason})" if reason else ""
+    return clean(f"{record.category} · {status}{why} · updated {record.updated_at[:10]}")
 
 
 def _field(name: str, value: Any, screen: Screen) -> list[str]:
@@ -78,18 +145,18 @@ def _wrapped(text: str, screen: Screen, mark: str = "") -> str:
 
 def _about(entry: Entry, screen: Screen) -> Iterator[str]:
     record = entry.memory
-    facts = (
-        ("tags", ", ".join(record.tags)),
-        ("triggers", "; ".join(record.triggers)),
-        ("files", ", ".join(record.related_files)),
-        ("applies to", ", ".join((*record.scope.paths, *record.scope.branches))),
-        ("supersedes", ", ".join(record.supersedes)),
-        ("confidence", "" if record.confidence is None else f"{record.confidence:g}"),
-        ("from", ", ".join(filter(None, (record.origin, record.source)))),
-        ("changed", f"{record.times_updated} times" if record.times_updated else ""),
-        ("path", entry.path),
-        ("hash", entry.hash),
-    )
-    for label, value in facts:
+    facts = {
+        "tags": ", ".join(record.tags),
+        "triggers": "; ".join(record.triggers),
+        "files": ", ".join(record.related_files),
+        "applies to": ", ".join((*record.scope.paths, *record.scope.branches)),
+        "supersedes": ", ".join(record.supersedes),
+        "confidence": "" if record.confidence is None else f"{record.confidence:g}",
+        "from": ", ".join(filter(None, (record.origin, record.source))),
+        "changed": f"{record.times_updated} times" if record.times_updated else "",
+        "path": entry.path,
+        "hash": entry.hash,
+    }
+    for label, value in facts.items():
         if value:
             yield f"{screen.paint(label, 'dim')}: {clean(value)}"

@@ -1,4 +1,4 @@
-"""`recollect retire`, `restore`, `archive`, `unarchive`: a record taken out of use, or brought back."""
+"""`recollect retire`, `restore`, `archive`, `unarchive`, `supersede`: take a record out of use or back."""
 
 from __future__ import annotations
 
@@ -15,14 +15,22 @@ _DONE = {"retire": "retired", "restore": "restored", "archive": "archived", "una
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     command = parser.get_default("command")
-    parser.add_argument("id", metavar="ID", help="an id, category/id or path")
+    if command == "supersede":
+        parser.add_argument("old", metavar="OLD", help="the record that no longer holds")
+        parser.add_argument("new", metavar="NEW", help="the record that replaces it")
+    else:
+        store_args.add(parser, "id")
     if command in ("retire", "archive"):
         parser.add_argument("--reason", required=True, metavar="TEXT", help="why; it is kept with the record")
-    parser.add_argument("--dry-run", action="store_true", help="say what would happen and write nothing")
+    store_args.add(parser, "--dry-run")
 
 
 def run(args: argparse.Namespace) -> Answer:
     writer = store_args.existing_writer(args)
+    return _supersede(writer, args) if args.command == "supersede" else _change_status(writer, args)
+
+
+def _change_status(writer: Writer, args: argparse.Namespace) -> Answer:
     entry = _carry_out(writer, args)
     data = {**store_args.handle(writer.store, entry), "action": args.command, "dry_run": args.dry_run}
     grace = writer.settings.number("delete.grace_period_days")
@@ -41,3 +49,14 @@ def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
     if args.command == "archive":
         return writer.archive(args.id, args.reason)
     return writer.restore(args.id) if args.command == "restore" else writer.unarchive(args.id)
+
+
+def _supersede(writer: Writer, args: argparse.Namespace) -> Answer:
+    old, new = writer.supersede(args.old, args.new)
+    handles = {"old": store_args.handle(writer.store, old), "new": store_args.handle(writer.store, new)}
+
+    def text(screen: Screen) -> str:
+        verb = "would be" if args.dry_run else screen.paint("is", "green")
+        return f"{old.path} {verb} superseded by {new.path}"
+
+    return Answer({**handles, "dry_run": args.dry_run}, text)

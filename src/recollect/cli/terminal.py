@@ -6,14 +6,21 @@ import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO, TypeVar
 
+from recollect.coldstart import NamedTuple
 from recollect.record.sanitize import visible
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _GAP = "  "
 _NARROWEST = 10
+"""Columns below which no cell of a table is cut: less says nothing."""
+
+_STEP = 500
+"""Items between two signs of progress, about half a second of reading; shorter work shows none."""
+
+Item = TypeVar("Item")
 
 
 class Screen(NamedTuple):
@@ -27,6 +34,7 @@ class Screen(NamedTuple):
     def of(cls, stream: TextIO) -> Screen:
         if not stream.isatty():
             return cls()
+        # In less than 40 columns a table is unreadable, wrapped or not.
         return cls(max(40, shutil.get_terminal_size().columns), True, _wants_colour())
 
     def paint(self, text: str, *styles: str) -> str:
@@ -69,13 +77,12 @@ def fit(text: str, width: int) -> str:
     """The text cut to a width, with an ellipsis where something is missing."""
     if width_of(text) <= width:
         return text
-    kept, used = [], 1
-    for char in text:
+    used = 1
+    for at, char in enumerate(text):
         used += _columns(char)
         if used > width:
-            break
-        kept.append(char)
-    return "".join(kept).rstrip() + "…"
+            return text[:at].rstrip() + "…"
+    return text
 
 
 def wrap(text: str, width: int, indent: str = "") -> str:
@@ -87,7 +94,29 @@ def wrap(text: str, width: int, indent: str = "") -> str:
             lines.append(line)
             longer = word
         line = longer
-    return "\n".join(indent + each for each in (*lines, line))
+    return "\n".join(indent + part for part in (*lines, line))
+
+
+def many(count: int, noun: str) -> str:
+    """A number with its noun: 1 record, 2,000 records."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def watched(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """The items as they are, with a running count on standard error where it is a terminal."""
+    stream = sys.stderr
+    if not stream.isatty():
+        yield from items
+        return
+    count = 0
+    for count, item in enumerate(items, 1):
+        if count % _STEP == 0:
+            stream.write(f"\r{what}: {count:,} …")
+            stream.flush()
+        yield item
+    if count >= _STEP:
+        stream.write("\r\033[K")
+        stream.flush()
 
 
 def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,0 +1,120 @@
+"""`recollect init`, `gc`, `index` and `clean`: make a store, delete what is due, repair index.md, remove leftovers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from recollect import files, paths
+from recollect.cli import store_args
+from recollect.cli.output import Answer
+from recollect.cli.terminal import Screen, clean, many, watched
+from recollect.doctor import machine
+from recollect.errors import BadInput
+from recollect.git import git_files, merge_driver
+from recollect.project import Project
+from recollect.store import index_md
+from recollect.store.store import Entry, Store, index_md_problems
+
+_DRIVER_HELP = "register `recollect merge-driver` in this clone's git config, so that records merge field by field"
+_IGNORED = "git ignores this folder, so nobody else will see these records: check the project's .gitignore"
+_STILL_THERE = "Your records are where they were; what was removed is made again when it is needed."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    command = parser.get_default("command")
+    if command == "init":
+        parser.add_argument("--merge-driver", action="store_true", help=_DRIVER_HELP)
+    elif command == "index":
+        parser.add_argument("action", choices=("rebuild", "check"), help="make it again, or report how it differs")
+    else:
+        store_args.add(parser, "--dry-run")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if args.command == "index":
+        store = store_args.existing(args)
+        store.recover()
+        return _rebuild(store) if args.action == "rebuild" else _check(store)
+    return {"init": _init, "gc": _gc, "clean": _clean}[args.command](args)
+
+
+def _init(args: argparse.Namespace) -> Answer:
+    """Make a memory for this project, with what git needs to know about it; running it again is harmless."""
+    if args.merge_driver and args.user:
+        raise BadInput("--merge-driver belongs to a project's clone", fix="leave out --user")
+    store = store_args.store_of(args)
+    is_new = not store.exists
+    with store.writing():
+        written = git_files.ensure(store.root)
+        if not os.path.exists(os.path.join(store.root, paths.INDEX_MD)):
+            store.rebuild_index_md()
+            written.append(paths.INDEX_MD)
+    notes = [] if args.user else _git_notes(Project(args.project).root, args.merge_driver)
+    data = {"store": store.root, "created": is_new, "written": written, "notes": notes}
+
+    def text(screen: Screen) -> str:
+        verb = screen.paint("created", "green") if is_new else "there is a memory at"
+        return "\n".join([f"{verb} {clean(store.root)}", *(f"  wrote {name}" for name in written), *map(clean, notes)])
+
+    return Answer(data, text)
+
+
+def _git_notes(root: str, register: bool) -> list[str]:
+    notes = []
+    if register:
+        notes.append(merge_driver.register_driver(root))
+    elif merge_driver.is_clone(root) and not merge_driver.driver(root):
+        notes.append("records can merge field by field: recollect init --merge-driver")
+    if merge_driver.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.INDEX_MD}"):
+        notes.append(_IGNORED)
+    return notes
+
+
+def _gc(args: argparse.Namespace) -> Answer:
+    changes = store_args.existing_writer(args).collect(dry_run=args.dry_run)
+    data = {"changes": [change._asdict() for change in changes], "dry_run": args.dry_run}
+    past = {"delete": "deleted", "retire": "retired"}
+
+    def text(screen: Screen) -> str:
+        verbs = {word: f"would {word}" if args.dry_run else screen.paint(past[word], "yellow") for word in past}
+        lines = [f"{verbs[change.action]} {change.path}: {clean(change.reason)}" for change in changes]
+        return "\n".join(lines) or "nothing to collect"
+
+    return Answer(data, text)
+
+
+def _rebuild(store: Store) -> Answer:
+    with store.writing():
+        text = index_md.render(entry.memory for entry in watched(store.entries(), "reading records"))
+        files.write(os.path.join(store.root, paths.INDEX_MD), text.encode("utf-8"))
+    count = len(index_md.entries(text))
+    line = f"{paths.INDEX_MD}: {many(count, 'active record')}"
+    return Answer({"active": count}, lambda screen: f"{screen.paint('rebuilt', 'green')} {line}")
+
+
+def _check(store: Store) -> Answer:
+    scanned = watched(store.scan(), "reading records")
+    drift = index_md_problems(store, (entry for entry in scanned if isinstance(entry, Entry)))
+    lines = [*map(clean, drift), "fix: recollect index rebuild"]
+    text = "\n".join(lines) if drift else f"{paths.INDEX_MD} agrees with the records"
+    return Answer({"drift": drift}, lambda screen: text, status=1 if drift else 0)
+
+
+def _clean(args: argparse.Namespace) -> Answer:
+    """Remove what Recollect keeps outside the stores; records are never touched."""
+    items = machine.leftovers()
+    if not args.dry_run:
+        machine.remove(items)
+    data = {"removed": [item._asdict() for item in items], "dry_run": args.dry_run}
+
+    def text(screen: Screen) -> str:
+        verb = "would remove" if args.dry_run else screen.paint("removed", "yellow")
+        lines = [f"{verb} {clean(item.path)}: {item.what}, {_readable(item.size)}" for item in items]
+        return "\n".join(lines) or "nothing to remove"
+
+    return Answer(data, text, note="" if args.dry_run or not items else _STILL_THERE)
+
+
+def _readable(size: int) -> str:
+    return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"
