@@ -98,10 +98,10 @@ def read(text: str) -> Page:
     visible = _without_comments(text).splitlines()[:MOST_LINES]
     lines = [line[:LONGEST_LINE].expandtabs(4).rstrip() for line in visible]
     front, start = _front_matter(lines)
-    headings = [_Heading("", 0, start, start), *_headings(lines, start)]
+    headings = [("", 0, start, start), *_headings(lines, start)]
     sections: list[Section] = []
     above: list[tuple[int, str]] = []
-    for (title, level, at, body), end in zip(headings, [*(heading.at for heading in headings[1:]), len(source)]):
+    for (title, level, at, body), end in zip(headings, [*(at for _, _, at, _ in headings[1:]), len(source)]):
         above = [(depth, name) for depth, name in above if name and depth < level]
         blocks = tuple(_blocks(lines[body:end], body + 1))
         written = "\n".join(source[body:end])
@@ -135,8 +135,9 @@ def plain(text: str) -> str:
         import re
 
         text = re.sub(_LINK, _link, text)
-    text = text.replace("**", "").replace("__", "") if "`" not in text else _outside_code(text)
-    return " ".join(text.split())
+    # Two underscores stay: they are part of a name in Python more often than emphasis.
+    parts = text.split("`")
+    return " ".join("`".join(part if at % 2 else part.replace("**", "") for at, part in enumerate(parts)).split())
 
 
 def flat(text: str) -> str:
@@ -148,11 +149,6 @@ def _link(match: re.Match[str]) -> str:
     """A link's words, and its target where that is a text of the same project."""
     is_near = ".md" in match[2] and "://" not in match[2] and match[2] not in match[1]
     return f"{match[1]} ({match[2]})" if is_near else match[1]
-
-
-def _outside_code(text: str) -> str:
-    parts = text.split("`")
-    return "`".join(part if at % 2 else part.replace("**", "") for at, part in enumerate(parts))
 
 
 def _without_comments(text: str) -> str:
@@ -203,16 +199,8 @@ def _values(*parts: str) -> list[str]:
     return [value for part in parts if (value := part.strip().strip("'\"").strip())]
 
 
-class _Heading(NamedTuple):
-    """A heading, the index of its line, and that of the line after it."""
-
-    title: str
-    level: int
-    at: int
-    body: int
-
-
-def _headings(lines: list[str], start: int) -> Iterator[_Heading]:
+def _headings(lines: list[str], start: int) -> Iterator[tuple[str, int, int, int]]:
+    """Each heading with its level, the index of its line, and that of the line after it."""
     body = start
     for at, (line, is_code) in enumerate(_with_fences(lines[start:]), start):
         if is_code or at < body:
@@ -223,15 +211,15 @@ def _headings(lines: list[str], start: int) -> Iterator[_Heading]:
         level = len(text) - len(title)
         body = at + 1
         if 1 <= level <= 6 and len(line) - len(text) <= 3 and title[:1] == " ":
-            yield _Heading(plain(title.rstrip("# ")), level, at, body)
+            yield plain(title.rstrip("# ")), level, at, body
         elif _is_underlined(line, below):
             body = at + 2
-            yield _Heading(plain(line), 1 if below[0] == "=" else 2, at, body)
+            yield plain(line), 1 if below[0] == "=" else 2, at, body
 
 
 def _is_underlined(line: str, below: str) -> bool:
-    is_text = bool(line) and not line.startswith("    ") and not _item(line)[0]
-    return is_text and "|" not in line and len(below) >= 3 and below.strip(below[0]) == "" and below[0] in "=-"
+    is_rule = len(below) >= 3 and below[0] in "=-" and not below.strip(below[0])
+    return is_rule and bool(line) and "|" not in line and not line.startswith("    ") and not _item(line)[0]
 
 
 def _item(line: str) -> tuple[str, int, str]:
@@ -262,17 +250,17 @@ def _blocks(lines: list[str], number: int) -> Iterator[Block]:
 def _beginning(kind: str, line: str, after_gap: bool) -> str:
     """The kind of block that a line begins; empty if it goes on with the one before."""
     stripped = line.strip()
-    is_list = kind in ("bullet", "numbered")
+    is_in_list = kind in ("bullet", "numbered")
     if kind == "code" or not stripped:
         return ""
     if stripped[:3] in _FENCES:
-        return "" if is_list and line[0] == " " else "code"
+        return "" if is_in_list and line[0] == " " else "code"
     if stripped[0] == "|":
         return "" if kind == "table" and not after_gap else "table"
     item, indent, _ = _item(line)
     if item and indent < 2:
         return "" if item == kind == "numbered" else item
-    goes_on = (is_list and (line[0] == " " or not after_gap)) or (kind == "paragraph" and not after_gap)
+    goes_on = (is_in_list and (line[0] == " " or not after_gap)) or (kind == "paragraph" and not after_gap)
     return "" if goes_on else "paragraph"
 
 
