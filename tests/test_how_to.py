@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.search import gate
 from tests import shell
 
 ROOT = Path(__file__).parents[1]
@@ -77,6 +78,26 @@ def test_every_command_of_the_page_works_as_printed(page: str, home: Path, tmp_p
     assert [one for one in played if one.code] == []
     assert len(played) == len(before) + len(commands) and len(commands) >= 3
     assert [one.command for one in played if one.command.startswith("recollect recall") and _is_silent(one)] == []
+
+
+def test_the_readme_finds_what_it_saves(home: Path, tmp_path: Path) -> None:
+    """Typed in order in a new project, its search lists the record it saved, and its prompt for `why` gets it shown."""
+    project = _project(home, of_the_earlier_plugin=False)
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = ["git init -q -b main", *PAGES["README.md"], *_commands(page)]
+
+    outputs = {
+        step.command: step.output
+        for step in shell.play(commands, home=home, cwd=project, programs=tmp_path / "programs")
+    }
+    searched, explained = (
+        next(text for command, text in outputs.items() if command.startswith(f"recollect {name} "))
+        for name in ("search", "why")
+    )
+
+    assert "decisions/sessions-live-in-postgres.json" in searched
+    row = next(line.split() for line in explained.splitlines() if "sessions-live-in-postgres" in line)
+    assert float(row[0]) >= gate.THRESHOLD
 
 
 def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:
