@@ -87,12 +87,12 @@ def test_the_page_reads_as_a_colleague_would_speak(project: GitProject, home: Pa
 
     assert text == (
         '<memory-context source=".claude/memory/" kind="digest">\n'
-        "What is remembered for the work at hand (branch main; 3 files in play):\n"
+        "Project memory for branch main (3 changed files):\n"
         "\n"
         "**Left off:** Split the parser (partial). Left off at: errors. Next: Move the lexer."
         " (sessions/left.json, 2026-03-02)\n"
         "\n"
-        "### Touches the files in play\n"
+        "### About the changed files\n"
         "- Globals: State is global. (tech-debt/globals.json, 2026-03-02) [high-priority debt, touches src/parser.py]\n"
         "\n"
         "### Decisions\n"
@@ -287,7 +287,7 @@ def test_no_query_and_no_weight_show_the_same_in_the_same_order(project: GitProj
 
     by_weight, by_query = make(project.root, relevance_weight=0), make(tmp_path / "bare")
 
-    assert by_weight.query and not by_query.query
+    assert by_weight.context.query and not by_query.context.query
     assert ids(by_weight) == ids(by_query)
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import failure_log
-from recollect.digest import candidates, knowledge_bank
-from recollect.digest.knowledge_bank import Lesson
+from recollect.digest import knowledge_bank
+from recollect.digest.selection import Candidate
 
 BANK = """# Anti-patterns
 
@@ -45,16 +45,20 @@ Nothing.
 """
 
 
-def facts(lesson: Lesson) -> tuple[object, ...]:
-    return lesson.title, lesson.text, lesson.observations, lesson.confidence, lesson.last_observed
+def facts(lesson: Candidate) -> tuple[object, ...]:
+    return lesson.title, description(lesson), lesson.observations, lesson.confidence, lesson.updated
 
 
-def parse(text: str) -> list[Lesson]:
+def description(lesson: Candidate) -> str:
+    return lesson.text.removeprefix(lesson.title).removeprefix(": ")
+
+
+def parse(text: str) -> list[Candidate]:
     return knowledge_bank.parse(text, "pattern", "bank.md", is_local=True)
 
 
-def lessons(project: Path) -> list[Lesson]:
-    return knowledge_bank.lessons(candidates.bank_folders(str(project)))
+def lessons(project: Path) -> list[Candidate]:
+    return knowledge_bank.lessons(str(project))
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -90,14 +94,14 @@ def test_entries_with_their_prose_and_metadata() -> None:
 def test_metadata_in_the_ways_people_write_it(line: str, expected: tuple[object, ...]) -> None:
     (lesson,) = parse(f"### Name\nProse.\n{line}\n")
 
-    assert (lesson.text, *facts(lesson)[2:]) == ("Prose.", *expected)
+    assert (description(lesson), *facts(lesson)[2:]) == ("Prose.", *expected)
 
 
 def test_dates_sort_above_numbers_and_numbers_by_their_size() -> None:
     lines = ("Feature #9", "Feature #10", "2020-01-01", "some day")
     found = [lesson for line in lines for lesson in parse(f"### X\n- Last observed: {line}")]
 
-    ordered = sorted(range(4), key=lambda place: found[place].last_observed)
+    ordered = sorted(range(4), key=lambda place: found[place].updated)
 
     assert [lines[place] for place in ordered] == ["some day", "Feature #9", "Feature #10", "2020-01-01"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from recollect import failure_log
 from recollect.digest import work_context
-from recollect.digest.work_context import Signals
+from recollect.digest.work_context import WorkContext
 from recollect.git import repository
 from tests.git_project import GitProject
 
@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> GitProject:
     return GitProject(tmp_path / "project")
 
 
-def read(root: Path, seconds: float = 30) -> Signals:
+def read(root: Path, seconds: float = 30) -> WorkContext:
     return work_context.read(str(root), time.monotonic() + seconds)
 
 

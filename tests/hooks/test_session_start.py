@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from recollect import failure_log, paths
-from recollect.digest import last_digest
+from recollect.digest import digest
 from recollect.hooks import session_start
 from recollect.hooks.event import Event
 from recollect.project import Project
@@ -96,7 +96,7 @@ def test_an_old_ledger_is_pruned(project, hook):
 def test_what_was_shown_and_why_is_written_down(project, hook):
     answer = start(hook)
 
-    told = json.loads(Path(last_digest.file()).read_text())
+    told = json.loads(digest.last_digest().read())
 
     assert (told["event"], told["session"], told["project"]) == ("session start, startup", "s1", project.root)
     assert (told["characters"], len(told["entries"])) == (len(answer.context), 6)

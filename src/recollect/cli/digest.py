@@ -1,4 +1,4 @@
-"""`recollect digest`: what a session that starts here would be told, and why."""
+"""`recollect digest`: what a session that starts here would be shown, and why."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import sys
 from recollect import paths
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
-from recollect.digest import digest, last_digest
+from recollect.digest import digest
 from recollect.project import Project
+
+NOTHING = "Nothing to show: clean main branch and no unfinished session."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--why", action="store_true", help="say for each entry why it was chosen")
+    parser.add_argument("--why", action="store_true", help="show for each entry why it was chosen")
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -22,19 +24,19 @@ def run(args: argparse.Namespace) -> Answer:
     store = "" if args.user else project.store.root
     made = digest.make(project.root, _existing(store), _existing(paths.user_store()), project.settings)
     page = made.render()
-    told = last_digest.describe(made, page)
+    data = digest.describe(made, page)
     for warning in made.warnings:
         print(f"warning: {clean(warning)}", file=sys.stderr)
-    return Answer({**told, "text": page.text}, lambda screen: _text(screen, page.text, told if args.why else {}))
+    return Answer({**data, "text": page.text}, lambda screen: _text(screen, page.text, data if args.why else {}))
 
 
 def _existing(root: str) -> str:
     return root if os.path.isdir(root) else ""
 
 
-def _text(screen: Screen, text: str, told: dict[str, object]) -> str:
-    lines = text.split("\n") if text else ["nothing to tell: no work context, and nothing is open"]
-    entries = told.get("entries")
+def _text(screen: Screen, text: str, data: dict[str, object]) -> str:
+    lines = text.split("\n") if text else [NOTHING]
+    entries = data.get("entries")
     for entry in entries if isinstance(entries, list) else ():
         numbers = f"{entry['score']:.2f} = relevance {entry['relevance']:.2f}, prominence {entry['prominence']:.2f}"
         lines.append(clean(f"{entry['path']}  {numbers}  ({entry['reason']})"))

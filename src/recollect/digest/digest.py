@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
 
-from recollect import paths, timestamps
-from recollect.digest import relevance, selection, work_context
+from recollect import coldstart, paths, timestamps
+from recollect.coldstart import NamedTuple
+from recollect.digest import selection, work_context
 from recollect.digest.candidates import Entries, lessons, store_records
 from recollect.digest.render import Page, render
-from recollect.digest.selection import Pick
+from recollect.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from recollect.digest.candidates import Records
-    from recollect.digest.selection import Candidate
-    from recollect.digest.work_context import Signals
+    from recollect.digest.selection import Candidate, Pick
+    from recollect.digest.work_context import WorkContext
     from recollect.settings import Settings
 
 GIT_SECONDS = 1.4
@@ -27,34 +29,34 @@ MOST_URGENT = 3
 SESSION_BAR = 0.25
 """How relevant an older session must be, measured against the most relevant entry."""
 
+_MOST_FILES = 50
+_LARGEST = 1_000_000
 _NO_FTS5 = "this Python's SQLite has no FTS5: the digest goes by prominence alone"
 
 
-class Digest:
+class Digest(NamedTuple):
     """What would be shown, and why."""
 
-    __slots__ = ("left_off", "more", "query", "relevance", "rest", "signals", "urgent", "warnings", "weight")
-
-    def __init__(self, seen: Signals, weight: float) -> None:
-        self.signals = seen
-        self.query = seen.query
-        self.weight = weight
-        self.left_off: list[Pick] = []
-        self.urgent: list[Pick] = []
-        self.rest: list[Pick] = []
-        self.more = 0
-        self.relevance = "inactive"
-        self.warnings: list[str] = []
+    context: WorkContext
+    weight: float
+    warnings: Sequence[str] = ()
+    left_off: Sequence[Pick] = ()
+    urgent: Sequence[Pick] = ()
+    rest: Sequence[Pick] = ()
+    more: int = 0
+    relevance: str = "inactive"
 
     @property
     def picks(self) -> list[Pick]:
         return [*self.left_off, *self.urgent, *self.rest]
 
-    def keep(self, wanted: Callable[[Candidate], bool]) -> None:
-        """Leave out what is not wanted, such as what the session has been told already."""
-        for part in (self.left_off, self.urgent, self.rest):
-            part[:] = [pick for pick in part if wanted(pick.candidate)]
-        self.more = 0
+    def only(self, is_wanted: Callable[[Candidate], bool]) -> Digest:
+        """The digest without what is not wanted, such as what the session was shown already."""
+        parts = (
+            [pick for pick in part if is_wanted(pick.candidate)] for part in (self.left_off, self.urgent, self.rest)
+        )
+        left_off, urgent, rest = parts
+        return self._replace(left_off=left_off, urgent=urgent, rest=rest, more=0)
 
     def render(self) -> Page:
         return render(self)
@@ -65,13 +67,13 @@ def make(project: str, store: str, user_store: str, settings: Settings) -> Diges
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
     stores = _stores(store, user_store, settings, branch)
-    seen = work_context.read(project, min(time.monotonic() + GIT_SECONDS, latest))
-    digest = Digest(seen, settings.number("session_start.relevance_weight"))
-    digest.warnings += [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
+    context = work_context.read(project, min(time.monotonic() + GIT_SECONDS, latest))
+    warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
+    empty = Digest(context, settings.number("session_start.relevance_weight"), warnings)
     limit = settings.count("session_start.limit")
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     for _ in range(2):
-        _choose(digest, stores, project, limit)
+        digest = _choose(empty, [*stores, lessons(project)], limit)
         about_to_show = [pick.candidate for pick in digest.picks]
         if not [records for records in stores if records.have_changed(about_to_show)]:
             break
@@ -89,65 +91,55 @@ def _stores(store: str, user_store: str, settings: Settings, branch: str) -> lis
     ]
 
 
-def _choose(digest: Digest, stores: Sequence[Records], project: str, limit: int) -> None:
-    entries: list[Entries] = [*stores, lessons(project)]
-    candidates = [one for place in entries for one in place.candidates]
-    ranked = selection.rank(candidates, _relevance(digest, entries), digest.weight)
-    digest.left_off = _left_off(ranked)
-    if not digest.query and not digest.left_off:
-        digest.urgent, digest.rest = [], []
-        return
-    digest.urgent = _urgent(ranked, digest.signals.files)[: min(MOST_URGENT, limit - len(digest.left_off))]
-    pinned = [*digest.left_off, *digest.urgent]
+def _choose(empty: Digest, entries: Sequence[Entries], limit: int) -> Digest:
+    candidates = [candidate for source in entries for candidate in source.candidates]
+    scores, digest = _relevance(empty, entries)
+    ranked = selection.rank(candidates, scores, digest.weight)
+    left_off = _left_off(ranked)
+    if not digest.context.query and not left_off:
+        return digest
+    urgent = _urgent(ranked, digest.context.files)[: min(MOST_URGENT, limit - len(left_off))]
+    pinned = [*left_off, *urgent]
     pool = _distinct([*pinned, *(pick for pick in ranked if _is_eligible(pick))])
-    digest.rest = selection.choose(pool, limit, pinned)[len(pinned) :]
-    digest.more = len(candidates) - len(digest.picks)
+    rest = selection.choose(pool, limit, pinned)[len(pinned) :]
+    more = len(candidates) - len(pinned) - len(rest)
+    return digest._replace(left_off=left_off, urgent=urgent, rest=rest, more=more)
 
 
-def _relevance(digest: Digest, entries: Sequence[Entries]) -> dict[str, float]:
-    if not digest.query or not digest.weight:
-        return {}
-    found: dict[str, float] = {}
+def _relevance(digest: Digest, entries: Sequence[Entries]) -> tuple[dict[str, float], Digest]:
+    """Relevance by key, and the digest with a remark on whether it counted."""
+    if not digest.context.query or not digest.weight:
+        return {}, digest
+    scores: dict[str, float] = {}
     try:
-        for place in entries:
-            found.update(place.scores(digest.query))
-    except relevance.Unavailable:
-        if _NO_FTS5 not in digest.warnings:
-            digest.warnings.append(_NO_FTS5)
-        return {}
-    digest.relevance = "active"
-    return found
+        for source in entries:
+            scores.update(source.scores(digest.context.query))
+    except selection.Unavailable:
+        return {}, digest._replace(warnings=[*digest.warnings, _NO_FTS5])
+    return scores, digest._replace(relevance="active")
 
 
 def _left_off(ranked: Sequence[Pick]) -> list[Pick]:
     """The latest of the sessions that left something to do."""
     sessions = [pick for pick in ranked if pick.candidate.urgency == "open"]
     latest = max(sessions, key=lambda pick: (pick.candidate.updated, pick.candidate.key), default=None)
-    if latest is None:
-        return []
-    latest.reason = "the latest session that left something to do"
-    return [latest]
+    return [latest._replace(reason="the latest session that left something to do")] if latest else []
 
 
 def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
-    """Debt that presses and constraints that run out, where they touch a file in play."""
+    """Urgent debt and constraints that expire soon, where they are about a changed file."""
     pressing = [pick for pick in ranked if pick.candidate.urgency not in ("", "open") and pick.candidate.files]
     if not pressing or not files:
         return []
     from recollect import globs
 
-    in_play = globs.Paths(files)
-    found = []
-    for pick in pressing:
-        touched = in_play.first_under(pick.candidate.files)
-        if touched:
-            pick.reason = f"{pick.candidate.urgency}, touches {touched}"
-            found.append(pick)
-    return found
+    changed = globs.Paths(files)
+    touched = [(pick, changed.first_under(pick.candidate.files)) for pick in pressing]
+    return [pick._replace(reason=f"{pick.candidate.urgency}, touches {file}") for pick, file in touched if file]
 
 
 def _distinct(picks: Sequence[Pick]) -> list[Pick]:
-    """The picks without those that say, word for word, what one before them says."""
+    """The picks without those whose text is, word for word, that of an earlier pick."""
     first: dict[str, Pick] = {}
     for pick in picks:
         first.setdefault(pick.candidate.text, pick)
@@ -156,3 +148,48 @@ def _distinct(picks: Sequence[Pick]) -> list[Pick]:
 
 def _is_eligible(pick: Pick) -> bool:
     return pick.candidate.category != "session_summary" or pick.relevance >= SESSION_BAR
+
+
+def last_digest() -> StateFile:
+    """The digest shown last, and why, as JSON: for `stats` and `doctor`."""
+    path = os.path.join(paths.state_dir(), "last-injection.json")
+    return StateFile(path, _LARGEST, "last digest", shrink=None)
+
+
+def write_last(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:
+    """Remember what was shown."""
+    data = {"at": timestamps.now(), "event": event, "session": session, "project": project, **shown}
+    last_digest().replace(coldstart.dumps(data).encode("ascii") + b"\n")
+
+
+def describe(digest: Digest, page: Page) -> dict[str, object]:
+    """A digest as data: the work context, the settings that counted, and every entry with its numbers."""
+    context = digest.context
+    return {
+        "relevance": digest.relevance,
+        "weight": digest.weight,
+        "query": context.query,
+        "signals": {
+            "feature": context.feature.slug if context.feature else None,
+            "phase": context.feature.phase if context.feature else None,
+            "branch": context.branch or None,
+            "files": context.files[:_MOST_FILES],
+            "notes": context.notes,
+        },
+        "entries": [
+            {
+                "path": pick.candidate.path,
+                "category": pick.candidate.category,
+                "title": pick.candidate.title,
+                "score": round(pick.score, 4),
+                "relevance": round(pick.relevance, 4),
+                "prominence": round(pick.prominence, 4),
+                "reason": pick.reason or ("relevance and prominence" if pick.relevance else "prominence"),
+                "in_full": pick in page.full,
+            }
+            for pick in page.shown
+        ],
+        "more": page.more,
+        "characters": len(page.text),
+        "warnings": list(digest.warnings),
+    }

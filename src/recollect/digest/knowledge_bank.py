@@ -14,120 +14,94 @@ from __future__ import annotations
 import os
 
 from recollect import coldstart, failure_log, files, markdown, paths
+from recollect.digest.selection import Candidate
 from recollect.search import terms
 from recollect.text import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Any
 
 BANKS = {"anti-patterns.md": "anti_pattern", "patterns.md": "pattern", "heuristics.md": "heuristic"}
 LARGEST_FILE = 1_000_000
 MOST_ENTRIES = 2_000
+LONGEST_TEXT = 600
 _KINDS = ("anti-pattern:", "pattern:", "heuristic:")
 _CONFIDENCE = {"high": 3.0, "medium": 2.0, "low": 1.0}
 _COUNTS = ("observation count", "observations", "observed", "times observed", "count")
 _DATES = ("last observed", "last seen")
 
 
-class Lesson:
-    """One entry of a knowledge bank. Confidence goes from 1 to 3; `last_observed` sorts as text."""
-
-    __slots__ = ("category", "confidence", "is_local", "last_observed", "observations", "path", "text", "title")
-
-    def __init__(self, category: str, title: str, path: str, *, is_local: bool) -> None:
-        self.category = category
-        self.title = title
-        self.path = path
-        self.is_local = is_local
-        self.text = ""
-        self.observations = 1
-        self.confidence = 2.0
-        self.last_observed = ""
-
-    @property
-    def identity(self) -> str:
-        """The hash of the normalised description, by which duplicates are known."""
-        plain = " ".join(terms.words((self.text or self.title).lower()))
-        return coldstart.digest(plain.encode("utf-8", "replace"))
+def folders(project: str) -> list[tuple[str, str, str]]:
+    """Where banks may lie: the folder, its name for the agent and, if it is the project's, what no link may leave."""
+    local, shared, older = paths.knowledge_banks(project)
+    return [
+        *([(local, "docs/knowledge-bank/", project)] if project else []),
+        (shared, f"{paths.USER_SOURCE}knowledge-bank/", ""),
+        (older, "~/.claude/iflow/memory/", ""),
+    ]
 
 
-def lessons(folders: Sequence[tuple[str, str, str]]) -> list[Lesson]:
-    """The entries of the banks in some folders; of duplicates the one observed more often stays.
-
-    A folder comes with its name for the agent and, if it is a project's, the project, which no link may lead out of.
-    """
-    kept: dict[str, Lesson] = {}
-    for folder, source, project in folders:
+def lessons(project: str) -> list[Candidate]:
+    """The entries of the banks of a project and its user; of duplicates the one observed more often stays."""
+    best: dict[str, Candidate] = {}
+    for folder, source, within in folders(project):
         for name, category in BANKS.items():
-            text = _read(os.path.join(folder, name), within=project)
-            for lesson in parse(text, category, source + name, is_local=bool(project)) if text else ():
-                rival = kept.get(lesson.identity)
+            text = _read(os.path.join(folder, name), within)
+            for lesson in parse(text, category, source + name, is_local=bool(within)) if text else ():
+                rival = best.get(lesson.key)
                 if rival is None or lesson.observations > rival.observations:
-                    kept[lesson.identity] = lesson
-    return list(kept.values())
+                    best[lesson.key] = lesson
+    return list(best.values())
 
 
-def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Lesson]:
+def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candidate]:
     """The entries of one Markdown text; headings in code and in comments are not entries."""
-    found: list[Lesson] = []
-    body = [_CLOSED]
+    entries: list[tuple[str, list[list[str]]]] = []
+    is_entry = False
     for line in markdown.prose_lines(text):
-        if not line.startswith("#"):
-            body.append(line)
-            continue
-        _finish(found, body)
-        body = []
-        if line.startswith("### ") and _name(line):
-            found.append(Lesson(category, _name(line), path, is_local=is_local))
-        elif len(line) - len(line.lstrip("#")) <= 3:
-            body = [_CLOSED]
-        if len(found) > MOST_ENTRIES:
-            failure_log.leave("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
-            return found[:MOST_ENTRIES]
-    _finish(found, body)
-    return found
+        if line.startswith("#") and not line.startswith("####"):
+            # Lines under any other heading of this level or above belong to nobody.
+            is_entry = line.startswith("### ") and bool(_name(line))
+            entries += [(_name(line), [[]])] if is_entry else []
+        elif is_entry and line.startswith("#"):
+            entries[-1][1].append([])
+        elif is_entry:
+            entries[-1][1][-1].append(line.strip())
+    if len(entries) > MOST_ENTRIES:
+        failure_log.leave("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
+    return [_lesson(Candidate("", category, name, "", path, is_local), body) for name, body in entries[:MOST_ENTRIES]]
 
 
-_CLOSED = "\0"
-"""Stands at the start of lines that follow a heading which is no entry: they belong to nobody."""
+def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
+    """An entry with what followed its heading: prose, or bullets where there is none yet, and metadata."""
+    parts: list[str] = []
+    for lines in sections:
+        bullets = [(line[2:], _metadata(line[2:])) for line in lines if line[:2] in ("- ", "* ")]
+        for _, fields in bullets:
+            lesson = lesson._replace(**fields) if fields else lesson
+        prose = [line for line in lines if line and line[:2] not in ("- ", "* ")]
+        parts += prose or [text.replace("**", "") for text, fields in bullets if fields is None and not parts]
+    text = cut(" ".join(" ".join(parts).split()), LONGEST_TEXT)
+    # Duplicates are recognised by their description, whatever their case and punctuation.
+    plain = " ".join(terms.words((text or lesson.title).lower()))
+    key = f"bank:{coldstart.digest(plain.encode('utf-8', 'replace'))}"
+    return lesson._replace(key=key, text=f"{lesson.title}: {text}" if text else lesson.title)
 
 
-def _finish(found: list[Lesson], lines: list[str]) -> None:
-    """Give an entry the lines that followed its heading; a deeper heading goes on with the same entry."""
-    if not found or lines[:1] == [_CLOSED]:
-        return
-    lesson = found[-1]
-    prose, bullets = [], []
-    for line in map(str.strip, lines):
-        if line[:2] in ("- ", "* "):
-            if not _take(lesson, line[2:]):
-                bullets.append(line[2:].replace("**", "").strip())
-        elif line:
-            prose.append(line)
-    said = " ".join(" ".join((lesson.text, *(prose or ([] if lesson.text else bullets)))).split())
-    lesson.text = cut(said, 600)
-
-
-def _take(lesson: Lesson, bullet: str) -> bool:
-    """Whether a bullet is metadata; if so it is taken over."""
+def _metadata(bullet: str) -> dict[str, Any] | None:
+    """The fields that a bullet sets; None if it is no metadata."""
     key, colon, value = bullet.replace("**", "").replace("__", "").partition(":")
     key, value = " ".join(key.lower().split()), value.strip()
-    if not colon:
-        return False
-    if key in _COUNTS:
+    if colon and key in _COUNTS:
         digits = value.split()[0] if value else ""
         if digits.isascii() and digits.isdigit() and len(digits) < 9:
-            lesson.observations = max(int(digits), 1)
-            return True
-        return key == "observation count"
-    if key == "confidence":
-        lesson.confidence = _CONFIDENCE.get(value.lower().strip(".*_` "), lesson.confidence)
-        return True
-    if key in _DATES:
-        lesson.last_observed = _sortable(value)
-        return True
-    return False
+            return {"observations": max(int(digits), 1)}
+        return {} if key == "observation count" else None
+    if colon and key == "confidence":
+        confidence = _CONFIDENCE.get(value.lower().strip(".*_` "))
+        return {"confidence": confidence} if confidence else {}
+    return {"updated": _sortable(value)} if colon and key in _DATES else None
 
 
 def _sortable(value: str) -> str:

@@ -1,4 +1,4 @@
-"""How a digest reads: Markdown between our own marks, grouped by category, within the host's cap.
+"""How a digest reads: Markdown between our own marks, grouped by category, within the host's limit.
 
 The same state gives the same bytes: the host leaves out a text that a resumed conversation has already.
 """
@@ -6,6 +6,7 @@ The same state gives the same bytes: the host leaves out a text that a resumed c
 from __future__ import annotations
 
 from recollect import paths
+from recollect.coldstart import NamedTuple
 from recollect.digest.selection import HEADINGS
 from recollect.text import cut, escape
 
@@ -13,22 +14,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.digest.digest import Digest
     from recollect.digest.selection import Pick
-    from recollect.digest.work_context import Signals
+    from recollect.digest.work_context import WorkContext
 
 LONGEST = 7_900
+"""Characters of a page: a little less than the 8,000 that may be injected."""
+
 _CUTS = (420, 340, 280, 220, 160, 120)
+"""Most characters of an entry, tried in this order until the page fits."""
 
 
-class Page:
-    """The text of a digest, what is shown in it, and what of that is shown in full."""
+class Page(NamedTuple):
+    """The text of a digest, what is shown in it, what of that is shown in full, and how many entries are not shown."""
 
-    __slots__ = ("full", "more", "shown", "text")
-
-    def __init__(self, text: str, shown: list[Pick], full: list[Pick], more: int) -> None:
-        self.text = text
-        self.shown = shown
-        self.full = full
-        self.more = more
+    text: str
+    shown: list[Pick]
+    full: list[Pick]
+    more: int
 
 
 def render(digest: Digest) -> Page:
@@ -48,20 +49,17 @@ def render(digest: Digest) -> Page:
 
 
 def _text(digest: Digest, shown: list[Pick], longest: int, more: int) -> str:
-    lines = [f'<memory-context source="{paths.PROJECT_SOURCE}" kind="digest">', _opening(digest.signals)]
+    lines = [f'<memory-context source="{paths.PROJECT_SOURCE}" kind="digest">', _opening(digest.context)]
     left_off = [pick for pick in shown if pick in digest.left_off]
     urgent = [pick for pick in shown if pick in digest.urgent]
+    others = [pick for pick in shown if pick not in left_off and pick not in urgent]
     for pick in left_off:
         lines += ["", f"**Left off:** {_entry(pick, longest)}"]
     if urgent:
-        lines += ["", "### Touches the files in play"]
+        lines += ["", "### About the changed files"]
         lines += [f"- {_entry(pick, longest)} [{_safe(pick.reason)}]" for pick in urgent]
     for category, heading in HEADINGS.items():
-        group = [
-            pick
-            for pick in shown
-            if pick.candidate.category == category and pick not in left_off and pick not in urgent
-        ]
+        group = [pick for pick in others if pick.candidate.category == category]
         if group:
             lines += ["", f"### {heading}", *(f"- {_entry(pick, longest)}" for pick in group)]
     if more > 0:
@@ -69,25 +67,25 @@ def _text(digest: Digest, shown: list[Pick], longest: int, more: int) -> str:
     return "\n".join([*lines, "", _diagnosis(digest, shown), "</memory-context>"])
 
 
-def _opening(seen: Signals) -> str:
+def _opening(context: WorkContext) -> str:
     parts = []
-    if seen.feature:
-        phase = f" (last completed phase: {cut(seen.feature.phase, 60)})" if seen.feature.phase else ""
-        parts.append(f"feature {cut(seen.feature.slug, 100)}{phase}")
-    if seen.branch:
-        parts.append(f"branch {cut(seen.branch, 100)}")
-    if seen.files:
-        parts.append(f"{len(seen.files)} file{'s' if len(seen.files) > 1 else ''} in play")
-    about = f" ({_safe('; '.join(parts))})" if parts else ""
-    return f"What is remembered for the work at hand{about}:"
+    if context.feature:
+        phase = f" (last completed phase: {cut(context.feature.phase, 60)})" if context.feature.phase else ""
+        parts.append(f"feature {cut(context.feature.slug, 100)}{phase}")
+    if context.branch:
+        parts.append(f"branch {cut(context.branch, 100)}")
+    work = f" for {_safe(', '.join(parts))}" if parts else ""
+    count = len(context.files)
+    changed = f" ({count} changed file{'s' if count > 1 else ''})" if count else ""
+    return f"Project memory{work}{changed}:"
 
 
 def _entry(pick: Pick, longest: int) -> str:
-    one = pick.candidate
-    where = one.path[len(paths.PROJECT_SOURCE) :] if one.path.startswith(paths.PROJECT_SOURCE) else one.path
+    entry = pick.candidate
+    where = entry.path[len(paths.PROJECT_SOURCE) :] if entry.path.startswith(paths.PROJECT_SOURCE) else entry.path
     # What a bank observed last may be the number of a feature: only a date says when.
-    when = f", {one.updated[:10]}" if one.updated[:4].isdigit() and one.updated[:4] != "0000" else ""
-    return f"{_safe(cut(one.text, longest))} ({_safe(where)}{when})"
+    when = f", {entry.updated[:10]}" if entry.updated[:4].isdigit() and entry.updated[:4] != "0000" else ""
+    return f"{_safe(cut(entry.text, longest))} ({_safe(where)}{when})"
 
 
 def _diagnosis(digest: Digest, shown: list[Pick]) -> str:
@@ -95,7 +93,7 @@ def _diagnosis(digest: Digest, shown: list[Pick]) -> str:
     counted = f"{len(shown)} {'entry' if len(shown) == 1 else 'entries'} ({local} local, {len(shown) - local} global)"
     if digest.relevance != "active":
         return f"*Memory: {counted} | relevance: inactive*"
-    about = digest.query[:30] + ("…" if len(digest.query) > 30 else "")
+    about = digest.context.query[:30] + ("…" if len(digest.context.query) > 30 else "")
     return f'*Memory: {counted} | relevance: active, weight={digest.weight:g} | context: "{_safe(about)}"*'
 
 

@@ -1,39 +1,51 @@
-"""Signals of what is being worked on: the active feature, the branch, the files in play. No failure raises."""
+"""What is being worked on: the active feature, the branch, the changed files. No failure raises.
+
+A project may keep its features in `docs/features/<name>/.meta.json`, with a `spec.md` beside it.
+"""
 
 from __future__ import annotations
 
 import os
 
-from recollect import failure_log
+from recollect import coldstart, failure_log, files, paths
+from recollect.coldstart import NamedTuple
 from recollect.git import repository
 from recollect.search import stopwords, terms
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from recollect.digest.active_feature import Feature
+from recollect.text import cut
 
 MOST_WORDS = 20
+FEATURES = os.path.join("docs", "features")
+MOST_FEATURES = 500
+"""The last by name: where features are numbered these are the newest."""
+
+_LARGEST_FILE = 60_000
+_LONGEST_PARAGRAPH = 400
 _SHARED_BRANCHES = frozenset("main master trunk develop development dev default head".split())
 _KINDS_OF_BRANCH = frozenset("feature features feat fix bugfix hotfix chore".split())
-_SAY_NOTHING = frozenset("src lib init index main mod test tests spec docs readme".split())
+_GENERIC_NAMES = frozenset("src lib init index main mod test tests spec docs readme".split())
 _NORMAL = ("not a git repository", "HEAD is detached", "fewer than two commits")
 
 
-class Signals:
-    """What a session seems to be about."""
+class Feature(NamedTuple):
+    """What is being built: its slug, the first paragraph of its specification, and the last phase completed."""
 
-    __slots__ = ("branch", "feature", "files", "notes")
+    slug: str
+    paragraph: str
+    phase: str
 
-    def __init__(self, feature: Feature | None, branch: str, files: list[str], notes: list[str]) -> None:
-        self.feature = feature
-        self.branch = branch
-        self.files = files
-        self.notes = notes
+
+class WorkContext(NamedTuple):
+    """What a session seems to be about, and what could not be read of that."""
+
+    feature: Feature | None
+    branch: str
+    files: list[str]
+    notes: list[str]
 
     @property
     def query(self) -> str:
-        """The signals as one text to search by; empty when there is no work context."""
-        parts = [self.feature.slug, self.feature.paragraph, self.feature.phase] if self.feature else []
+        """The context as one text to search by; empty when there is none."""
+        parts = list(self.feature) if self.feature else []
         parts += branch_words(self.branch)
         parts += [word for word in file_words(self.files) if word not in parts]
         return " ".join(part for part in parts if part)
@@ -41,38 +53,29 @@ class Signals:
 
 def branch(project: str) -> str:
     """The branch that is checked out in a project, or nothing."""
-    found = repository.around(project) if project else None
-    return found.branch if found else ""
+    around = repository.around(project) if project else None
+    return around.branch if around else ""
 
 
-def read(project: str, deadline: float) -> Signals:
-    """The signals of a project; what was not to be had is in the notes, and what failed is traced."""
+def read(project: str, deadline: float) -> WorkContext:
+    """The context of a project; what was not to be had is in the notes, and what failed goes to the failure log."""
     if not project:
-        return Signals(None, "", [], ["no project"])
+        return WorkContext(None, "", [], ["no project"])
     notes: list[str] = []
-    current = _feature(project, notes)
-    found = repository.around(project)
-    checked_out, files = "", []
-    if found is None:
+    feature = active_feature(project, notes)
+    around = repository.around(project)
+    branch, changed = around.branch if around else "", list[str]()
+    if around is None:
         notes.append("not a git repository")
     else:
-        checked_out = found.branch
-        notes += [] if checked_out else ["HEAD is detached"]
+        notes += [] if branch else ["HEAD is detached"]
         # Changes to the memory itself say nothing about the work.
-        files = [path for path in found.files_in_play(project, deadline) if not path.startswith(".claude/")]
-        notes += found.notes
+        changed = [path for path in around.changed_files(project, deadline) if not path.startswith(".claude/")]
+        notes += around.notes
     for note in notes:
         if note not in _NORMAL:
             failure_log.leave("session start signals", f"{project}: {note}")
-    return Signals(current, checked_out, files, notes)
-
-
-def _feature(project: str, notes: list[str]) -> Feature | None:
-    if not os.path.isdir(os.path.join(project, "docs", "features")):
-        return None
-    from recollect.digest.active_feature import active
-
-    return active(project, notes)
+    return WorkContext(feature, branch, changed, notes)
 
 
 def branch_words(branch: str) -> list[str]:
@@ -84,12 +87,12 @@ def branch_words(branch: str) -> list[str]:
 
 def file_words(files: list[str]) -> list[str]:
     """Up to 20 words from the names of files, their folders' words last; files that begin with a dot are left out."""
-    seen = [path.rstrip("/") for path in files if not path.startswith(".") and "/." not in path]
-    names = (os.path.splitext(path.rpartition("/")[2])[0] for path in seen)
-    folders = dict.fromkeys(path.rpartition("/")[0] for path in seen)
+    visible = [path.rstrip("/") for path in files if not path.startswith(".") and "/." not in path]
+    names = (os.path.splitext(path.rpartition("/")[2])[0] for path in visible)
+    folders = dict.fromkeys(path.rpartition("/")[0] for path in visible)
     words: dict[str, None] = {}
     for text in (*names, *folders):
-        words.update((word, None) for word in _split(text) if word not in _SAY_NOTHING)
+        words.update((word, None) for word in _split(text) if word not in _GENERIC_NAMES)
         if len(words) >= MOST_WORDS:
             break
     return list(words)[:MOST_WORDS]
@@ -98,3 +101,64 @@ def file_words(files: list[str]) -> list[str]:
 def _split(text: str) -> list[str]:
     words = [part.lower() for word in terms.words(text) for part in terms.cased_parts(word)]
     return [word for word in words if len(word) > 1 and not word.isdigit() and word not in stopwords.ENGLISH]
+
+
+def active_feature(project: str, notes: list[str]) -> Feature | None:
+    """The newest active feature of a project; what could not be read is added to the notes."""
+    active: list[tuple[int, str, dict[str, object]]] = []
+    for name in _features(project):
+        meta, modified = _meta(project, os.path.join(FEATURES, name, ".meta.json"), notes)
+        if meta.get("status") == "active":
+            active.append((modified, name, meta))
+    if not active:
+        return None
+    _, name, meta = max(active, key=lambda each: each[:2])
+    if not _text(meta.get("slug")):
+        notes.append(f"{os.path.join(FEATURES, name, '.meta.json')}: no slug; the folder's name is used")
+    from recollect import markdown
+
+    spec = _read(project, os.path.join(FEATURES, name, "spec.md"), notes)
+    paragraph = cut(markdown.first_paragraph(spec), _LONGEST_PARAGRAPH)
+    return Feature(_text(meta.get("slug")) or name, paragraph, _text(meta.get("lastCompletedPhase")))
+
+
+def _features(project: str) -> list[str]:
+    try:
+        return sorted(os.listdir(os.path.join(project, FEATURES)))[-MOST_FEATURES:]
+    except OSError:
+        return []
+
+
+def _meta(project: str, path: str, notes: list[str]) -> tuple[dict[str, object], int]:
+    """What a feature says of itself, and when that was written."""
+    text = _read(project, path, notes)
+    if not text:
+        return {}, 0
+    try:
+        meta = coldstart.loads(text.lstrip("\ufeff"))
+        modified = os.stat(os.path.join(project, path)).st_mtime_ns
+    except (OSError, ValueError) as error:
+        notes.append(f"{path}: {error}")
+        return {}, 0
+    if not isinstance(meta, dict):
+        notes.append(f"{path}: not a JSON object")
+        return {}, 0
+    return meta, modified
+
+
+def _read(project: str, path: str, notes: list[str]) -> str:
+    full = os.path.join(project, path)
+    if not os.path.lexists(full):
+        return ""
+    if not paths.is_within(project, full):
+        notes.append(f"{path}: leads out of the project")
+        return ""
+    try:
+        return files.read(full, _LARGEST_FILE).decode("utf-8", "replace")
+    except OSError as error:
+        notes.append(f"{path}: {error}")
+        return ""
+
+
+def _text(value: object) -> str:
+    return " ".join(value.split())[:200] if isinstance(value, str) else ""

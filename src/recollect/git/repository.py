@@ -86,7 +86,7 @@ class Repository:
         command = (program, *_SAFE, "--literal-pathspecs", "-C", self.root, *question)
         return process.run_all([command], _environment(), deadline)[0]
 
-    def files_in_play(self, project: str, deadline: float) -> list[str]:
+    def changed_files(self, project: str, deadline: float) -> list[str]:
         """Files of a project that are changed and not committed, then those of the last commits."""
         program = process.find("git")
         if not program:
@@ -157,7 +157,8 @@ def around(folder: str) -> Repository | None:
     here = os.path.realpath(folder)
     while True:
         mark = os.path.join(here, ".git")
-        if os.path.isdir(mark):
+        # Git passes over a folder of this name that has no HEAD, too.
+        if os.path.lexists(os.path.join(mark, "HEAD")):
             return Repository(here, mark)
         if os.path.isfile(mark):
             target = _first_line(mark)

@@ -1,4 +1,4 @@
-"""A session starts: say what a colleague would when you sit down, or nothing."""
+"""A session starts: show what was left unfinished and which rules hold for the work at hand, or nothing."""
 
 from __future__ import annotations
 
@@ -53,31 +53,31 @@ def _after_compaction(event: Event) -> str:
 def _digest(event: Event, source: str) -> str:
     settings = load_settings(event.store)
     if source == "clear":
-        with ledger.Ledger(event.session) as told:
-            told.reset()
+        with ledger.Ledger(event.session) as shown:
+            shown.reset()
     if not settings.flag("session_start.enabled"):
         return ""
-    from recollect.digest import digest, last_digest
+    from recollect.digest import digest
 
     made = digest.make(event.project, event.store, event.user_store, settings)
     _warn(made)
-    page = _told_once(made, event.session, goes_on=source in ("resume", "fork"))
+    page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
     if page.text:
-        last_digest.note(f"session start, {source}", event.session, event.project, last_digest.describe(made, page))
+        digest.write_last(f"session start, {source}", event.session, event.project, digest.describe(made, page))
     return page.text
 
 
-def _told_once(made: Digest, session: str, *, goes_on: bool) -> Page:
-    """The page, noted in the session's ledger; a conversation that goes on is shown only what is new in it."""
-    with ledger.Ledger(session) as told:
-        if goes_on:
-            made.keep(lambda one: not told.has_shown(_in_digest(one.key), ledger.stamp(one.text)))
+def _new_page(made: Digest, session: str, *, is_resumed: bool) -> Page:
+    """The page, noted in the session's ledger; a resumed conversation is shown only what is new in it."""
+    with ledger.Ledger(session) as shown:
+        if is_resumed:
+            made = made.only(lambda entry: not shown.has_shown(_in_digest(entry.key), ledger.stamp(entry.text)))
         page = made.render()
         for pick in page.shown:
-            told.add_shown(_in_digest(pick.candidate.key), ledger.stamp(pick.candidate.text))
-        # What was cut short may still be told in full when a prompt asks for it.
+            shown.add_shown(_in_digest(pick.candidate.key), ledger.stamp(pick.candidate.text))
+        # What was cut short may still be shown in full when a prompt asks for it.
         for pick in page.full:
-            told.add_shown(pick.candidate.key, ledger.stamp(pick.candidate.text))
+            shown.add_shown(pick.candidate.key, ledger.stamp(pick.candidate.text))
     return page
 
 
