@@ -12,14 +12,15 @@ from typing import NamedTuple
 
 from bench import sessions
 from bench.sessions import Session
-from recollect import settings_table, timestamps
+from recollect import timestamps
 from recollect.capture import suggestion, suggestion_log, triage
 from recollect.capture.cues import Lexicons
 from recollect.capture.suggestion_log import Offer
 from recollect.capture.triage import Finding
 from recollect.session.transcript import Ending
+from recollect.settings import SETTINGS
 
-MOST_OFFERS = settings_table.RULES["capture.max_offers"].default
+MOST_OFFERS = SETTINGS["capture.max_offers"].default
 RESAMPLES = 2_000
 Finder = Callable[[Ending, tuple[str, ...]], list[Finding]]
 

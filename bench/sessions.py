@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recollect import settings_table
 from recollect.session.transcript import Ending, Message
+from recollect.settings import SETTINGS
 
 FOLDER = Path(__file__).parent / "sets" / "capture"
 _PROMPTS = Path(__file__).parent / "sets"
-_MOST = settings_table.RULES["triage.max_messages"].default
+_MOST = SETTINGS["triage.max_messages"].default
 _INJECTED = "injected"
 PROMPTS = "prompts"
 _USUAL = "p"

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect import settings_table
 from recollect.cli import COMMANDS, parser_of
-from recollect.settings import Settings
+from recollect.settings import SETTINGS, Settings, setting
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("skills/*/SKILL.md")])
@@ -67,7 +66,7 @@ def test_commands_within_sentences_exist_and_so_do_their_flags(page: Path) -> No
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
 def test_settings_that_are_named_exist(page: Path) -> None:
-    families = "|".join(sorted({key.split(".")[0] for key in settings_table.RULES}))
+    families = "|".join(sorted({key.split(".")[0] for key in SETTINGS}))
     named = re.findall(rf"`((?:{families})\.[a-z_.*]*[a-z*])`", page.read_text(encoding="utf-8"))
     theirs = _settings_of_the_earlier_plugin() if page.stem == "move-from-the-earlier-plugin" else set()
 
@@ -209,9 +208,9 @@ def _flags(name: str) -> set[str]:
 
 def _is_setting(key: str) -> bool:
     """Whether a key, or a family of them such as `retrieval.judge.*`, is in the config's rules."""
-    if key in settings_table.RULES or settings_table.general(key) in settings_table.RULES:
+    if setting(key):
         return True
-    return key.endswith(".*") and any(rule.startswith(key[:-1]) for rule in settings_table.RULES)
+    return key.endswith(".*") and any(rule.startswith(key[:-1]) for rule in SETTINGS)
 
 
 def _takes(key: str, value: str | None) -> bool:

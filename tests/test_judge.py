@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect import failure_log, paths, settings_table
+from recollect import failure_log, paths
 from recollect.cli import main
 from recollect.errors import ModelFailed, NoModel
 from recollect.judge import api, judge, limits
 from recollect.judge.judge import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
-from recollect.settings import Settings, load_settings
+from recollect.settings import SETTINGS, Setting, Settings, load_settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, keeps, message, notes, says, whole
 
@@ -51,8 +51,8 @@ MANY = [Note(f"n{number:02}", 0.9 - number / 25) for number in range(12)]
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = settings_table.Rule(3.0, "", least=0.1, most=GENEROUS, user_only=True)
-    monkeypatch.setitem(settings_table.RULES, "retrieval.judge.timeout_seconds", limit)
+    limit = Setting(3.0, "", least=0.1, most=GENEROUS, user_only=True)
+    monkeypatch.setitem(SETTINGS, "retrieval.judge.timeout_seconds", limit)
     for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "OPENAI_")) or "proxy" in name.lower()]:
         monkeypatch.delenv(name)
 
@@ -438,11 +438,11 @@ class TestVerdicts:
 class TestTrust:
     """A project cannot make the machine talk to anybody."""
 
-    KEYS = [key for key in settings_table.RULES if key.startswith("retrieval.judge.")]
+    KEYS = [key for key in SETTINGS if key.startswith("retrieval.judge.")]
 
     def test_every_setting_of_the_judge_is_the_users_alone(self) -> None:
         assert len(self.KEYS) >= 10
-        assert all(settings_table.RULES[key].user_only for key in self.KEYS)
+        assert all(SETTINGS[key].user_only for key in self.KEYS)
 
     def test_a_project_that_names_an_endpoint_is_ignored_with_a_warning(self, tmp_path: Path) -> None:
         judged = {"enabled": True, "endpoint": "http://evil.example", "api_key_env": "AWS_SECRET_ACCESS_KEY"}

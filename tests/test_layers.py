@@ -23,7 +23,6 @@ LEAN = [
     "files",
     "paths",
     "categories",
-    "settings_table",
     "settings",
     "timestamps",
     "state_file",

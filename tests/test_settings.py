@@ -6,8 +6,7 @@ import os
 import pytest
 from hypothesis import given
 
-from recollect import settings_table
-from recollect.settings import Settings, load_settings
+from recollect.settings import SETTINGS, Settings, load_settings
 from tests.records import any_json
 
 
@@ -113,20 +112,18 @@ def test_the_users_own_store_is_trusted_when_it_is_the_store(tmp_path):
     assert (settings.problems, settings.flag("retrieval.judge.enabled")) == ([], True)
 
 
-@pytest.mark.parametrize(
-    "key", [key for key in settings_table.RULES if "judge" in key or "hub" in key or "endpoint" in key]
-)
+@pytest.mark.parametrize("key", [key for key in SETTINGS if "judge" in key or "hub" in key or "endpoint" in key])
 def test_what_could_reach_the_network_is_for_the_user_alone(key):
-    assert settings_table.RULES[key].user_only
+    assert SETTINGS[key].user_only
 
 
-@pytest.mark.parametrize("key", settings_table.RULES)
+@pytest.mark.parametrize("key", SETTINGS)
 def test_every_default_is_a_value_its_own_rule_accepts(key):
     settings = Settings()
-    settings.take("test", True, {key.replace("*", "decision"): settings_table.RULES[key].default})
+    settings.take("test", True, {key.replace("*", "decision"): SETTINGS[key].default})
 
     assert settings.problems == []
-    assert settings_table.RULES[key].doc.endswith(".")
+    assert SETTINGS[key].doc.endswith(".")
 
 
 @given(any_json)

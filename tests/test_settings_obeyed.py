@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import recollect
-from recollect import settings_table
+from recollect.settings import SETTINGS
 from tests.hooks.conftest import ROOT, SIX
 from tests.model_server import ModelServer, Request, message, notes, whole
 
@@ -408,7 +408,7 @@ def test_every_setting_has_a_case():
     covered = {re.sub(r"^categories\.\w+\.(enabled|auto_capture|retention_days|description)$", r"categories.*.\1", key)
                for key in CASES}  # fmt: skip
 
-    assert covered == set(settings_table.RULES)
+    assert covered == set(SETTINGS)
 
 
 @pytest.mark.parametrize("key", list(CASES))

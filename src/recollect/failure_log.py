@@ -1,18 +1,17 @@
-"""Traces that failures leave for `recollect doctor`.
-
-Hooks use it on every failure and load it on every run, so it imports next to nothing (see `lean`).
-"""
+"""Failures of hooks and commands, noted for `recollect doctor`. Losing one loses nothing else."""
 
 from __future__ import annotations
 
 import os
 
 from recollect import paths, timestamps
+from recollect.state_file import StateFile
 
 LARGEST = 200_000
-"""Bytes at which the log is set aside and a new one begun."""
+"""Bytes at which the older half is dropped: some hundred failures are left."""
 
 _LONGEST = 600
+"""Characters of what was being done and of what went wrong, so that no failure crowds out the others."""
 
 
 def log_file() -> str:
@@ -21,40 +20,21 @@ def log_file() -> str:
 
 def leave(what: str, error: str) -> None:
     """Note one failure. Never raises: whoever calls this is failing already."""
+    # Not even a failure is reported: the place for reports is this one.
     try:
-        _append(log_file(), "\t".join((timestamps.now(), _flat(what), _flat(error))))
-    except (OSError, ValueError):
+        _state_file().append("\t".join((timestamps.now(), _flat(what), _flat(error))) + "\n")
+    except ValueError:
         pass
 
 
 def recent(most: int = 20) -> list[tuple[str, str, str]]:
-    """The newest traces, oldest first: when, what was being done, and what went wrong."""
-    lines: list[str] = []
-    for path in (log_file() + ".1", log_file()):
-        lines += _lines(path)
-    parted = [line.split("\t") for line in lines]
-    return [(when, what, error) for when, what, error in (p for p in parted if len(p) == 3)][-most:]
+    """The newest failures, oldest first: when, what was being done, and what went wrong."""
+    rows = [line.split("\t") for line in _state_file().lines()]
+    return [(row[0], row[1], row[2]) for row in rows if len(row) == 3][-most:]
 
 
-def _append(path: str, line: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    # One write to a file opened for appending: lines of racing processes do not mix.
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
-    try:
-        os.write(handle, (line + "\n").encode("utf-8", "backslashreplace"))
-        size = os.fstat(handle).st_size
-    finally:
-        os.close(handle)
-    if size > LARGEST:
-        os.replace(path, path + ".1")
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        with open(path, "rb") as file:
-            return file.read(2 * LARGEST).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
+def _state_file() -> StateFile:
+    return StateFile(log_file(), LARGEST, owner="")
 
 
 def _flat(text: str) -> str:

@@ -7,13 +7,12 @@ import json
 import os
 from typing import Any
 
-from recollect import files, paths, settings_table
+from recollect import files, paths
 from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
 from recollect.errors import BadInput
-from recollect.settings import Settings, load_settings
-from recollect.settings_table import RULES, Rule
+from recollect.settings import SETTINGS, Setting, Settings, load_settings, setting
 from recollect.store.store import Store
 
 _LARGEST = 1_000_000
@@ -38,22 +37,23 @@ def run(args: argparse.Namespace) -> Answer:
     return _change(store, args.key, value)
 
 
-def _rule(key: str) -> Rule:
-    if settings_table.general(key) not in RULES:
+def _declared(key: str) -> Setting:
+    declared = setting(key)
+    if declared is None:
         settings = Settings()
         settings.take("", True, {key: None})
         raise BadInput(f"{key} {settings.problems[0].message}", fix="recollect config lists the settings")
-    return RULES[settings_table.general(key)]
+    return declared
 
 
 def _show(settings: Settings, key: str | None) -> Answer:
-    keys = [key] if key else list(dict.fromkeys((*RULES, *sorted(settings.origins))))
+    keys = [key] if key else list(dict.fromkeys((*SETTINGS, *sorted(settings.origins))))
     rows = [
         {
             "key": name,
             "value": _value(settings, name),
             "origin": settings.origins.get(name, "default"),
-            "doc": _rule(name).doc,
+            "doc": _declared(name).doc,
         }
         for name in keys
     ]
@@ -72,7 +72,7 @@ def _show(settings: Settings, key: str | None) -> Answer:
 
 def _value(settings: Settings, key: str) -> Any:
     """The effective value of a setting, as the type its default has."""
-    default = _rule(key).default
+    default = _declared(key).default
     if isinstance(default, bool):
         return settings.flag(key)
     if isinstance(default, int):
@@ -83,20 +83,20 @@ def _value(settings: Settings, key: str) -> Any:
 def _parsed(key: str, text: str, *, trusted: bool) -> object:
     """The value a person typed, if the setting takes it."""
     try:
-        value = text if isinstance(_rule(key).default, str) else json.loads(text)
+        value = text if isinstance(_declared(key).default, str) else json.loads(text)
     except ValueError:
         value = text
     settings = Settings()
     settings.take(paths.CONFIG, trusted, {key: value})
     for problem in settings.problems:
         reason = problem.message.split(";")[0]
-        fix = f"recollect config set {key} VALUE --user" if _rule(key).user_only else f"recollect config show {key}"
+        fix = f"recollect config set {key} VALUE --user" if _declared(key).user_only else f"recollect config show {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
     return value
 
 
 def _change(store: Store, key: str, value: object) -> Answer:
-    _rule(key)
+    _declared(key)
     path = os.path.join(store.root, paths.CONFIG)
     files.inside(store.root, paths.CONFIG)
     with store.writing():

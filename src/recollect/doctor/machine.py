@@ -42,7 +42,6 @@ STATE = {
     "offers": "suggestions to save",
     "judge": "requests to a judge",
     "trace.log": "failures",
-    "trace.log.1": "older failures",
     "last-injection.json": "what was injected last",
 }
 """What is in the state folder."""
