@@ -74,7 +74,7 @@ def _noting(method: Any, names: set[str]) -> Any:
 
 
 def _event(name: str) -> str:
-    return str(WIRING[name][0]["hooks"][0]["args"][-1])
+    return str(WIRING[name][0]["hooks"][0]["command"].split()[-1])
 
 
 @pytest.fixture

@@ -1,0 +1,113 @@
+"""The commands in hooks/hooks.json, run the way each host runs them: they answer, and nothing in an event is executed.
+
+Codex, Copilot, Qwen Code and Droid install the same package as Claude Code and ignore `args`. A bare `sh` would then
+read the event itself as its script.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.hooks import EVENTS
+from recollect.project import Project
+from tests.hooks.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="hooks are started by a POSIX shell")
+
+ASKS = "where do we keep user sessions, postgres or redis?"
+SCRIPT = "$(touch PWNED) `touch PWNED` '; touch PWNED; ' \"; touch PWNED; \" | touch PWNED & \ntouch PWNED\n# ${HOME}"
+NAMES = ["with spaces", "plain", "it's"]
+
+
+def _hooks() -> Iterator[tuple[str, dict[str, Any]]]:
+    wiring = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    for event, groups in wiring.items():
+        for group in groups:
+            for hook in group["hooks"]:
+                yield event, hook
+
+
+HOOKS = list(_hooks())
+
+
+def _substituted(hook: dict[str, Any], root: str) -> list[str]:
+    """Claude Code, Droid: the variable's text is replaced before a shell sees the command."""
+    command = hook["command"].replace("${CLAUDE_PLUGIN_ROOT}", root)
+    args = [arg.replace("${CLAUDE_PLUGIN_ROOT}", root) for arg in hook.get("args", ())]
+    return [command, *args] if args else ["sh", "-c", command]
+
+
+def _args_ignored(hook: dict[str, Any], root: str) -> list[str]:
+    """Codex, Copilot, Qwen Code: the command alone, through a shell that has the variable."""
+    return ["sh", "-c", hook["command"]]
+
+
+@pytest.fixture(params=NAMES)
+def plugin(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of the plugin in a folder of some name."""
+    root = tmp_path / request.param
+    for part in ("hooks", "src"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+def _event(event: str, project: Project) -> dict[str, Any]:
+    """An event of which every text holds shell syntax."""
+    return {
+        "session_id": f"{event} {SCRIPT}",
+        "transcript_path": SCRIPT,
+        "cwd": project.root,
+        "hook_event_name": event,
+        "prompt": f"{ASKS} {SCRIPT}",
+        "source": SCRIPT if event == "SessionStart" else "",
+        "tool_name": "Bash",
+        "tool_input": {"command": SCRIPT, "file_path": SCRIPT},
+        "tool_response": SCRIPT,
+        "error": SCRIPT,
+        "last_assistant_message": SCRIPT,
+        SCRIPT: SCRIPT,
+    }
+
+
+@pytest.mark.parametrize("host", [_substituted, _args_ignored])
+def test_no_host_executes_what_an_event_says(host: Any, plugin: Path, project: Project, tmp_path: Path):
+    root = "/PLUGIN_ROOT_NOT_EXPANDED_ERROR" if host is _substituted else str(plugin)
+    for event, hook in HOOKS:
+        done = subprocess.run(
+            host(hook, str(plugin)),
+            input=json.dumps(_event(event, project)).encode(),
+            capture_output=True,
+            cwd=project.root,
+            env={**os.environ, "CLAUDE_PLUGIN_ROOT": root},
+            timeout=120,
+            check=False,
+        )
+
+        assert (done.returncode, done.stderr) == (0, b""), event
+        assert list(tmp_path.rglob("PWNED")) == [], event
+        if event == "UserPromptSubmit":
+            assert b"User sessions are rows in auth.sessions" in done.stdout
+
+
+def test_every_event_is_wired_in_the_form_that_no_host_misreads():
+    commands = {event: hook["command"] for event, hook in HOOKS}
+
+    assert [hook for _, hook in HOOKS if set(hook) - {"type", "command", "timeout"}] == []
+    assert sorted(command.split()[-1] for command in commands.values()) == sorted(EVENTS)
+    assert {command.rpartition(" ")[0] for command in commands.values()} == {'sh "${CLAUDE_PLUGIN_ROOT}/hooks/launch"'}
+
+
+def test_the_form_with_args_would_be_executed(project: Project):
+    """What made this a hole: a host that ignores `args` runs a bare `sh`, and that runs the event."""
+    subprocess.run(["sh"], input=b'{"prompt": "$(touch PWNED)"}', cwd=project.root, capture_output=True, check=False)
+
+    assert Path(project.root, "PWNED").exists()
