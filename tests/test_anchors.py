@@ -10,6 +10,7 @@ import pytest
 
 from recollect.errors import UnsafePath
 from recollect.freshness import anchors, project_files
+from recollect.git import work_tree
 from recollect.git.repository import around
 from recollect.project import Project
 from recollect.record.memory import Anchor, Memory
@@ -48,7 +49,7 @@ def test_a_blob_id_is_the_one_git_gives(tmp_path: Path, data: bytes) -> None:
 
     told = subprocess.run(["git", "hash-object", "--no-filters", str(file)], check=True, capture_output=True, text=True)
 
-    assert project_files.blob(data) == told.stdout.strip()
+    assert work_tree.blob_id(data) == told.stdout.strip()
 
 
 def test_a_blob_id_of_64_digits_is_the_one_a_sha256_repository_gives(tmp_path: Path) -> None:
@@ -59,13 +60,13 @@ def test_a_blob_id_of_64_digits_is_the_one_a_sha256_repository_gives(tmp_path: P
         ["git", "-C", str(tmp_path), "hash-object", "file"], check=True, capture_output=True, text=True
     ).stdout.strip()
 
-    assert project_files.blob(b"one\n", 64) == told
+    assert work_tree.blob_id(b"one\n", 64) == told
 
 
 def test_line_endings_do_not_change_what_content_is() -> None:
-    assert project_files.has_id(b"a\r\nb\r\n", project_files.blob(b"a\nb\n"))
-    assert project_files.has_id(b"a\nb\n", project_files.blob(b"a\r\nb\r\n"))
-    assert not project_files.has_id(b"a\nc\n", project_files.blob(b"a\r\nb\r\n"))
+    assert work_tree.has_id(b"a\r\nb\r\n", work_tree.blob_id(b"a\nb\n"))
+    assert work_tree.has_id(b"a\nb\n", work_tree.blob_id(b"a\r\nb\r\n"))
+    assert not work_tree.has_id(b"a\nc\n", work_tree.blob_id(b"a\r\nb\r\n"))
 
 
 def test_saving_anchors_each_related_file(project: GitProject) -> None:
@@ -139,7 +140,7 @@ def test_an_update_of_the_content_anchors_anew_and_one_of_the_tags_does_not(proj
     )
 
     assert tagged.memory.anchors == saved.memory.anchors
-    assert restated.memory.anchors[0].blob == project_files.blob(b"changed\n")
+    assert restated.memory.anchors[0].blob == work_tree.blob_id(b"changed\n")
     assert restated.memory.anchors[0].date == "2026-04-02T00:00:00Z"
 
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 
@@ -19,6 +20,7 @@ from recollect.cli import main
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, clean_lines, fit
 from recollect.coldstart import NamedTuple
+from recollect.git import repository
 
 _LOCAL = {"CLAUDE_CONFIG_DIR": "home", "RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
 _WIDTH = 100
@@ -105,8 +107,7 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _steps(project: str) -> Iterator[Step]:
     os.makedirs(project)
-    if shutil.which("git"):
-        subprocess.run(("git", "init", "-q", project), check=True, stdin=subprocess.DEVNULL)
+    repository.create(project, deadline=time.monotonic() + 10)
     yield from _commands(project)
     for caption, prompt in _PROMPTS.items():
         context = _hook(project, "user_prompt_submit", prompt=prompt)

@@ -11,7 +11,7 @@ from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, many, watched
 from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
-from recollect.git import merge_driver
+from recollect.git import git_files
 from recollect.project import Project
 from recollect.settings import load_settings
 from recollect.store.store import Store
@@ -55,9 +55,9 @@ def _stores(args: argparse.Namespace) -> Iterator[Store]:
 
 def _git(root: str) -> Iterator[Finding]:
     try:
-        if merge_driver.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
+        if git_files.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
             yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
-        elif merge_driver.is_clone(root) and not merge_driver.driver(root):
+        elif git_files.is_clone(root) and not git_files.driver(root):
             yield Finding("note", "git", "the merge driver is not set up", "recollect init --merge-driver")
     except Unwritable as error:
         yield Finding("warning", "git", error.message, error.fix)

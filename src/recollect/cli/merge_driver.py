@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
+import os
+import time
 
+from recollect import files
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, BadRecord, Unwritable
+from recollect.git import repository
 from recollect.record import merge
+from recollect.record.memory import LARGEST_FILE
+
+_PATIENCE = 60
+"""Seconds for merging three files line by line."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,27 +43,25 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _as_text(args: argparse.Namespace, name: str, reason: str) -> Answer:
     """Line by line, as git would without us: something here is not a record."""
-    command = ("git", "merge-file", f"--marker-size={args.size}", "-L", "ours", "-L", "base", "-L", "theirs")
-    done = subprocess.run((*command, args.ours, args.base, args.theirs), check=False, capture_output=True, text=True)
+    done = repository.merge_text(args.ours, args.base, args.theirs, args.size, time.monotonic() + _PATIENCE)
     # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
-    if done.returncode > 127:
-        raise BadInput(f"{name} cannot be merged: {done.stderr.strip()}", fix=f"merge {name} by hand")
-    data = {"path": name, "clashes": ["(whole file)"] if done.returncode else []}
-    told = f"{name}: merged line by line ({reason})"
-    return Answer(data, lambda screen: clean(told), status=1 if done.returncode else 0)
+    if done.status is None or not 0 <= done.status <= 127:
+        raise BadInput(f"{name} cannot be merged: {done.reason}", fix=f"merge {name} by hand")
+    data = {"path": name, "clashes": ["(whole file)"] if done.status else []}
+    text = f"{name}: merged line by line ({reason})"
+    return Answer(data, lambda screen: clean(text), status=1 if done.status else 0)
 
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return files.read(path, LARGEST_FILE + 1)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error}", fix="git passes the files of a merge: %O %A %B") from error
 
 
 def _write(path: str, data: bytes) -> None:
     try:
-        with open(path, "wb") as file:
+        with open(files.open_regular(path, os.O_WRONLY | os.O_TRUNC), "wb") as file:
             file.write(data)
     except OSError as error:
         raise Unwritable(f"cannot write {path}: {error}", fix="check the disk's space and permissions") from error

@@ -11,7 +11,7 @@ from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, many, watched
 from recollect.doctor import machine
 from recollect.errors import BadInput
-from recollect.git import git_files, merge_driver
+from recollect.git import git_files
 from recollect.project import Project
 from recollect.store import index_md
 from recollect.store.store import Entry, Store, index_md_problems
@@ -63,10 +63,10 @@ def _init(args: argparse.Namespace) -> Answer:
 def _git_notes(root: str, register: bool) -> list[str]:
     notes = []
     if register:
-        notes.append(merge_driver.register_driver(root))
-    elif merge_driver.is_clone(root) and not merge_driver.driver(root):
+        notes.append(git_files.register_driver(root))
+    elif git_files.is_clone(root) and not git_files.driver(root):
         notes.append("records can merge field by field: recollect init --merge-driver")
-    if merge_driver.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.INDEX_MD}"):
+    if git_files.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.INDEX_MD}"):
         notes.append(_IGNORED)
     return notes
 

@@ -13,7 +13,7 @@ from recollect.coldstart import digest, dumps
 from recollect.errors import UnsafePath
 from recollect.freshness import project_files
 from recollect.freshness.check import IndexedAnchor
-from recollect.git import repository
+from recollect.git import repository, work_tree
 from recollect.record.memory import Anchor, Memory
 
 MOST = 100
@@ -75,7 +75,7 @@ def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Ancho
     block = project_files.block_id(data, symbol) if symbol else ""
     if head is None:
         return Anchor(path, hash=digest(data), symbol=symbol, block=block, date=now)
-    return Anchor(path, blob=project_files.blob(data, len(head)), commit=head, symbol=symbol, block=block, date=now)
+    return Anchor(path, blob=work_tree.blob_id(data, len(head)), commit=head, symbol=symbol, block=block, date=now)
 
 
 def indexed(record: Memory) -> list[IndexedAnchor]:

@@ -12,6 +12,7 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import UnsafePath
 from recollect.freshness import project_files
 from recollect.freshness.check import DRIFTED, FRESH, MISSING, IndexedAnchor, Verdict
+from recollect.git import work_tree
 from recollect.git.repository import Repository, is_commit
 
 MOST_COMMITS = 1_000
@@ -67,7 +68,7 @@ def verdict(
     last = steps[-1] if steps else Step("", "")
     commits = -1 if steps is None else len(steps)
     state = DRIFTED if now else MISSING
-    is_committed = bool(now) and data is not None and project_files.has_id(data, last.after)
+    is_committed = bool(now) and data is not None and work_tree.has_id(data, last.after)
     return Verdict(anchor, state, now or anchor.path, commits, last.commit, last.day), is_committed
 
 
@@ -79,8 +80,7 @@ class _History:
         self.repository = repository
         self.anchor = anchor
         self.deadline = deadline
-        inner = os.path.relpath(os.path.realpath(root), os.path.realpath(repository.root)).replace(os.sep, "/")
-        self.prefix = "" if inner == "." else inner + "/"
+        self.prefix = repository.inner(root)
 
     def follow(self) -> Trail:
         """The trail of the file from the anchor's commit to HEAD; from as far back as possible if that is unknown."""
@@ -135,7 +135,7 @@ class _History:
 
     def _moved_untracked(self) -> str:
         """An untracked file that holds exactly what was anchored; the same file name is tried first."""
-        answer = self._ask("ls-files", "--others", "--exclude-standard", "-z")
+        answer = self._ask("ls-files", "--others", "--exclude-standard", "-z", about_files=True)
         name = self.anchor.path.rpartition("/")[2]
         others = filter(None, map(self._existing, _names(answer or b"")[:MOST_UNTRACKED]))
         for path in sorted(others, key=lambda other: not other.endswith(name)):
@@ -143,7 +143,7 @@ class _History:
                 data = project_files.read(self.root, path)
             except UnsafePath:
                 continue
-            if data and project_files.has_id(data, self.anchor.id):
+            if data and work_tree.has_id(data, self.anchor.id):
                 return path
         return ""
 
@@ -168,8 +168,8 @@ class _History:
             at += 3 if kind in ("R", "C") else 2
         return "", ""
 
-    def _ask(self, *question: str) -> bytes | None:
-        answer = self.repository.ask(*question, deadline=self.deadline)
+    def _ask(self, *question: str, about_files: bool = False) -> bytes | None:
+        answer = self.repository.ask(*question, deadline=self.deadline, about_files=about_files)
         return answer.output if answer.is_good else None
 
 

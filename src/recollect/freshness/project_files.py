@@ -10,6 +10,7 @@ import os
 
 from recollect import coldstart, files, paths
 from recollect.errors import UnsafePath
+from recollect.git import work_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ LARGEST = 2_000_000
 MOST_LINES = 500
 """Lines that a range may name."""
 
-_HASH = 32
-_SHA1 = 40
 _LONGEST_LINE = 400
 _MOST_COMPARED = 200_000
 _KEYWORDS = (
@@ -65,40 +64,9 @@ def read(root: str, path: str) -> bytes | None:
 
 def is_same(data: bytes, anchor: IndexedAnchor) -> bool:
     """Whether content is what was anchored: all of it, or the block that was meant."""
-    if has_id(data, anchor.id):
-        return True
-    return bool(anchor.block) and len(data) <= LARGEST and has_block(data, anchor.symbol, anchor.block)
-
-
-def blob(data: bytes, digits: int = _SHA1) -> str:
-    """The id git gives to this content; 64 digits in a repository that uses SHA-256."""
-    whole = b"blob %d\0" % len(data) + data
-    if digits > _SHA1:
-        from hashlib import sha256
-
-        return sha256(whole).hexdigest()
-    try:
-        from _sha1 import sha1  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha1
-    return str(sha1(whole).hexdigest())
-
-
-def has_id(data: bytes, id: str) -> bool:
-    """Whether an id, git's or our own, is that of this content, whatever its line endings.
-
-    Git hands the same blob out with CRLF on one machine and LF on the next.
-    """
-    if not id or len(data) > LARGEST:
+    if len(data) > LARGEST:
         return False
-    if _has_id(data, id):
-        return True
-    plain = data.replace(b"\r\n", b"\n")
-    return b"\n" in plain and (_has_id(plain, id) or _has_id(plain.replace(b"\n", b"\r\n"), id))
-
-
-def _has_id(data: bytes, id: str) -> bool:
-    return (coldstart.digest(data) if len(id) == _HASH else blob(data, len(id))).startswith(id)
+    return work_tree.has_id(data, anchor.id) or bool(anchor.block and has_block(data, anchor.symbol, anchor.block))
 
 
 def line_range(symbol: str) -> tuple[int, int] | None:

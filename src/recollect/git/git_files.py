@@ -1,13 +1,23 @@
-"""The files that tell git how to keep a store: what to leave out, and how to merge what it keeps."""
+"""How git keeps a store: what it leaves out, and how it merges records. Its files, and the merge driver's settings."""
 
 from __future__ import annotations
 
 import os
+import sys
+import time
 
 from recollect import files, paths
-from recollect.errors import RecollectError, Unwritable
+from recollect.errors import BadInput, RecollectError, Unwritable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.git.process import Outcome
 
 DRIVER = "recollect"
+_KEY = f"merge.{DRIVER}"
+_PATIENCE = 10
+"""Seconds for one answer of git to a command; hooks do not ask here."""
+
 _LARGEST = 1_000_000
 WANTED = {
     ".gitignore": (".lock", ".journal", ".tmp-*", f"{paths.INBOX}/"),
@@ -57,3 +67,61 @@ def _read(root: str, name: str) -> str:
         return ""
     except OSError as error:
         raise Unwritable(f"cannot read {full}: {error.strerror or error}", fix=f"move {full} away") from error
+
+
+def is_clone(root: str) -> bool:
+    """Whether git is installed and a folder is the root of a clone."""
+    from recollect.git import process
+
+    return os.path.exists(os.path.join(root, ".git")) and bool(process.find("git", outside=root))
+
+
+def ignores(root: str, path: str) -> bool:
+    """Whether git would leave a file out."""
+    return is_clone(root) and _ask(root, "check-ignore", "-q", "--no-index", path).is_good
+
+
+def driver(root: str) -> str:
+    """The command git would merge records with here; empty if none is registered."""
+    return _ask(root, "config", "--get", f"{_KEY}.driver").output.decode("utf-8", "replace").strip()
+
+
+def register_driver(root: str) -> str:
+    """Make this clone merge records field by field; what was done, in words."""
+    import shlex
+
+    if not is_clone(root):
+        raise BadInput(f"{root} is not a git clone", fix="git init, then recollect init --merge-driver")
+    wanted, present = f"{own_command()} merge-driver %O %A %B %L %P", driver(root)
+    if present == wanted:
+        return "the merge driver was registered already"
+    if present:
+        return f"git has another driver for records and keeps it: {present}"
+    # The command comes first: git refuses every merge while a driver has a name and no command.
+    for key, value in ((f"{_KEY}.driver", wanted), (f"{_KEY}.name", "Recollect: records merged field by field")):
+        answer = _ask(root, "config", "--local", key, value)
+        if not answer.is_good:
+            raise Unwritable(f"git config failed: {answer.reason}", fix="check the permissions of .git/config")
+    return f"registered the merge driver: git config {_KEY}.driver {shlex.quote(wanted)}"
+
+
+def own_command() -> str:
+    """How a shell starts this Recollect again."""
+    import shlex
+    import shutil
+
+    if shutil.which("recollect"):
+        return "recollect"
+    script = os.path.join(paths.clone(), "bin", "recollect")
+    program = shlex.quote(script) if os.path.exists(script) else "-m recollect"
+    return f"{shlex.quote(sys.executable)} {program}"
+
+
+def _ask(root: str, *question: str) -> Outcome:
+    from recollect.git.repository import Repository
+
+    clone = Repository(root, os.path.join(root, ".git"))
+    answer = clone.ask(*question, deadline=time.monotonic() + _PATIENCE, about_files=True)
+    if answer.status is None:
+        raise Unwritable(f"git did not answer: {answer.reason}", fix="try again, or without --merge-driver")
+    return answer

@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 import time
 
+from recollect import paths
+from recollect.coldstart import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,40 +19,39 @@ LARGEST_OUTPUT = 1_000_000
 _SIGKILL = 9
 
 
-class Outcome:
-    """What came of a run: `status` is the exit code, or None when it was killed or never started."""
+class Outcome(NamedTuple):
+    """The result of a run: `status` is the exit code, or None when it was killed or never started."""
 
-    __slots__ = ("output", "reason", "status")
-
-    def __init__(self, status: int | None, output: bytes, reason: str = "") -> None:
-        self.status = status
-        self.output = output
-        self.reason = reason
+    status: int | None
+    output: bytes
+    reason: str = ""
 
     @property
     def is_good(self) -> bool:
         return self.status == 0
 
 
-def find(name: str) -> str:
-    """The absolute path of a program on PATH, or an empty text. The current directory never counts."""
-    endings = (".exe",) if os.name == "nt" else ("",)
+def find(name: str, outside: str = "") -> str:
+    """The absolute path of a program on PATH, or an empty text. Neither the current directory counts nor `outside`."""
+    ending = ".exe" if os.name == "nt" else ""
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        for ending in endings if os.path.isabs(folder) else ():
-            path = os.path.join(folder, name + ending)
-            if os.path.isfile(path) and os.access(path, os.X_OK):
-                return path
+        path = os.path.join(folder, name + ending)
+        is_theirs = outside and paths.is_within(outside, path)
+        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK) and not is_theirs:
+            return path
     return ""
 
 
-def run_all(commands: Sequence[Sequence[str]], environment: Mapping[str, str], deadline: float) -> list[Outcome]:
+def run_all(
+    commands: Sequence[Sequence[str]], environment: Mapping[str, str], deadline: float, most: int = LARGEST_OUTPUT
+) -> list[Outcome]:
     """The outcomes of several programs run side by side until a moment of the monotonic clock."""
     if not hasattr(os, "posix_spawn"):
-        return [_run_elsewhere(command, environment, deadline) for command in commands]
+        return [_run_elsewhere(command, environment, deadline, most) for command in commands]
     running: list[_Child] = []
     try:
         for command in commands:
-            running.append(_Child(command, environment))
+            running.append(_Child(command, environment, most))
         _drain(running, deadline)
         return [child.outcome(deadline) for child in running]
     finally:
@@ -58,10 +60,11 @@ def run_all(commands: Sequence[Sequence[str]], environment: Mapping[str, str], d
 
 
 class _Child:
-    __slots__ = ("closed", "data", "pid", "pipe", "reason", "status")
+    __slots__ = ("closed", "data", "left", "pid", "pipe", "reason", "status")
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], most: int) -> None:
         self.data: list[bytes] = []
+        self.left = most
         self.closed = False
         self.status: int | None = None
         self.reason = ""
@@ -80,15 +83,16 @@ class _Child:
             os.close(write)
 
     def read(self) -> None:
-        data = os.read(self.pipe, 65_536)
+        data = os.read(self.pipe, min(self.left, 65_536))
         self.data.append(data)
-        self.closed = not data or sum(map(len, self.data)) >= LARGEST_OUTPUT
+        self.left -= len(data)
+        self.closed = not data or not self.left
 
     def outcome(self, deadline: float) -> Outcome:
-        """How it ended. One that said more than we read is done, too: it is killed, and what it said counts."""
+        """How it ended. One that wrote more than we read is done, too: it is killed, and its output counts."""
         output = b"".join(self.data)
-        if self.closed and len(output) >= LARGEST_OUTPUT:
-            return Outcome(0, output[:LARGEST_OUTPUT])
+        if not self.left:
+            return Outcome(0, output)
         while self.closed and self.pid and self.status is None and not self._is_reaped():
             if time.monotonic() >= deadline:
                 break
@@ -125,7 +129,7 @@ def _drain(running: list[_Child], deadline: float) -> None:
             return
 
 
-def _run_elsewhere(command: Sequence[str], environment: Mapping[str, str], deadline: float) -> Outcome:
+def _run_elsewhere(command: Sequence[str], environment: Mapping[str, str], deadline: float, most: int) -> Outcome:
     """The same through `subprocess`, for Windows; one after the other."""
     import subprocess
 
@@ -143,6 +147,4 @@ def _run_elsewhere(command: Sequence[str], environment: Mapping[str, str], deadl
         subprocess.run(("taskkill", "/F", "/T", "/PID", str(child.pid)), check=False, **pipes)  # type: ignore[call-overload]
         child.kill()
         return Outcome(None, b"", "did not answer in time")
-    return Outcome(
-        child.returncode, output[:LARGEST_OUTPUT], f"exit code {child.returncode}" if child.returncode else ""
-    )
+    return Outcome(child.returncode, output[:most], f"exit code {child.returncode}" if child.returncode else "")

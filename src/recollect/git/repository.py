@@ -1,6 +1,9 @@
-"""The git repository around a project. What a file can tell is read; git is asked for the rest, in bounded time.
+"""The git repository around a project, and the one way in which git is run.
 
-The repository may be hostile: nothing its config names is run, and nothing leaves the machine.
+A repository may be hostile: its config, attributes and hooks name programs, and git would run them. So git is only
+asked what it can answer from its own database and from folder listings. It never converts, compares or fetches
+anything; it gets the repository by name, never by discovery; and its time and output are bounded. The branch and the
+commit are read from files, as data only: what git does never depends on what we read there.
 """
 
 from __future__ import annotations
@@ -9,24 +12,35 @@ import os
 import time
 
 from recollect import files
-from recollect.git import process
+from recollect.git import process, work_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_FILES = 400
-_LONGEST = 200_000
-_LONGEST_BRANCH = 250
+_LARGEST_LISTING = 24_000_000
+"""Bytes of an index listing, about 100,000 files: more are not compared in a session's first seconds."""
+
+_LARGEST_FILE = 200_000
 _LARGEST_PACK = 8_000_000
-_SAFE = (
-    "--no-pager",
+_LONGEST_BRANCH = 250
+_PINNED = (
+    "--no-pager", "--no-replace-objects", "--no-optional-locks",
+    "-c", "safe.bareRepository=explicit",
     "-c", "core.fsmonitor=false",
-    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.untrackedCache=false",
+    "-c", f"core.hooksPath={os.devnull}",
     "-c", "core.quotePath=false",
+    "-c", "protocol.allow=never",
+    "-c", "log.showSignature=false",
 )  # fmt: skip
-_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
-_CHANGED = ("diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--no-ext-diff", "--no-textconv", "--no-renames")
+_USERS_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_NO_GIT = "there is no git to ask"
+_NOWHERE = os.path.dirname(os.path.abspath(__file__))
+"""Where git works when no file of the project is needed: a folder that is not the project's."""
+
+_DIFF = ("-r", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all")
 
 
 class Repository:
@@ -37,6 +51,7 @@ class Repository:
     def __init__(self, root: str, git_dir: str) -> None:
         self.root = root
         self.git_dir = git_dir
+        """Read by us only; git is given `.git`, and follows it in its own way."""
         self.notes: list[str] = []
         """What could not be found out, and why."""
 
@@ -52,104 +67,105 @@ class Repository:
     @property
     def head(self) -> str:
         """The commit that is checked out; empty before the first one."""
-        if os.path.isdir(os.path.join(self._common_dir, "reftable")):
-            return self._asked_head()
-        name = "HEAD"
+        shared = _first_line(os.path.join(self.git_dir, "commondir"))
+        common = os.path.join(self.git_dir, shared) if shared else self.git_dir
+        if os.path.isdir(os.path.join(common, "reftable")):
+            answer = self.ask("rev-parse", "--verify", "--quiet", "HEAD", deadline=time.monotonic() + 0.5)
+            commit = answer.output.decode("ascii", "replace").strip() if answer.is_good else ""
+            return commit if is_commit(commit) else ""
+        ref = "HEAD"
         for _ in range(5):
-            found = self._ref(name)
-            if not found.startswith("ref: "):
-                return found if is_commit(found) else ""
-            name = found[5:].strip()
+            value = self._ref(ref, common)
+            if not value.startswith("ref: "):
+                return value if is_commit(value) else ""
+            ref = value[5:].strip()
         return ""
 
-    def _asked_head(self) -> str:
-        """The same from git: reftables are not for others to read."""
-        answer = self.ask("rev-parse", "--verify", "--quiet", "HEAD", deadline=time.monotonic() + 0.5)
-        found = answer.output.decode("ascii", "replace").strip()
-        return found if answer.is_good and is_commit(found) else ""
-
-    def _ref(self, name: str) -> str:
+    def _ref(self, name: str, common: str) -> str:
         if ".." in name.split("/") or os.path.isabs(name):
             return ""
-        loose = _first_line(os.path.join(self.git_dir, name)) or _first_line(os.path.join(self._common_dir, name))
+        loose = _first_line(os.path.join(self.git_dir, name)) or _first_line(os.path.join(common, name))
         if loose:
             return loose
-        packed = _read(os.path.join(self._common_dir, "packed-refs"), _LARGEST_PACK)
-        before, found, _ = packed.partition(f" {name}\n")
-        return before.rpartition("\n")[2] if found else ""
+        packed = _read(os.path.join(common, "packed-refs"), _LARGEST_PACK)
+        before, separator, _ = packed.partition(f" {name}\n")
+        return before.rpartition("\n")[2] if separator else ""
 
-    def ask(self, *question: str, deadline: float) -> process.Outcome:
-        """What git says about this repository, paths taken literally."""
-        program = process.find("git")
+    def inner(self, project: str) -> str:
+        """The path of a project in its repository, with a slash at the end; empty if it is all of it."""
+        path = os.path.relpath(os.path.realpath(project), os.path.realpath(self.root)).replace(os.sep, "/")
+        return "" if path == "." else path + "/"
+
+    def ask(self, *question: str, deadline: float, about_files: bool = False) -> process.Outcome:
+        """What git answers about this repository, paths taken literally and from its root.
+
+        Only a question about files gets to see the project's; it must be one that reads no content.
+        """
+        return self._ask_all([(question, about_files)], deadline)[0]
+
+    def _ask_all(self, questions: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.Outcome]:
+        program = process.find("git", outside=self.root)
         if not program:
-            return process.Outcome(None, b"", "there is no git to ask")
-        command = (program, *_SAFE, "--literal-pathspecs", "-C", self.root, *question)
-        return process.run_all([command], _environment(), deadline)[0]
+            return [process.Outcome(None, b"", _NO_GIT) for _ in questions]
+        commands = []
+        for question, about_files in questions:
+            place = self.root if about_files else _NOWHERE
+            pins = ("-C", place, f"--git-dir={os.path.join(self.root, '.git')}", f"--work-tree={place}")
+            # `check-ignore` alone refuses to take paths literally.
+            literal = () if question[0] == "check-ignore" else ("--literal-pathspecs",)
+            commands.append((program, *pins, *_PINNED, *literal, *question))
+        return process.run_all(commands, _environment(), deadline, _LARGEST_LISTING)
 
     def changed_files(self, project: str, deadline: float) -> list[str]:
         """Files of a project that are changed and not committed, then those of the last commits."""
-        program = process.find("git")
-        if not program:
-            self.notes.append("there is no git to ask")
-            return []
-        inert = self._inert_filters(program, deadline)
-        if inert is None:
-            return []
-        base = (program, *_SAFE, *inert, "-C", project)
-        status = (*base, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal",
-                  "--ignore-submodules=all", "--", ".")  # fmt: skip
-        commands = [status, *([_between(base, 3)] if self.branch else [])]
-        outcomes = process.run_all(commands, _environment(), deadline)
-        if len(outcomes) > 1 and outcomes[1].status not in (0, None):
+        inner = self.inner(project)
+        below = ("--", inner) if inner else ()
+        questions: list[tuple[Sequence[str], bool]] = [
+            (("ls-files", "--stage", "--debug", "-z", *below), False),
+            (("diff-index", "--cached", *_DIFF, "HEAD", *below), False),
+            (("ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z", *below), True),
+        ]
+        if self.branch:
+            questions.append((_since(3, below), False))
+        index, staged, untracked, *recent = self._ask_all(questions, deadline)
+        if recent and recent[0].status not in (0, None):
             # Fewer than four commits, or a shallow clone.
-            outcomes[1] = process.run_all([_between(base, 1)], _environment(), deadline)[0]
-        pending = [entry[3:] for entry in self._names("git status", outcomes[0])]
-        recent = self._recent(outcomes[1]) if len(outcomes) > 1 else []
-        return list(dict.fromkeys([*self._below(project, pending), *recent]))[:MOST_FILES]
+            recent = [self.ask(*_since(1, below), deadline=deadline)]
+        paths = sorted({*self._unstaged(index, deadline), *self._staged(staged, index)})
+        paths += [*self._names("git ls-files --others", untracked), *(self._recent(recent[0]) if recent else ())]
+        return list(dict.fromkeys(path[len(inner) :] for path in paths if path != inner))[:MOST_FILES]
+
+    def _unstaged(self, index: process.Outcome, deadline: float) -> list[str]:
+        if not index.is_good:
+            self._note("git ls-files", index)
+            return []
+        paths, is_complete = work_tree.changed_paths(index.output, self.root, deadline)
+        if not is_complete or len(index.output) >= _LARGEST_LISTING:
+            self.notes.append("there are more files than could be compared")
+        return paths
+
+    def _staged(self, staged: process.Outcome, index: process.Outcome) -> list[str]:
+        if staged.status and index.is_good:
+            # Before the first commit all of the index is new.
+            return work_tree.all_paths(index.output)
+        return self._names("git diff-index", staged)
 
     def _recent(self, outcome: process.Outcome) -> list[str]:
         if outcome.status:
             self.notes.append("fewer than two commits")
             return []
-        return self._names("git diff", outcome)
+        return self._names("git diff-tree", outcome)
 
-    def _names(self, what: str, outcome: process.Outcome) -> list[str]:
+    def _names(self, question: str, outcome: process.Outcome) -> list[str]:
         if not outcome.is_good:
-            self.notes.append(f"{what}: {outcome.reason}")
+            self._note(question, outcome)
             return []
         return outcome.output.decode("utf-8", "replace").split("\0")[:-1]
 
-    def _below(self, project: str, paths: list[str]) -> list[str]:
-        """Paths relative to the repository as paths relative to the project, which may lie inside it."""
-        prefix = os.path.relpath(os.path.realpath(project), os.path.realpath(self.root)).replace(os.sep, "/")
-        if prefix == ".":
-            return paths
-        return [path[len(prefix) + 1 :] for path in paths if path.startswith(prefix + "/") and path != prefix + "/"]
-
-    def _inert_filters(self, program: str, deadline: float) -> tuple[str, ...] | None:
-        """Options that keep git from running the filters this repository's own config names; None if they cannot."""
-        config = _read(os.path.join(self._common_dir, "config")) + _read(os.path.join(self.git_dir, "config.worktree"))
-        if len(config) < _LONGEST and not any(word in config.lower() for word in ("filter", "include")):
-            return ()
-        ask = (program, *_SAFE, "-C", self.root, "config", "--null", "--name-only", "--get-regexp", r"^filter\.")
-        (answer,) = process.run_all([ask], _environment(), deadline)
-        if answer.status not in (0, 1):
-            self.notes.append(f"git config: {answer.reason}")
-            return None
-        names = {key[7:].rpartition(".")[0] for key in answer.output.decode("utf-8", "replace").split("\0") if key}
-        if any("=" in name or "\n" in name or "�" in name for name in names):
-            self.notes.append("its config names a filter that cannot be switched off")
-            return None
-        settings = [
-            f"filter.{name}.{key}" for name in sorted(names) for key in ("clean=", "process=", "required=false")
-        ]
-        return tuple(word for setting in settings for word in ("-c", setting))
-
-    @property
-    def _common_dir(self) -> str:
-        """Where a linked worktree finds what it shares with the others."""
-        shared = _first_line(os.path.join(self.git_dir, "commondir"))
-        return os.path.join(self.git_dir, shared) if shared else self.git_dir
+    def _note(self, question: str, outcome: process.Outcome) -> None:
+        note = outcome.reason if outcome.reason == _NO_GIT else f"{question}: {outcome.reason}"
+        if note not in self.notes:
+            self.notes.append(note)
 
 
 def around(folder: str) -> Repository | None:
@@ -170,35 +186,56 @@ def around(folder: str) -> Repository | None:
         here = parent
 
 
+def create(folder: str, deadline: float) -> process.Outcome:
+    """Make a folder a repository."""
+    return _run("init", "-q", folder, deadline=deadline)
+
+
+def merge_text(ours: str, base: str, theirs: str, marker_size: int, deadline: float) -> process.Outcome:
+    """Merge three files line by line into the first; the status is the number of conflicts, or above 127."""
+    labels = ("-L", "ours", "-L", "base", "-L", "theirs")
+    words = (f"--marker-size={marker_size}", *labels, *map(os.path.abspath, (ours, base, theirs)))
+    return _run(f"--git-dir={os.devnull}", "merge-file", *words, deadline=deadline)
+
+
+def _run(*words: str, deadline: float) -> process.Outcome:
+    program = process.find("git")
+    if not program:
+        return process.Outcome(None, b"", _NO_GIT)
+    return process.run_all([(program, *_PINNED, *words)], _environment(), deadline)[0]
+
+
 def is_commit(text: str) -> bool:
     """Whether a text could be the id of a commit; anything else must not reach a command line."""
     return 7 <= len(text) <= 64 and not text.strip("0123456789abcdef")
 
 
-def _between(base: Sequence[str], commits: int) -> Sequence[str]:
-    return (*base, *_CHANGED, "--relative", f"HEAD~{commits}", "HEAD", "--")
-
-
 def _environment() -> dict[str, str]:
     """The user's environment, without what would point git at another repository, program or network."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _KEPT}
+    own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _USERS_CONFIG}
     return {
-        **kept,
+        **own,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "none",
+        # One object cannot take more memory than this, however well it was compressed.
+        "GIT_ALLOC_LIMIT": "100m",
         "GIT_EDITOR": "true",
         "GIT_PAGER": "cat",
         "LC_ALL": "C",
     }
 
 
+def _since(commits: int, below: Sequence[str]) -> Sequence[str]:
+    return ("diff-tree", "--no-commit-id", *_DIFF, f"HEAD~{commits}", "HEAD", *(below or ("--",)))
+
+
 def _first_line(path: str) -> str:
     return _read(path).split("\n", 1)[0].strip()
 
 
-def _read(path: str, most: int = _LONGEST) -> str:
+def _read(path: str, most: int = _LARGEST_FILE) -> str:
     try:
         return files.read(path, most).decode("utf-8", "replace")
     except (OSError, ValueError):
