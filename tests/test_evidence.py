@@ -13,8 +13,8 @@ from recollect.record import summary_line
 from recollect.record.memory import Memory
 from recollect.session import transcript
 from recollect.session.transcript import Message
-from recollect.usage import evidence, literals, objections, observation
-from recollect.usage.evidence import Told
+from recollect.usage import evidence, identifiers, objections, usage_log
+from recollect.usage.evidence import Shown
 from tests.conversation import does, prompt, result, says, told, write
 from tests.proof_cases import ALL, KEPT_APART, PATH, SESSIONS
 
@@ -23,7 +23,7 @@ SETS = Path(__file__).parents[1] / "bench" / "sets"
 
 def all_judged(folder, lines, *paths):
     messages = transcript.messages(write(folder / "t.jsonl", *lines), contexts=True)
-    verdicts = evidence.judge(messages, [observation._told("/store", path, messages) for path in paths])
+    verdicts = evidence.judge(messages, [usage_log._shown("/store", path, messages) for path in paths])
     return [verdicts[f"/store/{path}"] for path in paths]
 
 
@@ -53,7 +53,7 @@ def _unrelated_memories():
         for line in (SETS / name / "records.jsonl").read_text(encoding="utf-8").splitlines():
             raw = json.loads(line)
             record = Memory(raw["category"], raw["id"], raw["title"], raw["content"])
-            yield Told(record.path, summary_line.of(record), after=1)
+            yield Shown(record.path, summary_line.of(record), after=1)
 
 
 def _message(raw):
@@ -79,7 +79,7 @@ def test_memories_of_other_projects_are_hardly_ever_thought_used_and_never_contr
 
 
 def test_a_memory_is_not_judged_before_the_agent_has_answered():
-    memory = Told(PATH, SESSIONS, after=2)
+    memory = Shown(PATH, SESSIONS, after=2)
 
     assert evidence.judge([Message("user", "text", "hi"), Message("system", "context", "x")], [memory]) == {}
 
@@ -136,7 +136,7 @@ def test_tools_that_write_a_record_do_not_read_it(tmp_path):
     ],
 )
 def test_literals(text, found):
-    assert {one.text: one.weight for one in literals.of(text)} == found
+    assert {one.text: one.weight for one in identifiers.literals(text)} == found
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_literals(text, found):
     ],
 )
 def test_quantities_are_found_however_they_are_written(said, wanted, is_there):
-    (one,) = literals.of(wanted)
+    (one,) = identifiers.literals(wanted)
 
     assert one.occurs(said.lower()) is is_there
 
@@ -174,7 +174,7 @@ def test_quantities_are_found_however_they_are_written(said, wanted, is_there):
     ],
 )
 def test_objections(said, count):
-    assert len(objections.of(said)) == count
+    assert len(objections.find(said)) == count
 
 
 words = st.sampled_from(
@@ -202,7 +202,7 @@ messages = st.lists(
 
 @given(messages, texts, st.integers(0, 14))
 def test_any_conversation_has_a_verdict(said, text, after):
-    verdicts = evidence.judge(said, [Told(PATH, text, after)])
+    verdicts = evidence.judge(said, [Shown(PATH, text, after)])
 
     assert set(verdicts.values()) <= {evidence.USED, evidence.CONTRADICTED, evidence.IGNORED, evidence.UNCLEAR}
 
@@ -211,7 +211,7 @@ def test_any_conversation_has_a_verdict(said, text, after):
 def test_a_value_is_found_in_the_text_it_came_from(text):
     plain = " ".join(text.lower().split())
 
-    assert [one.text for one in literals.of(text) if not one.quantity and one.text not in plain] == []
+    assert [one.text for one in identifiers.literals(text) if not one.quantity and one.text not in plain] == []
 
 
 @given(messages, texts)
@@ -219,7 +219,7 @@ def test_an_agent_that_does_nothing_has_used_nothing(said, text):
     silent = [one for one in said if one.role != "assistant"]
 
     assert (
-        evidence.judge([*silent, Message("assistant", "text", "ok")], [Told(PATH, text, len(silent))])[PATH]
+        evidence.judge([*silent, Message("assistant", "text", "ok")], [Shown(PATH, text, len(silent))])[PATH]
         != evidence.USED
     )
 
@@ -231,4 +231,4 @@ def test_a_transcript_of_megabytes_is_judged_within_bounds(tmp_path):
     )
 
     assert sum(len(message.text) for message in messages) < 2 * transcript.TAIL
-    assert evidence.judge(messages, [Told(PATH, SESSIONS, len(messages) - 1)]) == {PATH: "used"}
+    assert evidence.judge(messages, [Shown(PATH, SESSIONS, len(messages) - 1)]) == {PATH: "used"}

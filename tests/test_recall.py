@@ -223,16 +223,6 @@ def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
     assert "no longer exists" in told(project, GANGWAY)
 
 
-def test_what_agents_used_before_is_believed_a_little_more(project, monkeypatch):
-    settings = load_settings(project.store.root)
-    plain = project.stores.find(ASKS, settings)[0].match
-    monkeypatch.setattr(for_prompt.usage, "prior", lambda root: {plain.path: 0.3})
-
-    trusted = project.stores.find(ASKS, settings)[0].match
-
-    assert plain.probability < trusted.probability < plain.probability + 0.08
-
-
 def test_parallel_prompts_of_one_session_tell_a_memory_once(project):
     from concurrent.futures import ThreadPoolExecutor
 

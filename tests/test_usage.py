@@ -1,4 +1,4 @@
-"""Counters of what was told and used: on disk, from racing processes, and never in anybody's way."""
+"""Counts of what was shown and used: on disk, from racing processes, and never in anybody's way."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollect
-from recollect import failure_log, timestamps, usage
+from recollect import failure_log, state_file, timestamps, usage
 from recollect.session import ledger
 from recollect.session.ledger import Ledger
-from recollect.usage import usage_log, use_prior
-from recollect.usage.counts import Counts, interval
+from recollect.usage import usage_log
+from recollect.usage.counts import Counts, interval, per_record, per_week, suggestions
 from tests.conversation import does, prompt, result, says, told, write
 
 ROOT = Path(__file__).parents[1]
@@ -50,7 +50,12 @@ def tell(session, store, *paths, stamp="v1"):
 
 
 def counts(store):
-    return {path: repr(one)[7:-1] for path, one in usage.summary(store).items()}
+    """The numbers alone, without the dates."""
+    return {path: _undated(found) for path, found in per_record(store).items()}
+
+
+def _undated(found):
+    return found._replace(last_injected="", last_contradicted="")
 
 
 ESSENCE = "User sessions live in the table auth.sessions and expire after 14 days."
@@ -60,8 +65,8 @@ ASKED = (prompt("where are logins kept?"), told((PATH, ESSENCE)))
 def test_what_was_told_is_counted_under_its_path_in_the_store(store):
     usage.injected(store, [PATH, os.path.join(store, PATH), "/elsewhere/decisions/x.json"])
 
-    assert usage.summary(store) == {PATH: Counts(injected=2)}
-    assert usage.summary(store)[PATH].last_injected == "2026-03-04"
+    assert counts(store) == {PATH: Counts(injected=2)}
+    assert per_record(store)[PATH].last_injected == "2026-03-04"
 
 
 def test_a_used_memory_is_counted_once_however_many_turns_follow(store, tmp_path):
@@ -71,22 +76,22 @@ def test_a_used_memory_is_counted_once_however_many_turns_follow(store, tmp_path
     for _ in range(6):
         usage.observe("s1", path, [store, ""])
 
-    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
 
 def test_an_early_verdict_is_corrected_by_a_later_turn(store, tmp_path):
     tell("s1", store, PATH)
     lines = [*ASKED, says("Let me look.")]
     usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
-    assert usage.summary(store) == {PATH: Counts(injected=1, ignored=1)}
+    assert counts(store) == {PATH: Counts(injected=1, ignored=1)}
 
     lines += [prompt("go on"), does("Bash", command="psql -c 'select * from auth.sessions'"), result("0 rows")]
     usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
-    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
     lines += [prompt("no, that's outdated, auth.sessions is gone"), says("I see.")]
     usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
-    assert usage.summary(store) == {PATH: Counts(injected=1, contradicted=1)}
+    assert counts(store) == {PATH: Counts(injected=1, contradicted=1)}
 
 
 def test_a_use_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
@@ -95,7 +100,7 @@ def test_a_use_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
 
     usage.observe("s1", write(tmp_path / "t.jsonl", prompt("go on"), says("Done.")), [store])
 
-    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
 
 def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
@@ -103,7 +108,7 @@ def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
 
     usage.observe("s1", write(tmp_path / "t.jsonl", prompt("go on"), says("It is in auth.sessions.")), [store])
 
-    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
 
 def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, monkeypatch):
@@ -126,7 +131,7 @@ def test_a_memory_told_anew_because_it_changed_is_judged_anew(store, tmp_path):
     changed = told((PATH, "User sessions live in the table core.logins and expire after 21 days."))
     usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, prompt("and now?"), changed, says("Hm.")), [store])
 
-    assert usage.summary(store) == {PATH: Counts(injected=2, used=1, ignored=1)}
+    assert counts(store) == {PATH: Counts(injected=2, used=1, ignored=1)}
 
 
 def test_the_last_answer_counts_before_it_has_reached_the_transcript(store, tmp_path):
@@ -134,7 +139,7 @@ def test_the_last_answer_counts_before_it_has_reached_the_transcript(store, tmp_
 
     usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED), [store], last_message="In auth.sessions.")
 
-    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
 
 def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
@@ -145,7 +150,7 @@ def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
 
     usage.observe("s1", write(tmp_path / "t.jsonl", prompt("hi"), says("In auth.sessions.")), [store])
 
-    assert usage.summary(store) == {}
+    assert counts(store) == {}
 
 
 def test_two_stores_are_counted_apart(store, tmp_path):
@@ -156,8 +161,8 @@ def test_two_stores_are_counted_apart(store, tmp_path):
 
     usage.observe("s1", write(tmp_path / "t.jsonl", *lines, says("tabwidth=7 it is")), [store, own])
 
-    assert usage.summary(store) == {PATH: Counts(injected=1, ignored=1)}
-    assert usage.summary(own) == {"preferences/tabs.json": Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, ignored=1)}
+    assert counts(own) == {"preferences/tabs.json": Counts(injected=1, used=1)}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +174,7 @@ def test_nothing_to_observe_is_no_failure(store, session, transcript):
 
     usage.observe(session, transcript, [store])
 
-    assert usage.summary(store).get(PATH, Counts()).judged == 0
+    assert counts(store).get(PATH, Counts()).judged == 0
     assert failure_log.recent() == []
 
 
@@ -192,7 +197,7 @@ def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tm
     usage.injected(store, [PATH])
     usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
 
-    assert (usage.summary(store), usage.prior(store)) == ({}, {})
+    assert per_record(store) == {}
 
 
 def test_garbled_lines_are_passed_over(store):
@@ -201,41 +206,40 @@ def test_garbled_lines_are_passed_over(store):
         file.write(b"\xff\xfe\n\t\t\n2026-03-04\tinjected\n2026-03-04\tstolen\tx\n2026-99-99\tused\tx\n")
         file.write(b"2026-03-04\tused\tx\t-3\n2026-03-04\tused\tx\t99999999999999999999\n2026-03-04\tinjected\ty\t2")
 
-    assert usage.summary(store) == {PATH: Counts(injected=1), "y": Counts(injected=2)}
+    assert counts(store) == {PATH: Counts(injected=1), "y": Counts(injected=2)}
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_log(data):
     os.makedirs(usage_log.folder(), exist_ok=True)
-    for ending in ("log", "prior"):
-        Path(usage_log.file_of("/some/store", ending)).write_bytes(data)
+    Path(usage_log.file_of("/some/store")).write_bytes(data)
 
-    assert all(one.injected >= 0 for one in usage.summary("/some/store").values())
-    assert all(-use_prior.MOST <= value <= use_prior.MOST for value in usage.prior("/some/store").values())
+    assert all(one.injected >= 0 for one in counts("/some/store").values())
+    assert isinstance(usage_log.compacted("/some/store", data), bytes)
 
 
 def _tell_often(work):
-    store, number, compacting = work
-    for turn in range(60):
+    store, number = work
+    # So that a log is compacted every few events, and no process gives up waiting on a busy machine.
+    usage_log.LARGEST, state_file._PATIENCE = 4_000, 60
+    for _ in range(60):
         usage.injected(store, [PATH, f"decisions/own-{number}.json"])
-        if compacting and turn % 6 == 0:
-            usage_log.compact(store)
 
 
 def test_no_event_is_lost_between_racing_processes_and_compactions(store):
     with multiprocessing.get_context("spawn").Pool(6) as pool:
-        pool.map(_tell_often, [(store, number, number < 2) for number in range(6)])
+        pool.map(_tell_often, [(store, number) for number in range(6)])
 
-    usage_log.compact(store)
-
+    assert os.path.getsize(usage_log.file_of(store)) < 5_000
     assert counts(store) == {
-        PATH: "injected=360, used=0, ignored=0, contradicted=0",
-        **{f"decisions/own-{n}.json": "injected=60, used=0, ignored=0, contradicted=0" for n in range(6)},
+        PATH: Counts(injected=360),
+        **{f"decisions/own-{n}.json": Counts(injected=60) for n in range(6)},
     }
 
 
 def _observe(work):
     store, path = work
+    state_file._PATIENCE = 60
     usage.observe("shared", path, [store])
 
 
@@ -246,7 +250,7 @@ def test_of_racing_stops_one_counts(store, tmp_path):
     with multiprocessing.get_context("spawn").Pool(6) as pool:
         pool.map(_observe, [(store, path)] * 12)
 
-    assert usage.summary(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
 
 def test_a_large_log_is_compacted_by_the_way_and_keeps_its_counts(store, monkeypatch):
@@ -256,20 +260,27 @@ def test_a_large_log_is_compacted_by_the_way_and_keeps_its_counts(store, monkeyp
         usage.injected(store, [PATH])
 
     assert os.path.getsize(usage_log.file_of(store)) < 5_000
-    assert usage.summary(store) == {PATH: Counts(injected=300)}
+    assert counts(store) == {PATH: Counts(injected=300)}
 
 
-def test_a_log_that_stays_large_is_not_compacted_at_every_event(store, monkeypatch):
+def test_a_log_that_stays_large_loses_its_oldest_lines_and_is_not_compacted_at_every_event(store, monkeypatch):
     monkeypatch.setattr(usage_log, "LARGEST", 1_000)
-    usage.injected(store, [f"decisions/number-{n}.json" for n in range(100)])
-    compacted = []
-    compact = usage_log.compact
-    monkeypatch.setattr(usage_log, "compact", lambda root: (compacted.append(1), compact(root)))
+    calls = []
+    compacted = usage_log.compacted
+    monkeypatch.setattr(usage_log, "compacted", lambda root, data: (calls.append(1), compacted(root, data))[1])
 
-    for _ in range(20):
+    usage.injected(store, [f"decisions/number-{n}.json" for n in range(100)])
+    assert os.path.getsize(usage_log.file_of(store)) <= 500
+    for _ in range(9):
         usage.injected(store, [PATH])
 
-    assert len(compacted) <= 1
+    assert len(calls) <= 2
+    assert counts(store)[PATH] == Counts(injected=9)
+
+
+def compact(store):
+    path = Path(usage_log.file_of(store))
+    path.write_bytes(usage_log.compacted(store, path.read_bytes()))
 
 
 def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store):
@@ -279,7 +290,7 @@ def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store
         "2026-01-02\tinjected\tdecisions/long-gone.json\n2026-03-01\tinjected\tdecisions/on-a-branch.json\n"
     )
 
-    usage_log.compact(store)
+    compact(store)
 
     assert sorted(usage_log.read(store)) == [
         ("2025-07-01", "injected", PATH, 2),
@@ -293,9 +304,9 @@ def test_a_store_that_is_out_of_reach_loses_no_counts(store, tmp_path):
     gone = str(tmp_path / "unmounted")
     Path(usage_log.file_of(gone)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
 
-    usage_log.compact(gone)
+    compact(gone)
 
-    assert usage.summary(gone) == {PATH: Counts(injected=1)}
+    assert counts(gone) == {PATH: Counts(injected=1)}
 
 
 def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
@@ -311,51 +322,8 @@ def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
     assert sorted(os.listdir(os.path.join(usage_log.folder(), "sessions"))) == ["new", "newest"]
 
 
-@pytest.mark.parametrize(
-    ("one", "sign"),
-    [
-        (Counts(injected=30), 0),
-        (Counts(used=2), 0),
-        (Counts(contradicted=1), 0),
-        (Counts(used=9, ignored=1), 1),
-        (Counts(ignored=9), -1),
-        (Counts(contradicted=3), -1),
-    ],
-)
-def test_the_prior_follows_the_evidence_and_is_neutral_without(one, sign):
-    average = {f"decisions/{n}.json": Counts(used=5, ignored=5) for n in range(20)}
-
-    value = use_prior.of({**average, PATH: one}).get(PATH, 0.0)
-
-    assert (value > 0) - (value < 0) == sign
-    assert abs(value) <= use_prior.MOST
-
-
-def test_a_store_whose_memories_all_fare_alike_has_no_priors_to_speak_of():
-    values = use_prior.of({f"decisions/{n}.json": Counts(used=2, ignored=8) for n in range(20)})
-
-    assert all(abs(value) < 0.02 for value in values.values())
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 10_000)] * 4), max_size=8))
-def test_a_prior_never_exceeds_its_bounds(rows):
-    values = use_prior.of({str(n): Counts(*row) for n, row in enumerate(rows)})
-
-    assert all(-use_prior.MOST <= value <= use_prior.MOST for value in values.values())
-
-
-def test_the_prior_on_disk_is_what_observation_left(store, tmp_path):
-    for number in range(8):
-        tell(f"s{number}", store, PATH)
-        usage.injected(store, ["decisions/other.json"])
-        usage.observe(f"s{number}", write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
-    usage_log.append(store, [("ignored", "decisions/other.json")] * 8)
-    use_prior.refresh(store)
-
-    priors = usage.prior(store)
-
-    assert set(priors) == {PATH, "decisions/other.json"}
-    assert priors[PATH] > 0 > priors["decisions/other.json"]
+def weeks(*arguments, **options):
+    return [(monday, _undated(found)) for monday, found in per_week(*arguments, **options)]
 
 
 def test_weeks_run_from_monday_and_end_with_this_one(store):
@@ -364,12 +332,12 @@ def test_weeks_run_from_monday_and_end_with_this_one(store):
         f"2026-02-22\tused\t{PATH}\n2026-02-23\tused\t{PATH}\n2026-03-01\tinjected\t{PATH}\n2026-03-02\tinjected\tx\n"
     )
 
-    assert usage.weeks(store, most=3) == [
+    assert weeks(store, most=3) == [
         ("2026-02-16", Counts(used=1)),
         ("2026-02-23", Counts(injected=1, used=1)),
         ("2026-03-02", Counts(injected=1)),
     ]
-    assert usage.weeks(store, most=9, path="x", since="2026-02-25") == [
+    assert weeks(store, most=9, path="x", since="2026-02-25") == [
         ("2026-02-23", Counts()),
         ("2026-03-02", Counts(injected=1)),
     ]
@@ -389,18 +357,18 @@ def test_suggestions_name_what_was_contradicted_or_never_used(store):
     usage_log.append(store, [("contradicted", PATH), ("contradicted", gone.path), ("used", fine)])
     usage_log.append(store, [("ignored", path) for path in (unused, fine, gone.path) for _ in range(5)])
 
-    found = usage.suggestions(store)
+    found = suggestions(store)
 
     assert [(one.path, one.kind) for one in found] == [(PATH, "contradicted"), (unused, "never-used")]
     assert found[0].reason == "contradicted 1 time, last on 2026-03-04, and not changed since"
-    assert found[1].reason == "told 0 times, ignored 5 times, never used"
+    assert found[1].reason == "shown 0 times, ignored 5 times, never used"
 
 
 def test_a_record_changed_after_it_was_contradicted_is_not_suggested(store):
     os.makedirs(usage_log.folder(), exist_ok=True)
     Path(usage_log.file_of(store)).write_text(f"2026-03-03\tcontradicted\t{PATH}\n")
 
-    assert usage.suggestions(store) == []
+    assert suggestions(store) == []
 
 
 def test_hooks_pay_for_nothing_heavy(store, tmp_path):
@@ -408,7 +376,7 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
     tell("s1", store, PATH)
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from recollect import usage\n"
-        "usage.injected(sys.argv[1], ['a']); usage.prior(sys.argv[1])\n"
+        "usage.injected(sys.argv[1], ['a'])\n"
         "usage.observe('s1', sys.argv[2], [sys.argv[1]]); print(*sys.modules)"
     )
     words = [sys.executable, "-S", "-E", "-c", program, store, path]
@@ -417,4 +385,4 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
     heavy = {"re", "json", "typing", "collections", "dataclasses", "datetime", "hashlib", "pathlib", "subprocess",
              "argparse", "contextlib", "functools", "enum", "sqlite3", "_sqlite3"}  # fmt: skip
     assert heavy & set(done.stdout.split()) == set()
-    assert usage.summary(store)[PATH] == Counts(injected=1, used=1)
+    assert counts(store)[PATH] == Counts(injected=1, used=1)

@@ -40,9 +40,9 @@ def test_totals_chart_table_and_advice(store, recollect):
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == (
-        "told 9 times, 2 of 3 records\n"
-        "used 4 of 6 times that can be told: 67% (95 % between 30% and 90%)\n"
-        "3 unclear: nothing in them that could be recognised, or the turn goes on\n"
+        "shown 9 times, 2 of 3 records\n"
+        "used 4 of the 6 times that could be judged: 67% (95 % between 30% and 90%)\n"
+        "3 unknown: could not tell whether the agent used them\n"
         "\n"
         "weekly from 2025-12-15\n"
         "injected      ···▃······█▂  9\n"
@@ -73,7 +73,7 @@ def test_json_has_the_same_numbers(store, recollect):
 def test_one_record(store, recollect):
     outcome = recollect("stats", "jobs-are-rows")
 
-    assert outcome.out.splitlines()[0] == "told 6 times, last on 2026-02-28"
+    assert outcome.out.splitlines()[0] == "shown 6 times, last on 2026-02-28"
     assert "no-cache" not in outcome.out
 
 
@@ -96,9 +96,10 @@ def test_limit_cuts_the_table_and_says_so(store, recollect):
 def test_before_anything_was_told(project, recollect):
     recollect("save", "decision", "Jobs are rows", *DECISION)
 
-    assert recollect("stats").out == "no agent was told any memory\n"
+    assert recollect("stats").out == "no record was shown to an agent\n"
     assert (
-        recollect("stats", "jobs-are-rows", "--since", "30d").out == "no agent was told this record since 2026-01-31\n"
+        recollect("stats", "jobs-are-rows", "--since", "30d").out
+        == "this record was not shown to an agent since 2026-01-31\n"
     )
     assert json.loads(recollect("stats", "--json").out)["precision_in_use"] is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from recollect import usage
+from recollect.usage.counts import per_record
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 
@@ -24,5 +24,5 @@ def test_what_the_agent_used_of_a_memory_is_counted(hook, project, tmp_path):
 
     hook("stop", transcript_path=str(log), last_assistant_message=answer, stop_hook_active=False)
 
-    counts = usage.summary(project.store.root)["decisions/sessions-live-in-postgres-not-redis.json"]
+    counts = per_record(project.store.root)["decisions/sessions-live-in-postgres-not-redis.json"]
     assert (counts.injected, counts.used) == (1, 1)

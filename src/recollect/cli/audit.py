@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import usage
 from recollect.audit import audit_item, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
@@ -18,6 +17,7 @@ from recollect.errors import BadInput
 from recollect.freshness import anchors, check
 from recollect.importers import notes
 from recollect.store.store import Broken, Entry, Store
+from recollect.usage.counts import per_record
 
 CHECKS = (
     "duplicates", "contradictions", "superseded", "drifted", "missing", "unused", "overlong", "secrets", "junk",
@@ -106,7 +106,7 @@ def _evidence(store: Store, entries: list[Entry]) -> Evidence:
 
 def _uses(store: Store, entries: list[Entry]) -> dict[str, int] | None:
     """How often each record was used that was shown often enough; None if there is no such record."""
-    summary = usage.summary(store.root)
+    summary = per_record(store.root)
     counts = {entry.memory.id: summary.get(entry.path) for entry in entries}
     return {key: count.used for key, count in counts.items() if count and count.injected >= _SHOWN_OFTEN} or None
 

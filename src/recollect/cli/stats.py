@@ -1,43 +1,42 @@
-"""`recollect stats`: what was told to agents, and what became of it; for the whole store or for one record."""
+"""`recollect stats`: what agents were shown, and whether they used it; for the whole store or for one record."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from recollect import timestamps, usage
+from recollect import timestamps
 from recollect.cli import store_args
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
 from recollect.errors import BadInput, RecollectError
 from recollect.store.store import Store, record_files
-from recollect.usage.counts import Counts, interval, total
-from recollect.usage.suggestion import Suggestion
+from recollect.usage.counts import Counts, Suggestion, interval, per_record, per_week, suggestions
+from recollect.usage.usage_log import EVENTS
 
 WEEKS = 12
 _BARS = "▁▂▃▄▅▆▇█"
-_KINDS = ("injected", "used", "ignored", "contradicted")
 _COLOURS = {"injected": "cyan", "used": "green", "ignored": "yellow", "contradicted": "red"}
-_HEADS = (*_KINDS, "last", "id", "title")
+_HEADS = (*EVENTS, "last", "id", "title")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", nargs="?", help="one record only: an id, category/id or path")
     parser.add_argument("--since", metavar="WHEN", help="only what happened since a day (2026-03-01) or an age (30d)")
-    parser.add_argument("--limit", type=int, metavar="N", default=20, help="only the N told most often (default: 20)")
+    parser.add_argument("--limit", type=int, metavar="N", default=20, help="only the N shown most often (default: 20)")
 
 
 def run(args: argparse.Namespace) -> Answer:
     store = store_args.existing(args)
     since = "" if args.since is None else _day(args.since)
-    counts = usage.summary(store.root, since)
+    counts = per_record(store.root, since)
     only = store.get(args.id).path if args.id else ""
     if only:
         counts = {only: counts.get(only, Counts())}
-    weeks = usage.weeks(store.root, WEEKS, only, since)
-    advice = [one for one in usage.suggestions(store.root) if one.path == (only or one.path)]
-    known = sum(1 for _ in record_files(store.root))
-    data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": known}
+    weeks = per_week(store.root, WEEKS, only, since)
+    advice = [each for each in suggestions(store.root) if each.path == (only or each.path)]
+    in_store = sum(1 for _ in record_files(store.root))
+    data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
     return Answer(data, lambda screen: _text(screen, data, advice, args.limit, only))
 
 
@@ -52,16 +51,16 @@ def _day(text: str) -> str:
 def _data(
     store: Store, counts: dict[str, Counts], weeks: list[tuple[str, Counts]], advice: list[Suggestion]
 ) -> dict[str, Any]:
-    summed = total(counts)
+    summed = Counts(*(sum(getattr(each, kind) for each in counts.values()) for kind in EVENTS))
     low, high = interval(summed.used, summed.judged)
     ordered = sorted(counts.items(), key=lambda item: (-item[1].injected, -item[1].used, item[0]))
     share = {"used": summed.used, "of": summed.judged, "low": round(low, 3), "high": round(high, 3)}
     return {
         "totals": _numbers(summed),
         "precision_in_use": {**share, "share": round(summed.used / summed.judged, 3)} if summed.judged else None,
-        "weeks": [{"week": monday, **_numbers(one)} for monday, one in weeks],
-        "records": [_record(store, path, one) for path, one in ordered],
-        "suggestions": [one._asdict() for one in advice],
+        "weeks": [{"week": monday, **_numbers(week)} for monday, week in weeks],
+        "records": [_record(store, path, each) for path, each in ordered],
+        "suggestions": [each._asdict() for each in advice],
     }
 
 
@@ -76,44 +75,43 @@ def _record(store: Store, path: str, counts: Counts) -> dict[str, Any]:
 
 
 def _numbers(counts: Counts) -> dict[str, int]:
-    """The counts, with those told whose fate is not known: no Stop seen yet, or nothing in them to look for."""
-    found = {kind: int(getattr(counts, kind)) for kind in _KINDS}
-    return {**found, "unclear": max(counts.injected - counts.judged, 0)}
+    """The counts, with those whose use is unknown: the turn goes on, or the record has nothing to look for."""
+    numbers = {kind: int(getattr(counts, kind)) for kind in EVENTS}
+    return {**numbers, "unclear": max(counts.injected - counts.judged, 0)}
 
 
 def _text(screen: Screen, data: dict[str, Any], advice: list[Suggestion], limit: int, only: str) -> str:
     if not any(data["totals"].values()):
-        told = "this record" if only else "any memory"
         since = f" since {data['since']}" if data["since"] else ""
-        return f"no agent was told {told}{since}"
+        return f"{'this record was not' if only else 'no record was'} shown to an agent{since}"
     lines = [*_summary(screen, data, only), "", *_chart(screen, data["weeks"])]
     if not only:
         lines += ["", *_table(screen, data["records"], limit)]
-    for one in advice:
-        lines += ["", f"{screen.paint(clean(one.id), 'bold')}: {clean(one.reason)}", f"  {clean(one.fix)}"]
+    for each in advice:
+        lines += ["", f"{screen.paint(clean(each.id), 'bold')}: {clean(each.reason)}", f"  {clean(each.fix)}"]
     return "\n".join(lines)
 
 
 def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     numbers, records = data["totals"], data["records"]
-    told = len([one for one in records if one["injected"] and one["title"]])
-    where = f"last on {records[0]['last_injected']}" if only else f"{told:,} of {data['records_in_store']:,} records"
-    lines = [f"told {numbers['injected']:,} time{'' if numbers['injected'] == 1 else 's'}, {where}"]
+    shown = len([record for record in records if record["injected"] and record["title"]])
+    where = f"last on {records[0]['last_injected']}" if only else f"{shown:,} of {data['records_in_store']:,} records"
+    lines = [f"shown {numbers['injected']:,} time{'' if numbers['injected'] == 1 else 's'}, {where}"]
     share = data["precision_in_use"]
     if share:
         spread = f"95 % between {share['low']:.0%} and {share['high']:.0%}"
-        known = f"used {share['used']:,} of {share['of']:,} times that can be told: {share['share']:.0%}"
-        lines.append(f"{screen.paint(known, 'bold')} ({spread})")
+        used = f"used {share['used']:,} of the {share['of']:,} times that could be judged: {share['share']:.0%}"
+        lines.append(f"{screen.paint(used, 'bold')} ({spread})")
     if numbers["unclear"]:
-        lines.append(f"{numbers['unclear']:,} unclear: nothing in them that could be recognised, or the turn goes on")
+        lines.append(f"{numbers['unclear']:,} unknown: could not tell whether the agent used them")
     return lines
 
 
 def _chart(screen: Screen, weeks: list[dict[str, Any]]) -> list[str]:
     """One line of bars for each kind of event, all to the same scale, a bar for each week."""
-    highest = max(max(week[kind] for kind in _KINDS) for week in weeks)
+    highest = max(max(week[kind] for kind in EVENTS) for week in weeks)
     lines = [screen.paint(f"weekly from {weeks[0]['week']}", "dim")]
-    for kind in _KINDS:
+    for kind in EVENTS:
         values = [week[kind] for week in weeks]
         bars = screen.paint(sparkline(values, highest), _COLOURS[kind])
         lines.append(f"{kind:<12}  {bars}  {sum(values):,}")
@@ -130,8 +128,8 @@ def sparkline(values: list[int], highest: int) -> str:
 def _table(screen: Screen, records: list[dict[str, Any]], limit: int) -> list[str]:
     shown = records[: max(0, limit)]
     rows = [
-        (*(str(one[kind]) for kind in _KINDS), one["last_injected"], one["id"], one["title"] or "(gone)")
-        for one in shown
+        (*(str(record[kind]) for kind in EVENTS), record["last_injected"], record["id"], record["title"] or "(gone)")
+        for record in shown
     ]
     lines = [table(screen, _HEADS, rows)] if rows else []
     if len(records) > len(shown):

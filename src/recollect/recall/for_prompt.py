@@ -85,7 +85,6 @@ class Stores:
             opened = self.open(root, hook=hook)
             matches = rank.find(opened, prompt, limit=_POOL, mode="auto", borrowed=borrowed, settings=settings)
             self.close(opened)
-            lean_on_use(root, matches)
             found += [Found(match, root, source) for match in matches]
         return found
 
@@ -95,13 +94,6 @@ class Stores:
 
     def close(self, opened: Index) -> None:
         opened.close()
-
-
-def lean_on_use(root: str, matches: list[Match]) -> None:
-    """Believe a little more in memories that agents have used when told them, and a little less in the others."""
-    prior = usage.prior(root)
-    for match in matches:
-        match.probability = gate.shifted(match.probability, prior.get(match.path, 0.0))
 
 
 def verified(found: list[Found], settings: Settings, *, first: bool) -> list[Found]:

@@ -7,7 +7,6 @@ once a session, a prompt that points back with the words of earlier ones. No mod
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,6 @@ from recollect.session.ledger import Ledger
 from recollect.session.sessions import Prompt, Session
 from recollect.settings import Settings
 from recollect.text import tokens
-from recollect.usage import usage_log
 
 MOST_PROMPTS = 300
 """Prompts of one session that are played through; of a longer one the last."""
@@ -76,7 +74,7 @@ class _InMemory(Stores):
 
 def play(sessions: Sequence[Session], last: int, settings: Settings, *, store: str, user_store: str) -> list[Turn]:
     """What the last prompts of some sessions would have brought up, oldest first."""
-    with apart((store, user_store)):
+    with apart():
         stores = _InMemory(store, user_store)
         try:
             turns = [turn for session in sessions for turn in _Sitting(session, stores, settings).turns()]
@@ -100,21 +98,12 @@ def laid_out(records: Iterable[Memory]) -> Iterator[str]:
 
 
 @contextmanager
-def apart(stores: Iterable[str]) -> Iterator[None]:
-    """The user's cache and state stay out of it; only what use has taught about the records is known."""
-    lessons = [usage_log.file_of(store, "prior") for store in stores if store]
+def apart() -> Iterator[None]:
+    """The user's cache and state stay out of it."""
     with tempfile.TemporaryDirectory(prefix="recollect-try-") as folder:
         variables = {name: os.path.join(folder, below) for name, below in _OWN.items()}
         with paths.override(variables):
-            _take_along(lessons)
             yield
-
-
-def _take_along(lessons: Iterable[str]) -> None:
-    for path in lessons:
-        if os.path.isfile(path):
-            os.makedirs(usage_log.folder(), exist_ok=True)
-            shutil.copyfile(path, os.path.join(usage_log.folder(), os.path.basename(path)))
 
 
 class _Sitting:

@@ -1,49 +1,55 @@
-"""Tallies: the log of usage added up, per memory and per week."""
+"""The log of usage added up, for each record and each week, and the records that want a look for what it shows."""
 
 from __future__ import annotations
 
 from recollect import timestamps
+from recollect.coldstart import NamedTuple
+from recollect.errors import RecollectError
+from recollect.store.store import Store
 from recollect.usage import usage_log
 
-_DAY = 86_400
-_WEEK = 7 * _DAY
-_MONDAY = 4 * _DAY
-"""1970 began on a Thursday: its first Monday was the fifth day."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.record.memory import Memory
+
+_WEEK = 7 * 86_400
+_MONDAY = 4 * 86_400  # 1970 began on a Thursday: its first Monday was the fifth day
 
 
-class Counts:
-    """How often something was told, and what became of it."""
+class Counts(NamedTuple):
+    """How often something was shown, and what became of it."""
 
-    __slots__ = ("contradicted", "ignored", "injected", "last_contradicted", "last_injected", "used")
-
-    def __init__(self, injected: int = 0, used: int = 0, ignored: int = 0, contradicted: int = 0) -> None:
-        self.injected = injected
-        self.used = used
-        self.ignored = ignored
-        self.contradicted = contradicted
-        self.last_injected = ""
-        self.last_contradicted = ""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Counts) and all(getattr(self, n) == getattr(other, n) for n in usage_log.EVENTS)
-
-    def __repr__(self) -> str:
-        return f"Counts({', '.join(f'{name}={getattr(self, name)}' for name in usage_log.EVENTS)})"
-
-    __hash__ = None  # type: ignore[assignment]
+    injected: int = 0
+    used: int = 0
+    ignored: int = 0
+    contradicted: int = 0
+    last_injected: str = ""
+    last_contradicted: str = ""
 
     @property
     def judged(self) -> int:
-        """How often it is known what became of it."""
+        """How often it could be seen what became of it."""
         return self.used + self.ignored + self.contradicted
 
-    def add(self, day: str, event: str, count: int) -> None:
-        name = event.lstrip("-")
-        setattr(self, name, max(getattr(self, name) + (-count if event[0] == "-" else count), 0))
-        if event == "injected":
-            self.last_injected = max(self.last_injected, day)
-        elif event == "contradicted":
-            self.last_contradicted = max(self.last_contradicted, day)
+    def plus(self, day: str, event: str, count: int) -> Counts:
+        """With an event counted so many times; one with a minus takes back as many."""
+        values, name = self._asdict(), event.lstrip("-")
+        values[name] = max(values[name] + (-count if event[0] == "-" else count), 0)
+        if event in ("injected", "contradicted"):
+            values[f"last_{event}"] = max(values[f"last_{event}"], day)
+        return Counts(**values)
+
+
+class Suggestion(NamedTuple):
+    """A record that wants a look: why, and the commands for it."""
+
+    path: str
+    id: str
+    title: str
+    kind: str
+    """`contradicted` or `never-used`."""
+    reason: str
+    fix: str
 
 
 def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
@@ -51,25 +57,20 @@ def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
     found: dict[str, Counts] = {}
     for day, event, path, count in usage_log.read(store_root):
         if day >= since[:10]:
-            found.setdefault(path, Counts()).add(day, event, count)
+            found[path] = found.get(path, Counts()).plus(day, event, count)
     return found
 
 
-def total(counts: dict[str, Counts]) -> Counts:
-    """All of them together."""
-    return Counts(*(sum(getattr(one, name) for one in counts.values()) for name in usage_log.EVENTS))
-
-
 def per_week(store_root: str, most: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
-    """Counts of the last weeks, the current one last; each is named by its Monday."""
+    """Counts of the last weeks, the current one last, for the whole store or one record; each week by its Monday."""
     this = _week(timestamps.seconds(timestamps.now()))
     first = max(this - most + 1, _week(timestamps.seconds(since)) if since else 0)
-    found = {week: Counts() for week in range(first, this + 1)}
+    weeks = {week: Counts() for week in range(first, this + 1)}
     for day, event, record, count in usage_log.read(store_root):
         week = _week(timestamps.seconds(day))
-        if week in found and record == (path or record) and day >= since[:10]:
-            found[week].add(day, event, count)
-    return [(timestamps.at(week * _WEEK + _MONDAY)[:10], counts) for week, counts in found.items()]
+        if week in weeks and record == (path or record) and day >= since[:10]:
+            weeks[week] = weeks[week].plus(day, event, count)
+    return [(timestamps.at(week * _WEEK + _MONDAY)[:10], counts) for week, counts in weeks.items()]
 
 
 def interval(used: int, judged: int) -> tuple[float, float]:
@@ -81,6 +82,34 @@ def interval(used: int, judged: int) -> tuple[float, float]:
     spread = 1.96 * ((share * (1 - share) + square / (4 * judged)) / judged) ** 0.5
     width = 1 + square / judged
     return max((middle - spread) / width, 0.0), min((middle + spread) / width, 1.0)
+
+
+def suggestions(store_root: str, least: int = 5) -> list[Suggestion]:
+    """Current records contradicted since they were last changed, then those ignored `least` times and never used."""
+    store = Store(store_root)
+    found: list[tuple[tuple[str, int, str], Suggestion]] = []
+    for path, counts in per_record(store_root).items():
+        try:
+            record = store.read(path).memory
+        except RecollectError:
+            continue
+        suggestion = _suggestion(record, path, counts, least) if record.is_current else None
+        if suggestion:
+            found.append(((suggestion.kind, -counts.contradicted * 1_000 - counts.ignored, path), suggestion))
+    return [suggestion for _, suggestion in sorted(found)]
+
+
+def _suggestion(record: Memory, path: str, counts: Counts, least: int) -> Suggestion | None:
+    if counts.contradicted and counts.last_contradicted >= record.updated_at[:10]:
+        times = f"{counts.contradicted} time{'' if counts.contradicted == 1 else 's'}"
+        reason = f"contradicted {times}, last on {counts.last_contradicted}, and not changed since"
+        fix = f"recollect update {record.id}, recollect supersede {record.id} NEW, or recollect retire {record.id}"
+        return Suggestion(path, record.id, record.title, "contradicted", reason, fix)
+    if counts.ignored >= least and not counts.used:
+        reason = f"shown {counts.injected} times, ignored {counts.ignored} times, never used"
+        fix = f"recollect edit {record.id} (is it true, is it too general?), or recollect archive {record.id}"
+        return Suggestion(path, record.id, record.title, "never-used", reason, fix)
+    return None
 
 
 def _week(seconds: float) -> int:

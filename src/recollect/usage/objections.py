@@ -1,16 +1,19 @@
-"""Objections: where a person says that something no longer holds. Questions, conditions and wishes are none."""
+"""Where a person says that something no longer holds. Questions, conditions and wishes are no objections."""
 
 from __future__ import annotations
 
 from itertools import islice
 
+from recollect.coldstart import NamedTuple
+from recollect.text import sentences
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LONGEST = 8_000
+_LONGEST = 8_000  # characters: behind them a prompt is a pasted document
 _MOST_SENTENCES = 30
-_POINTING_LENGTH = 12
+_POINTING_LENGTH = 12  # words: a longer sentence names what it is about
 _OPENERS = frozenset("no nope nah nein non actually wait wrong stop falsch".split())
 
 # Said of "that", they are about whatever was said last.
@@ -44,52 +47,46 @@ _NAMING_NEEDS = {
 }
 _VALUE_IS_WRONG = ("is wrong", "isn't right", "is not right", "that's wrong", "not true", "isn't true", "is incorrect")
 _MOVED = ("we moved to", "we switched to", "we migrated to", "we're on", "we are on", "it's now", "we use", "now it's")
+_NEGATIONS = ("not", "no", "never", "nicht", "kein", "keine")
 _UNREAL = frozenset("if should must would could might once until unless whether wenn sollte falls make ensure".split())
 
 
-class Objection:
-    """A sentence that takes something back, and what it needs beside it to be about a memory."""
+class Objection(NamedTuple):
+    """A sentence that takes something back, and what it needs beside it to be about a record."""
 
-    __slots__ = ("needs_literal", "points_back", "sentence")
-
-    def __init__(self, sentence: str, *, points_back: bool = False, needs_literal: bool = False) -> None:
-        self.sentence = sentence
-        self.points_back = points_back
-        """It may be about what was said last without naming it."""
-        self.needs_literal = needs_literal
-        """Two words in common are not enough: a value of the memory must be in it."""
+    sentence: str
+    points_back: bool = False
+    """It may be about what was said last without naming it."""
+    needs_literal: bool = False
+    """Two words in common are not enough: a value of the record must be in it."""
 
 
-def of(text: str) -> list[Objection]:
+def find(text: str) -> list[Objection]:
     """The objections in what a person wrote."""
     found: list[Objection] = []
-    opened = False
+    is_opened = False
     for sentence in islice(_sentences(text[:_LONGEST]), _MOST_SENTENCES):
         words = sentence.split()
-        opened = opened or words[0].strip(",.!") in _OPENERS
-        one = _objection(sentence, words, opened)
-        if one:
-            found.append(one)
+        is_opened = is_opened or words[0].strip(",.!") in _OPENERS
+        objection = _objection(sentence, words, is_opened)
+        found += [objection] if objection else []
     return found
 
 
-def _objection(sentence: str, words: list[str], opened: bool) -> Objection | None:
+def _objection(sentence: str, words: list[str], is_opened: bool) -> Objection | None:
     if sentence.endswith("?") or not _UNREAL.isdisjoint(words):
         return None
     if _has(sentence, _POINTING):
         return Objection(sentence, points_back=len(words) <= _POINTING_LENGTH)
-    if any(_has(sentence, (phrase,)) and _is_fulfilled(phrase, sentence) for phrase in _NAMING):
+    needs = {phrase: _NAMING_NEEDS.get(phrase, ("",)) for phrase in _NAMING if _has(sentence, (phrase,))}
+    if any(word in sentence for needed in needs.values() for word in needed):
         return Objection(sentence)
-    if _has(sentence, ("anymore", "any more", "nicht mehr")) and _is_negated(words):
+    is_negated = any(word in _NEGATIONS or word.endswith("n't") for word in words)
+    if is_negated and _has(sentence, ("anymore", "any more", "nicht mehr")):
         return Objection(sentence)
-    if _has(sentence, _VALUE_IS_WRONG) or (opened and (_has(sentence, _MOVED) or "not" in words)):
+    if _has(sentence, _VALUE_IS_WRONG) or (is_opened and (_has(sentence, _MOVED) or "not" in words)):
         return Objection(sentence, needs_literal=True)
     return None
-
-
-def _is_fulfilled(phrase: str, sentence: str) -> bool:
-    needed = _NAMING_NEEDS.get(phrase, ())
-    return not needed or any(one in sentence for one in needed)
 
 
 def _has(sentence: str, phrases: tuple[str, ...]) -> bool:
@@ -99,29 +96,14 @@ def _has(sentence: str, phrases: tuple[str, ...]) -> bool:
         if at < 0 or sentence[at - 1 : at].isalnum() or sentence[at + len(phrase) :][:1].isalnum():
             continue
         before = sentence[max(at - 14, 0) : at].split()[-2:]
-        if not any(word in ("not", "never", "nicht", "haven't", "hasn't") or word.endswith("n't") for word in before):
+        if not any(word in ("not", "never", "nicht") or word.endswith("n't") for word in before):
             return True
     return False
 
 
-def _is_negated(words: list[str]) -> bool:
-    return any(word in ("not", "no", "never", "nicht", "kein", "keine") or word.endswith("n't") for word in words)
-
-
 def _sentences(text: str) -> Iterator[str]:
     """Sentences in lower case with plain apostrophes, without code blocks and quotations."""
-    for number, piece in enumerate(text.replace("’", "'").split("```")):
-        if number % 2:
-            continue
-        for line in piece.split("\n"):
+    for number, piece in enumerate(text.lower().replace("’", "'").split("```")):
+        for line in piece.split("\n") if number % 2 == 0 else ():
             if not line.lstrip().startswith((">", "|")):
-                yield from (part for part in _parts(line.lower()) if part)
-
-
-def _parts(line: str) -> Iterator[str]:
-    start = 0
-    for at, char in enumerate(line):
-        if char in ".!?;" and line[at + 1 : at + 2] in ("", " "):
-            yield line[start : at + 1].strip().rstrip(".!;")
-            start = at + 1
-    yield line[start:].strip()
+                yield from filter(None, (part.rstrip(" .!;") for part in sentences(line.replace("; ", ". "))))

@@ -1,6 +1,10 @@
-"""Quantities: a number with its unit, recognised however it is written: 14 days, 14d, `days=14`, 1209600."""
+"""A number with its unit, recognised however it is written: 14 days, 14d, `days=14`, 1209600."""
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _UNITS = {
     "ms": "ms msec millis millisecond milliseconds millisekunden",
@@ -11,42 +15,31 @@ _UNITS = {
     "week": "w week weeks woche wochen",
     "month": "month months monat monate monaten",
     "year": "y year years jahr jahre jahren",
-    "kb": "kb kib",
-    "mb": "mb mib",
-    "gb": "gb gib",
-    "tb": "tb tib",
+    **{size: f"{size} {size[0]}ib" for size in ("kb", "mb", "gb", "tb")},
     "%": "% percent prozent",
 }
 _CANONICAL = {alias: unit for unit, aliases in _UNITS.items() for alias in aliases.split()}
 _SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "week": 604_800}
+# Numbers that anybody may come up with.
 _EVERYDAY = frozenset(
     "1 2 3 4 5 7 8 10 12 15 16 20 24 30 32 50 60 64 80 90 100 120 128 200 250 256 500 512 1000 1024".split()
 )
-"""Numbers anybody may come up with alone."""
-
 _ROUND = frozenset("1000 1024 2000 3000 4000 5000 8000 8080 10000 100000 1000000".split())
-LOOKS = 40
-"""Occurrences looked at in one text: what bounds the work where a file is nothing but numbers."""
-
-_REACH = 14
-"""Characters around a number in which its unit counts as its own: `days=14`, `14 * DAY`, `14-day`."""
+_MOST_LOOKS = 40  # occurrences looked at in one text: what bounds the work where a file is nothing but numbers
+_REACH = 14  # characters around a number in which a unit counts as its own: `days=14`, `14 * DAY`, `14-day`
 
 
 class Quantity:
-    """A number and what it counts; the unit is empty for a number that is telling by itself."""
-
-    __slots__ = ("_hints", "_names", "_spellings", "number", "unit")
+    """A number and what it counts; the unit is empty for a number that is distinctive by itself."""
 
     def __init__(self, number: str, unit: str) -> None:
         self.number = number
         self.unit = unit
+        self.text = f"{number} {unit}".strip()
         self._names = [name for name in _UNITS.get(unit, unit.rstrip("s")).split() if len(name) > 1]
         self._hints = [*self._names, *(f"{number}{gap}{unit[:1]}" for gap in ("", " ") if unit)]
-        self._spellings = [form for one in _alone(number, unit) for form in {one, f"{int(one):_}", f"{int(one):,}"}]
-
-    @property
-    def text(self) -> str:
-        return f"{self.number} {self.unit}".strip()
+        bare = _bare(number, unit)
+        self._spellings = [form for each in bare for form in {each, f"{int(each):_}", f"{int(each):,}"}]
 
     @property
     def weight(self) -> float:
@@ -56,24 +49,20 @@ class Quantity:
 
     def occurs(self, text: str) -> bool:
         """Whether a lower-case text has this number with this unit beside it, or the same time in smaller units."""
-        if any(_standing(text, spelling) for spelling in self._spellings):
+        if any(_is_whole(text, at, form) for form in self._spellings for at in occurrences(text, form)):
             return True
-        at = text.find(self.number) if any(hint in text for hint in self._hints) else -1
-        for _ in range(LOOKS):
-            end = at + len(self.number)
-            if at < 0 or (_is_alone(text, at, end) and self._has_unit(text, at, end)):
-                return at >= 0
-            at = text.find(self.number, end)
-        return False
+        places = occurrences(text, self.number) if any(hint in text for hint in self._hints) else ()
+        return any(_is_whole(text, at, self.number) and self._has_unit(text, at) for at in places)
 
-    def _has_unit(self, text: str, start: int, end: int) -> bool:
+    def _has_unit(self, text: str, start: int) -> bool:
+        end = start + len(self.number)
         around = text[max(start - _REACH, 0) : start] + " " + text[end : end + _REACH]
+        rest = text[end : end + 3].lstrip(" ")
         if self.unit == "%":
             return text[end : end + 2].strip()[:1] == "%" or any(name in around for name in self._names)
-        if _touching(text, end, self.unit):
+        # One letter behind the number: `14d`, `30 s`.
+        if _CANONICAL.get(rest[:1]) == self.unit and not rest[1:2].isalnum():
             return True
-        if not any(name in around for name in self._names):
-            return False
         words = "".join(char if char.isalpha() else " " for char in around).split()
         return any(name in words or f"{name}s" in words for name in self._names)
 
@@ -86,53 +75,44 @@ def parse(word: str, following: str) -> Quantity | None:
     number = word[:end].replace(",", "").replace("_", "")
     if not number.isascii() or not number[:1].isdigit() or len(number) > 18:
         return None
-    suffix = word[end:].lower().lstrip("-")
+    suffix, noun = word[end:].lower().lstrip("-"), following.lower()
     if suffix:
-        unit = _CANONICAL.get(suffix, "")
-        return Quantity(number, unit) if unit else None
-    unit = _CANONICAL.get(following.lower(), "") if len(following) > 1 or following in ("s", "h", "%") else ""
-    if unit:
-        return Quantity(number, unit)
-    if number.isdigit() and len(number) >= 4 and not ("," not in word and 1900 <= int(number) <= 2100):
+        return Quantity(number, _CANONICAL[suffix]) if suffix in _CANONICAL else None
+    if noun in _CANONICAL and (len(noun) > 1 or following in ("s", "h", "%")):
+        return Quantity(number, _CANONICAL[noun])
+    is_year = "," not in word and number.isdigit() and 1900 <= int(number) <= 2100
+    if number.isdigit() and len(number) >= 4 and not is_year:
         return Quantity(number, "")
-    noun = following.lower()
-    if noun.isalpha() and noun.isascii() and noun.endswith("s") and len(noun) >= 5 and number not in ("1", "2", "3"):
-        return Quantity(number, noun)
-    return None
+    is_plural = noun.isalpha() and noun.isascii() and noun.endswith("s") and len(noun) >= 5
+    return Quantity(number, noun) if is_plural and number not in ("1", "2", "3") else None
 
 
-def _alone(number: str, unit: str) -> tuple[str, ...]:
-    """The numbers that need no unit: a telling one, or a time in seconds and milliseconds that is no accident."""
+def occurrences(text: str, wanted: str) -> Iterator[int]:
+    """Where a text has another, the first places only."""
+    at = text.find(wanted)
+    for _ in range(_MOST_LOOKS):
+        if at < 0:
+            return
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+def _bare(number: str, unit: str) -> list[str]:
+    """The numbers that need no unit: a distinctive one, or a time in seconds and milliseconds that is no accident."""
     if not unit:
-        return (number,)
+        return [number]
     if unit not in _SECONDS or not number.isdigit():
-        return ()
+        return []
     seconds = int(number) * _SECONDS[unit]
-    wanted = (str(seconds),) if unit != "s" else ()
-    return tuple(one for one in (*wanted, str(seconds * 1_000)) if len(one) >= 4 and one not in _ROUND)
+    forms = [str(seconds * 1_000)] if unit == "s" else [str(seconds), str(seconds * 1_000)]
+    return [form for form in forms if len(form) >= 4 and form not in _ROUND]
 
 
-def _standing(text: str, number: str) -> bool:
-    at = text.find(number)
-    for _ in range(LOOKS):
-        if at < 0 or _is_alone(text, at, at + len(number)):
-            return at >= 0
-        at = text.find(number, at + 1)
-    return False
-
-
-def _is_alone(text: str, start: int, end: int) -> bool:
+def _is_whole(text: str, start: int, number: str) -> bool:
     """Whether a number is not a part of a longer one, of a version or of a name."""
-    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
-    if before.isdigit() or after.isdigit():
+    end = start + len(number)
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    if before[-1:].isdigit() or after[:1].isdigit():
         return False
-    if before in (".", ",", "_") and text[max(start - 2, 0) : start - 1].isdigit():
-        return False
-    return not (after in (".", ",", "_") and text[end + 1 : end + 2].isdigit())
-
-
-def _touching(text: str, end: int, unit: str) -> bool:
-    """Whether the unit follows as one letter: `14d`, `30 s`."""
-    rest = text[end : end + 3].lstrip(" ")
-    letter, after = rest[:1], rest[1:2]
-    return bool(letter) and _CANONICAL.get(letter) == unit and not after.isalnum()
+    # A dot, a comma or an underscore joins it to a digit behind it.
+    return not any(pair[:1] in (".", ",", "_") and pair[1:].isdigit() for pair in (before[::-1], after))

@@ -1,4 +1,4 @@
-"""The log of one store's usage: a line per event, appended by racing processes, compacted when it has grown.
+"""The log of one store's usage, a line for each event, and the notes on each session from which its events come.
 
     2026-03-02	injected	decisions/sessions-in-postgres.json
     2026-03-02	ignored	decisions/sessions-in-postgres.json
@@ -12,143 +12,47 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, failure_log, files, paths, timestamps
+from recollect import coldstart, failure_log, paths, state_file, timestamps
+from recollect.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from recollect.session.transcript import Message
+    from recollect.usage.evidence import Shown
 
 EVENTS = ("injected", "used", "ignored", "contradicted")
-LARGEST = 256_000
-"""Bytes at which a log is compacted; if it stays large, at twice what was left of it."""
-
-_HARD_LIMIT = 16_000_000
-_KEPT_BY_DAY = 100
-_KEPT_WITHOUT_RECORD = 30
-_MARK = "compacted"
+LARGEST = 1_000_000  # bytes, about 17,000 lines, at which a log is compacted
+TURNS = 4  # for how many turns after it was shown a record is watched: what is used at all is used within them
+_MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a look at every message
+_DAYS_BY_DAY = 100  # older days are counted by the month
+_DAYS_WITHOUT_RECORD = 30  # a record that is gone may only be on another branch
+_DAYS_OF_SESSION = 30
+_RANK = {"": 0, "unclear": 0, "ignored": 1, "used": 2, "contradicted": 3}
 
 
 def folder() -> str:
     return os.path.join(paths.state_dir(), "usage")
 
 
-def name_of(store_root: str) -> str:
-    """The file name, without its ending, of everything kept about one store."""
-    return coldstart.digest(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
+def file_of(store_root: str) -> str:
+    name = coldstart.digest(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
+    return os.path.join(folder(), f"{name}.log")
 
 
-def file_of(store_root: str, ending: str = "log") -> str:
-    return os.path.join(folder(), f"{name_of(store_root)}.{ending}")
-
-
-def append(store_root: str, events: Iterable[tuple[str, str]]) -> bool:
-    """Add events in one write; whether that worked. A failure costs counters, so it is traced and no more."""
+def append(store_root: str, events: Iterable[tuple[str, str]]) -> None:
+    """Add events in one write. A failure costs counts and no more, so it only leaves a trace."""
     day = timestamps.now()[:10]
-    lines = [f"{day}\t{event}\t{path}\n" for event, path in _relative(store_root, events)]
-    if not lines:
-        return True
-    try:
-        size = _append(store_root, "".join(lines).encode("utf-8", "surrogateescape"))
-        if size > LARGEST and size > 2 * _size_after_compaction(store_root):
-            compact(store_root)
-    except OSError as error:
-        failure_log.leave("usage", f"cannot count what was told: {error}")
-        return False
-    return True
+    inside = ((event, within(store_root, path)) for event, path in events)
+    lines = [f"{day}\t{event}\t{path}\n" for event, path in inside if path and path.isprintable()]
+    if lines:
+        _log(store_root).append("".join(lines))
 
 
 def read(store_root: str) -> Iterator[tuple[str, str, str, int]]:
-    """Every event: its day, its kind, the record's path and how many times. What is garbled is passed over."""
-    try:
-        text = files.read(file_of(store_root), _HARD_LIMIT).decode("utf-8", "surrogateescape")
-    except OSError:
-        return
-    for line in text.split("\n"):
-        parts = line.split("\t")
-        if len(parts) not in (3, 4) or parts[1].lstrip("-") not in EVENTS or not timestamps.is_day(parts[0]):
-            continue
-        count = parts[3] if len(parts) == 4 else "1"
-        if count.isascii() and count.isdigit() and len(count) < 12 and parts[2]:
-            yield parts[0], parts[1], parts[2], int(count)
-
-
-def compact(store_root: str, now: str = "") -> None:
-    """Write the log anew: equal lines as one, old days as months, records gone for good left out."""
-    now = now or timestamps.now()
-    handle = _locked(store_root)
-    try:
-        totals: dict[tuple[str, str, str], int] = {}
-        newest: dict[str, str] = {}
-        for day, event, path, count in read(store_root):
-            key = (_period(day, now), event, path)
-            totals[key] = totals.get(key, 0) + count
-            newest[path] = max(newest.get(path, ""), day)
-        gone = _gone(store_root, newest, now)
-        kept = {key: count for key, count in sorted(totals.items()) if key[2] not in gone}
-        body = "".join(f"{day}\t{event}\t{path}\t{count}\n" for (day, event, path), count in kept.items())
-        data = body.encode("utf-8", "surrogateescape")
-        replace(file_of(store_root), f"{now[:10]}\t{_MARK}\t{len(data)}\n".encode() + data)
-    finally:
-        os.close(handle)
-
-
-def replace(path: str, data: bytes) -> None:
-    """Replace a file whole. Nothing waits for the disk: these are counters."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
-    os.replace(temporary, path)
-
-
-def lock(handle: int, *, shared: bool = False) -> None:
-    """Wait for a lock on an open file; it ends when the file is closed."""
-    try:
-        import fcntl
-    except ImportError:
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    else:
-        fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-
-
-def _append(store_root: str, data: bytes) -> int:
-    """Append under a shared lock: a compaction must not replace the file while a line is on its way into it."""
-    guard = _locked(store_root, shared=True)
-    try:
-        handle = os.open(file_of(store_root), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(handle, data)
-            return os.fstat(handle).st_size
-        finally:
-            os.close(handle)
-    finally:
-        os.close(guard)
-
-
-def _locked(store_root: str, *, shared: bool = False) -> int:
-    path = file_of(store_root, "lock")
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except FileNotFoundError:
-        os.makedirs(folder(), mode=0o700, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        lock(handle, shared=shared)
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _relative(store_root: str, events: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for event, path in events:
-        inside = within(store_root, path)
-        if inside and inside.isprintable():
-            yield event, inside
+    """Every event: its day, its kind, the record's path and how many times. Garbled lines are passed over."""
+    return _events(_log(store_root).read())
 
 
 def within(store_root: str, path: str) -> str:
@@ -159,18 +63,150 @@ def within(store_root: str, path: str) -> str:
     return path.replace(os.sep, "/")
 
 
-def _size_after_compaction(store_root: str) -> int:
-    parts = files.read(file_of(store_root), 64).split(b"\n")[0].split(b"\t")
-    return int(parts[2]) if len(parts) == 3 and parts[1] == _MARK.encode() and parts[2].isdigit() else 0
+def compacted(store_root: str, data: bytes) -> bytes:
+    """A log with equal lines as one, old days as months, and without records gone for good."""
+    now = timestamps.now()
+    first_day = timestamps.days_before(now, _DAYS_BY_DAY)[:10]
+    totals: dict[tuple[str, str, str], int] = {}
+    newest: dict[str, str] = {}
+    for day, event, path, count in _events(data):
+        key = (day if day >= first_day else day[:8] + "01", event, path)
+        totals[key] = totals.get(key, 0) + count
+        newest[path] = max(newest.get(path, ""), day)
+    limit = timestamps.days_before(now, _DAYS_WITHOUT_RECORD)[:10] if os.path.isdir(store_root) else ""
+    old = [path for path, day in newest.items() if day < limit]
+    gone = {path for path in old if not os.path.exists(os.path.join(store_root, path))}
+    lines = ("\t".join((*key, f"{count}\n")) for key, count in sorted(totals.items()) if key[2] not in gone)
+    small = "".join(lines).encode("utf-8", "backslashreplace")
+    # What is still large would be compacted at every event, so the oldest lines go.
+    while len(small) > LARGEST // 2:
+        small = state_file.newer_half(small)
+    return small
 
 
-def _period(day: str, now: str) -> str:
-    return day if day >= timestamps.days_before(now, _KEPT_BY_DAY)[:10] else day[:8] + "01"
+def observe(session: str, transcript_path: str, stores: Iterable[str], last_message: str = "") -> None:
+    """Judge what is not settled yet, and count it. Never raises: the turn has ended well without it.
+
+    The first verdict is counted at once and corrected if a later turn shows more, so that a session that ends
+    abruptly has been counted as far as it went.
+    """
+    try:
+        if session and transcript_path:
+            _observe(session, transcript_path, [root for root in stores if root], last_message)
+    except Exception as error:  # the Stop hook has other work, which this must not cost
+        failure_log.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
 
 
-def _gone(store_root: str, newest: dict[str, str], now: str) -> set[str]:
-    """Records that are not there and have not been for a while: on another branch they may be only out of sight."""
-    if not os.path.isdir(store_root):
-        return set()
-    limit = timestamps.days_before(now, _KEPT_WITHOUT_RECORD)[:10]
-    return {path for path, day in newest.items() if day < limit and not os.path.exists(os.path.join(store_root, path))}
+def _log(store_root: str) -> StateFile:
+    return StateFile(file_of(store_root), LARGEST, "usage", lambda data: compacted(store_root, data))
+
+
+def _events(data: bytes) -> Iterator[tuple[str, str, str, int]]:
+    for line in data.decode("utf-8", "replace").split("\n"):
+        parts = line.split("\t")
+        if len(parts) not in (3, 4) or parts[1].lstrip("-") not in EVENTS or not timestamps.is_day(parts[0]):
+            continue
+        count = parts[3] if len(parts) == 4 else "1"
+        if count.isascii() and count.isdigit() and len(count) < 12 and parts[2]:
+            yield parts[0], parts[1], parts[2], int(count)
+
+
+def _observe(session: str, transcript_path: str, stores: Sequence[str], last_message: str) -> None:
+    from recollect.session.ledger import Ledger
+
+    with Ledger(session) as ledger:
+        # The digest of a session's start is shown to everybody, so it proves nothing.
+        stamps = {
+            record: stamp
+            for record, stamp in ledger.shown.items()
+            if os.path.isabs(record) and not ledger.has_shown(f"digest:{record}", stamp)
+        }
+    if not stamps or not stores:
+        return
+    notes = _notes(session)
+    turns, verdicts = _read_notes(notes)
+    settled = {key for key, count in turns.items() if count >= TURNS or verdicts[key] == "contradicted"}
+    watched = [record for record, stamp in stamps.items() if (record, stamp) not in settled][-_MOST_WATCHED:]
+    messages = _conversation(transcript_path, last_message) if watched else []
+    if messages:
+        from recollect.usage import evidence
+
+        roots = {record: root for record in watched for root in stores if within(root, record)}
+        shown = (_shown(root, within(root, record), messages) for record, root in roots.items())
+        judged = evidence.judge(messages, [each for each in shown if each])
+        _count(notes, {(record, stamps[record]): verdict for record, verdict in judged.items()}, roots)
+
+
+def _count(notes: StateFile, judged: Mapping[tuple[str, str], str], roots: Mapping[str, str]) -> None:
+    """Write down verdicts, and count those that say more than the ones before. Of racing Stops one counts."""
+    events: dict[str, list[tuple[str, str]]] = {}
+    with notes:
+        _, verdicts = _read_notes(notes)
+        for key, verdict in judged.items():
+            before, record = verdicts.get(key, ""), key[0]
+            if _RANK[verdict] > _RANK[before]:
+                changes = [(f"-{before}", record), (verdict, record)] if _RANK[before] else [(verdict, record)]
+                events.setdefault(roots[record], []).extend(changes)
+        notes.append("".join(f"{record}\t{stamp}\t{verdict}\n" for (record, stamp), verdict in judged.items()))
+    for root, found in events.items():
+        append(root, found)
+
+
+def _notes(session: str) -> StateFile:
+    """A line for each record and turn of a session: record, stamp, verdict."""
+    name = session if len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum() else ""
+    path = os.path.join(folder(), "sessions", name or coldstart.digest(session.encode("utf-8", "replace")))
+    if not os.path.exists(path):
+        state_file.prune(os.path.dirname(path), _DAYS_OF_SESSION)
+    # 4 lines of about 150 bytes for each record shown: room for 400 of them.
+    return StateFile(path, 250_000, "usage")
+
+
+def _read_notes(notes: StateFile) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], str]]:
+    """How many turns each record was watched for, and the verdict that says most."""
+    turns: dict[tuple[str, str], int] = {}
+    verdicts: dict[tuple[str, str], str] = {}
+    for parts in (line.split("\t") for line in notes.lines()):
+        if len(parts) == 3 and parts[2] in _RANK:
+            key = (parts[0], parts[1])
+            turns[key] = turns.get(key, 0) + 1
+            verdicts[key] = max(verdicts.get(key, ""), parts[2], key=_RANK.__getitem__)
+    return turns, verdicts
+
+
+def _conversation(transcript_path: str, last_message: str) -> list[Message]:
+    """The session's messages; the last answer may not have reached the file yet."""
+    from recollect.session import transcript
+
+    messages = transcript.messages(transcript_path, contexts=True)
+    if last_message and messages and all(message.text != last_message.strip() for message in messages[-6:]):
+        messages.append(transcript.Message("assistant", "text", last_message))
+    return messages
+
+
+def _shown(root: str, path: str, messages: Sequence[Message]) -> Shown | None:
+    """A record as it stands in the conversation; if that part is out of sight, as its file says it now."""
+    from recollect.usage.evidence import Shown
+
+    for at in range(len(messages) - 1, -1, -1):
+        text = _quoted(messages[at].text, path) if messages[at].kind == "context" else ""
+        if text:
+            return Shown(path, text, at + 1, os.path.join(root, path))
+    from recollect.errors import RecollectError
+    from recollect.record import summary_line
+    from recollect.store.store import Store
+
+    try:
+        return Shown(path, summary_line.of(Store(root).read(path).memory), 0, os.path.join(root, path))
+    except RecollectError:
+        return None
+
+
+def _quoted(block: str, path: str) -> str:
+    """What a block of ours says about a record."""
+    at = block.find(f'{path}"')
+    start, end = block.find(">", at), block.find("</result>", at)
+    text = block[start + 1 : end] if at >= 0 and 0 < start < end else ""
+    for mark, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
+        text = text.replace(mark, char)
+    return text
