@@ -17,7 +17,6 @@ from pathlib import Path
 from bench import latency, sessions
 from bench.sessions import Session
 from recollect.capture import triage
-from recollect.capture.cues import Lexicons
 from recollect.session import transcript
 from recollect.session.transcript import Message
 
@@ -56,7 +55,7 @@ def _write(path: Path, quiet: Sequence[Session], length: int) -> None:
         dice = random.Random(seed)
         end = "".join(_talk(quiet, dice) if length == 0 else _lengthened(quiet, dice, length))
         path.write_text(end, encoding="utf-8")
-        if not triage.findings(transcript.ending(str(path), 50), Lexicons()):
+        if not triage.findings(transcript.ending(str(path), 50)):
             break
     else:
         raise SystemExit("something passes in whatever talk is put together: no such cost to measure")

@@ -22,18 +22,16 @@ from bench import capture, sessions
 from bench.capture import Outcome
 from bench.sessions import Session
 from recollect.capture import triage
-from recollect.capture.conversation import Scene, Speech
-from recollect.capture.cues import Lexicons
+from recollect.capture.conversation import Conversation, Speech
 from recollect.capture.features import of_line, of_speech
-from recollect.capture.model import ALWAYS, FILE, Weights
-from recollect.capture.triage import Finding
+from recollect.capture.triage import ALWAYS, WEIGHTS, Finding, Model
 from recollect.categories import BY_NAME
 from recollect.session.transcript import Ending
 
 OUTCOMES = ("nothing", *BY_NAME)
 LEAST_SEEN = 2
 LEAST_WEIGHT = 0.22
-"""Below it, for every outcome, a sign is left out: thousands of signs cost the hook more than they tell it."""
+"""Below it, for every outcome, a feature is left out: thousands of features cost the hook more than they tell it."""
 
 LENIENCY = 0.5
 OF_SOMETHING = 2.0
@@ -43,13 +41,12 @@ OF_SESSIONS = 4.0
 """How much more a sentence of a whole session counts than a single phrase: it stands where sentences really stand."""
 
 FOLDS = 4
-LEXICONS = Lexicons()
 
 
 class Example(NamedTuple):
     """What is seen of one sentence, what it is, and how much it counts."""
 
-    signs: list[str]
+    features: list[str]
     outcome: str
     importance: float
 
@@ -66,8 +63,8 @@ def run(options: argparse.Namespace) -> int:
         check(taught, examples)
         return 0
     text = fit([example for one in taught for example in examples[id(one)]])
-    Path(FILE).write_text(text, encoding="utf-8")
-    print(f"{text.count(chr(10)):,} signs written to {FILE}")
+    Path(WEIGHTS).write_text(text, encoding="utf-8")
+    print(f"{text.count(chr(10)):,} features written to {WEIGHTS}")
     return 0
 
 
@@ -81,22 +78,24 @@ def _amount(taught: Sequence[Session]) -> str:
 def learn(session: Session) -> list[Example]:
     """The sentences of a session as examples."""
     said = [message for message in session.messages if message.kind != "injected"]
-    whole = Scene(Ending(said, is_whole=True), LEXICONS)
+    whole = Conversation(Ending(said, is_whole=True))
     found = [example for speech in whole.speeches for example in _examples(session, whole, speech, session.label)]
     if session.is_phrase:
         return found
     for end, _ in list(session.stops())[:-1]:
-        scene = Scene(end, LEXICONS)
-        if scene.speeches and not scene.speeches[-1].by_user:
-            last = scene.speeches[-1]
-            found += _examples(session, scene, last, "nothing", but=not _is_agreed_later(session, whole, last))
+        talk = Conversation(end)
+        if talk.speeches and not talk.speeches[-1].by_user:
+            last = talk.speeches[-1]
+            found += _examples(session, talk, last, "nothing", but=not _is_agreed_later(session, whole, last))
     return found
 
 
-def _examples(session: Session, scene: Scene, speech: Speech, label: str, *, but: bool = False) -> Iterable[Example]:
+def _examples(
+    session: Session, talk: Conversation, speech: Speech, label: str, *, but: bool = False
+) -> Iterable[Example]:
     """Examples of a speech; with `but`, none of the labelled sentences."""
     labelled = [session.quotes(line.sentence.raw) for line in speech.lines]
-    shared = of_speech(scene, speech)
+    shared = of_speech(talk, speech)
     for number, line in enumerate(speech.lines):
         if line.is_question or len(line.sentence.words) < 2 or (any(labelled) and not labelled[number]):
             continue
@@ -104,32 +103,32 @@ def _examples(session: Session, scene: Scene, speech: Speech, label: str, *, but
             continue
         outcome = label if labelled[number] else "nothing"
         importance = (1.0 if session.is_phrase else OF_SESSIONS) * (1.0 if outcome == "nothing" else OF_SOMETHING)
-        yield Example([*shared, *of_line(scene, speech, number)], outcome, importance)
+        yield Example([*shared, *of_line(talk, speech, number)], outcome, importance)
 
 
-def _is_agreed_later(session: Session, whole: Scene, speech: Speech) -> bool:
+def _is_agreed_later(session: Session, whole: Conversation, speech: Speech) -> bool:
     raws = [line.sentence.raw for line in speech.lines]
     same = (one for one in whole.speeches if [line.sentence.raw for line in one.lines] == raws)
     return session.label == "decision" and any(whole.is_accepted(one) for one in same)
 
 
 def fit(examples: Sequence[Example]) -> str:
-    """The text of a weights file: all signs are weighed, and those that turn out to matter once more by themselves."""
-    seen = Counter(sign for example in examples for sign in set(example.signs))
-    known = sorted(sign for sign in seen if seen[sign] >= LEAST_SEEN)
+    """The text of a weights file: all features are weighed, then those that turn out to matter by themselves."""
+    seen = Counter(feature for example in examples for feature in set(example.features))
+    known = sorted(feature for feature in seen if seen[feature] >= LEAST_SEEN)
     model = _regress(examples, known)
     matters = np.abs(model.coef_).max(axis=0) >= LEAST_WEIGHT
-    kept = [sign for sign, is_kept in zip(known, matters) if is_kept]
+    kept = [feature for feature, is_kept in zip(known, matters) if is_kept]
     model = _regress(examples, kept)
     hundredths = np.rint(np.vstack([model.intercept_, model.coef_.T]) * 100).astype(int)
-    lines = [f"{sign}\t{' '.join(map(str, row))}" for sign, row in zip([ALWAYS, *kept], hundredths)]
+    lines = [f"{feature}\t{' '.join(map(str, row))}" for feature, row in zip([ALWAYS, *kept], hundredths)]
     return "\n".join([f"outcomes\t{' '.join(OUTCOMES)}", *lines])
 
 
 def _regress(examples: Sequence[Example], known: Sequence[str]) -> LogisticRegression:
     """Multinomial logistic regression with an L2 penalty."""
-    places = {sign: place for place, sign in enumerate(known)}
-    rows = [sorted({places[sign] for sign in example.signs if sign in places}) for example in examples]
+    places = {feature: place for place, feature in enumerate(known)}
+    rows = [sorted({places[feature] for feature in example.features if feature in places}) for example in examples]
     ends = np.cumsum([0, *map(len, rows)])
     columns = np.array([place for row in rows for place in row])
     matrix = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), len(places)))
@@ -145,13 +144,13 @@ def check(taught: Sequence[Session], examples: dict[int, list[Example]]) -> None
     for fold in range(FOLDS):
         left_out = authors[fold::FOLDS]
         text = fit([each for one in taught if one.author not in left_out for each in examples[id(one)]])
-        table = Weights(text)
-        print(f"without {' '.join(left_out)}: {text.count(chr(10)):,} signs", flush=True)
+        table = Model(text)
+        print(f"without {' '.join(left_out)}: {text.count(chr(10)):,} features", flush=True)
         mine = [one for one in taught if one.author in left_out and not one.is_phrase]
         scored += [(one, _all_findings(one, table)) for one in mine]
     for bar in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
         _print(f"{bar:.1f}", [_at(one, found, partial(_same, bar)) for one, found in scored])
-    outcomes = [_at(one, found, triage.threshold) for one, found in scored]
+    outcomes = [_at(one, found, triage.default_threshold) for one, found in scored]
     _print("defaults", outcomes)
     for author in authors:
         _print(f"  {author}", [outcome for outcome in outcomes if outcome.session.author == author])
@@ -167,16 +166,16 @@ def _same(bar: float, _: str) -> float:
     return bar
 
 
-def _all_findings(session: Session, table: Weights) -> list[list[Finding]]:
+def _all_findings(session: Session, table: Model) -> list[list[Finding]]:
     """Every candidate at every stop."""
     found = []
     for end, known in session.stops():
-        each = triage.candidates(Scene(end, LEXICONS), table, partial(_same, 0.2))
-        found.append([one for one in each if not triage.is_echo(one.core, known)])
+        each = triage.candidates(Conversation(end), table, partial(_same, 0.2))
+        found.append([one for one in each if not triage.is_said_in(one.core, known)])
     return found
 
 
-def _at(session: Session, found: list[list[Finding]], bar: triage.Bar) -> Outcome:
+def _at(session: Session, found: list[list[Finding]], bar: triage.Threshold) -> Outcome:
     stops = iter(found)
 
     def find(end: Ending, known: tuple[str, ...]) -> list[Finding]:

@@ -78,4 +78,4 @@ def test_a_session_is_replayed_turn_by_turn_and_nothing_is_offered_twice():
     outcome = capture.replay(session("decision")._replace(messages=tuple(turns)), find)
 
     assert seen == [2, 4, 6]
-    assert len(outcome.offered) == 1
+    assert len(outcome.suggested) == 1

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import suggestion_log
+from recollect.capture import suggestions
 from recollect.capture.inbox import Inbox
 from recollect.project import Project
 from recollect.session.ledger import Ledger
@@ -93,7 +93,7 @@ def test_moments_at_which_nothing_is_offered(hook, project, transcript, fields):
     answer = run_hook("stop", {"session_id": "s", "cwd": project.root, "transcript_path": str(transcript), **fields})
 
     assert (answer.code, answer.stdout) == (0, b"")
-    assert suggestion_log.read(project.root) == []
+    assert suggestions.read(project.root) == []
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_sentence_with_a_secret_is_not_offered(hook, project, tmp_path):
     path.write_text("\n".join([*SESSION[:3], line("user", said), *SESSION[4:]]), encoding="utf-8")
 
     assert stop(hook, path).stdout == b""
-    assert suggestion_log.read(project.root) == []
+    assert suggestions.read(project.root) == []
 
 
 def test_evidence_cannot_pose_as_markup(hook, project, tmp_path):

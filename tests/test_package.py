@@ -72,6 +72,7 @@ def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(p
     names = set(package.in_wheel())
     source = ROOT / "src" / "recollect"
     cues = {f"recollect/capture/cues/{path.name}" for path in (source / "capture" / "cues").iterdir()}
+    cues.add("recollect/session/corrections.txt")
 
     assert {"recollect/py.typed", f"recollect-{recollect.__version__}.dist-info/licenses/LICENSE", *cues} <= names
     strangers = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]

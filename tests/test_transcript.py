@@ -157,16 +157,14 @@ def test_an_ending_without_a_prompt(tmp_path):
 
 def test_what_the_transcript_does_not_have_yet_is_put_in(tmp_path):
     path = write(tmp_path / "t.jsonl", user("the login should be hardened"), tool_call("Read"))
-    end = transcript.ending(path, 10)
-    end.add_missing("user", ["no", "the login should be hardened", ""])
-    end.add_missing("assistant", ["Done."])
+    end = transcript.ending(path, 10).with_missing("user", ["no", "the login should be hardened", ""])
+    end = end.with_missing("assistant", ["Done."])
 
     assert texts(end) == ["the login should be hardened", "Read", "no", "Done."]
 
 
 def test_what_lies_before_a_part_of_a_session_is_put_before_it(tmp_path):
     path = write(tmp_path / "t.jsonl", user("old"), *(tool_call(str(n)) for n in range(5)), user("new"))
-    end = transcript.ending(path, 2)
-    end.add_missing("user", ["no, not like that", "new"])
+    end = transcript.ending(path, 2).with_missing("user", ["no, not like that", "new"])
 
     assert texts(end) == ["no, not like that", "4", "new"]

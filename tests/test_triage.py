@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.capture import corrections, sentences, triage
-from recollect.capture.conversation import Scene
-from recollect.capture.cues import _FOLDER, Lexicon, Lexicons
+from recollect.capture import sentences, triage
+from recollect.capture.conversation import Conversation
+from recollect.capture.sentences import FOLDER, Cues
+from recollect.session import ledger
 from recollect.session.transcript import Ending, Message
 
-LEXICONS = Lexicons()
 EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "/p/a.py"})
 READ = Message("assistant", "tool_use", "", "Read", {"file_path": "/p/a.py"})
 SHELL = Message("assistant", "tool_use", "", "Bash", {"command": "make check"})
@@ -35,11 +35,8 @@ def agent(text: str) -> Message:
     return Message("assistant", "text", text)
 
 
-def found(*messages: Message, known: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    return [
-        (one.category, one.core)
-        for one in triage.findings(Ending(list(messages), is_whole=True), LEXICONS, known=known)
-    ]
+def found(*messages: Message, shown: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    return [(one.category, one.core) for one in triage.findings(Ending(list(messages), is_whole=True), shown=shown)]
 
 
 def after_work(text: str) -> list[Message]:
@@ -70,7 +67,7 @@ def test_what_a_user_says_after_something_was_done(text, category):
 def test_a_correction_of_what_was_just_done_is_told_as_one():
     messages = after_work("no, don't use print in this repo, we always use the logger everywhere")
 
-    (finding,) = triage.findings(Ending(messages, is_whole=True), LEXICONS)
+    (finding,) = triage.findings(Ending(messages, is_whole=True))
 
     assert (finding.category, finding.is_correction) == ("preference", True)
 
@@ -145,7 +142,7 @@ def test_what_is_known_already_is_not_found_again():
     known = "Write no SQL in handlers; always go through the repositories of this repo, from the handlers too. Please."
 
     assert found(*after_work(rule)) != []
-    assert found(*after_work(rule), known=(known,)) == []
+    assert found(*after_work(rule), shown=(known,)) == []
 
 
 def test_what_an_agent_says_after_saving_is_about_the_memory():
@@ -171,7 +168,7 @@ def test_of_long_talk_the_newest_is_read():
     talk = [agent("Renamed the variable in all three places, and the tests pass again. " * 30) for _ in range(5)]
 
     assert found(*after_work(DECIDED), *talk) == [("decision", DECIDED)]
-    assert len(Scene(Ending([user("go on"), *talk], is_whole=True), LEXICONS).speeches) == 3
+    assert len(Conversation(Ending([user("go on"), *talk], is_whole=True)).speeches) == 3
 
 
 def test_german_is_understood_too():
@@ -194,7 +191,7 @@ def test_german_is_understood_too():
 def test_evidence_is_always_word_for_word(said):
     messages = [Message(role, "text", text) for role, text in said]
 
-    for one in triage.findings(Ending(messages, is_whole=True), LEXICONS, lambda _: 0.0):
+    for one in triage.findings(Ending(messages, is_whole=True), lambda _: 0.0):
         assert all(any(sentence in message.text for message in messages) for sentence in one.evidence)
         assert one.core in one.evidence
 
@@ -202,7 +199,7 @@ def test_evidence_is_always_word_for_word(said):
 def test_a_message_that_fell_out_of_the_part_is_no_first_prompt():
     """Only the first prompt of a session is a request and nothing else; a part of a session begins anywhere."""
     text = "no, don't use print here, in this repo we always use the logger"
-    part = triage.findings(Ending([user(text), EDIT, agent("Done.")], is_whole=False), LEXICONS)
+    part = triage.findings(Ending([user(text), EDIT, agent("Done.")], is_whole=False))
 
     assert [(one.category, one.is_correction) for one in part] == [("preference", True)]
 
@@ -210,15 +207,14 @@ def test_a_message_that_fell_out_of_the_part_is_no_first_prompt():
 def test_thresholds_decide():
     messages = after_work(DECIDED)
 
-    assert triage.findings(Ending(messages, is_whole=True), LEXICONS, lambda _: 1.01) == []
-    assert len(triage.findings(Ending(messages, is_whole=True), LEXICONS, lambda _: 0.01)) >= 1
+    assert triage.findings(Ending(messages, is_whole=True), lambda _: 1.01) == []
+    assert len(triage.findings(Ending(messages, is_whole=True), lambda _: 0.01)) >= 1
 
 
 def test_no_single_cue_is_enough():
     """A booster, a second cue or something done must come to it: what the spec calls a booster nearby."""
-    lexicon = LEXICONS.of("en")
     alone = [["we", "decided"], ["always", "use"], ["turns", "out"], ["for", "now"]]
-    assert all(lexicon.tags(words) for words in alone)
+    assert all(sentences.load_cues("en", set(words)).tags(words) for words in alone)
 
     for words in alone:
         assert found(*after_work(" ".join(words) + " xyzzy")) == []
@@ -240,11 +236,11 @@ def test_no_single_cue_is_enough():
     ],
 )
 def test_sentences(text, raws):
-    assert [sentence.raw for sentence in sentences.split_sentences(text)] == raws
+    assert [sentence.raw for sentence in sentences.split(text)] == raws
 
 
 def test_paths_and_code_are_no_words():
-    (sentence,) = sentences.split_sentences("add it to docs/api/limits.md and `always use` call()")
+    (sentence,) = sentences.split("add it to docs/api/limits.md and `always use` call()")
 
     assert [word for word in sentence.words if word != sentences.CODE] == ["add", "it", "to", "and"]
     assert sentence.has_code
@@ -265,25 +261,25 @@ def test_paths_and_code_are_no_words():
     ],
 )
 def test_phrases(phrase, words, fits):
-    lexicon = Lexicon({"spelling": {}, "phrases": {"tag": [phrase]}})
+    cues = Cues({"spelling": {}, "phrases": {"tag": [phrase]}}, set(words.split()))
 
-    assert lexicon.tags(words.split()) == ({"tag": 1} if fits else {})
+    assert cues.tags(words.split()) == ({"tag": 1} if fits else {})
 
 
 def test_a_misspelling_is_read_as_what_it_stands_for():
-    lexicon = Lexicon({"spelling": {"dont": "don't"}, "phrases": {"tag": ["don't use"]}})
+    cues = Cues({"spelling": {"dont": "don't"}, "phrases": {"tag": ["don't use"]}}, {"dont", "use"})
 
-    assert lexicon.tags(["dont", "use"]) == {"tag": 1}
+    assert cues.tags(["dont", "use"]) == {"tag": 1}
 
 
 def test_languages_are_told_by_their_common_words():
-    with open(os.path.join(_FOLDER, "languages.json"), encoding="utf-8") as file:
+    with open(os.path.join(FOLDER, "languages.json"), encoding="utf-8") as file:
         assert all(json.load(file).values())
 
 
 @pytest.mark.parametrize("name", ["de", "en", "es"])
 def test_a_word_list_is_well_formed(name):
-    with open(os.path.join(_FOLDER, f"{name}.json"), encoding="utf-8") as file:
+    with open(os.path.join(FOLDER, f"{name}.json"), encoding="utf-8") as file:
         data = json.load(file)
 
     for tag, phrases in data["phrases"].items():
@@ -311,11 +307,11 @@ def test_a_word_list_is_well_formed(name):
     ],
 )
 def test_prompts_that_sound_like_a_correction(prompt, is_one):
-    assert corrections.is_one(prompt) is is_one
+    assert ledger.is_correction(prompt) is is_one
 
 
 def tags_of(language: str) -> set[str]:
-    with open(os.path.join(_FOLDER, f"{language}.json"), encoding="utf-8") as file:
+    with open(os.path.join(FOLDER, f"{language}.json"), encoding="utf-8") as file:
         return set(json.load(file)["phrases"])
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recollect.capture import suggestion_log
+from recollect.capture import suggestions
 
 from .conftest import DECISION, NOW, in_own_process
 
@@ -32,14 +32,14 @@ def test_a_draft_waits_in_the_inbox_and_is_no_record(project, recollect):
 
 
 def test_a_draft_that_answers_an_offer_carries_its_evidence(project, recollect):
-    made = suggestion_log.note(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
+    made = suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
 
     recollect("save", "decision", "--draft", "--json", "--offer", made.key, stdin=json.dumps(RECORD))
 
     (waiting,) = json.loads(recollect("inbox", "--json").out)["drafts"]
     assert (waiting["session"], waiting["evidence"]) == ("s-1", ["we go with rows of a table"])
     assert waiting["record"]["source"] == 'session s-1: "we go with rows of a table"'
-    assert [one.state for one in suggestion_log.read(str(project))] == ["drafted"]
+    assert [one.state for one in suggestions.read(str(project))] == ["drafted"]
 
 
 def test_an_offer_nobody_made_is_refused(recollect):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture import suggestion_log
+from recollect.capture import suggestions
 
 from .conftest import BIN, NOW, in_own_process
 
@@ -23,7 +23,7 @@ NAME = "jobs-are-rows-of-a-table"
 @pytest.fixture
 def drafted(project, recollect):
     """One draft in the inbox, made in answer to an offer."""
-    made = suggestion_log.note(str(project), "offered", "decision", "s-1", ("we go with rows",))
+    made = suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows",))
     recollect("save", "decision", "--draft", "--offer", made.key, stdin=json.dumps(RECORD))
     return made
 
@@ -44,7 +44,7 @@ def test_an_accepted_draft_becomes_a_record_with_origin_and_evidence(project, re
     assert (record["origin"], record["source"]) == ("agent", 'session s-1: "we go with rows"')
     assert record["changes"] == [{"date": NOW, "summary": "Accepted from the inbox"}]
     assert drafts(recollect) == []
-    assert [one.state for one in suggestion_log.read(str(project))] == ["saved"]
+    assert [one.state for one in suggestions.read(str(project))] == ["saved"]
 
 
 def test_the_evidence_is_shown(recollect, drafted):
@@ -60,9 +60,9 @@ def test_a_rejected_draft_is_gone_and_remembered(project, recollect, drafted):
 
     assert drafts(recollect) == []
     assert recollect("list").out == ""
-    made = suggestion_log.read(str(project))
+    made = suggestions.read(str(project))
     assert [one.state for one in made] == ["rejected"]
-    assert suggestion_log.were_made(made, ("We go with rows!",))
+    assert suggestions.were_made(made, ("We go with rows!",))
 
 
 def test_an_edited_draft_is_saved_as_edited(project, recollect, drafted, monkeypatch, tmp_path):

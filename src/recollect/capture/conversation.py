@@ -1,66 +1,52 @@
-"""Scene: the last messages of a session as speeches, with what was done around each.
+"""The last messages of a session as sentences with their cues, and what the tools did around each message.
 
-The Stop hook sets it after every turn: no regular expressions here.
+The Stop hook reads it after every turn: no regular expressions here.
 """
 
 from __future__ import annotations
 
 from itertools import accumulate
 
-from recollect.capture import corrections, tool_activity
-from recollect.capture.sentences import split_sentences
+from recollect.capture import sentences
+from recollect.coldstart import NamedTuple
+from recollect.session import ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.capture.cues import Lexicons
+    from collections.abc import Sequence
+
     from recollect.capture.sentences import Sentence
     from recollect.session.transcript import Ending, Message
 
+EDITORS = {"Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path", "NotebookEdit": "notebook_path"}
+SHELLS = ("Bash", "PowerShell")
+OURS = "recollect "
+"""How our own commands begin: what an agent says after running one is about the memory, not the project."""
+
+_FAILED = ("Exit code ", "error", "Error", "ERROR", "FAILED", "FAILURE", "fatal:", "Traceback", "panic", "PANIC")
 _NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
 _PASTED = 40
 """Sentences above which a prompt is a pasted document rather than speech."""
 
 _MOST_READ = 3_000
-"""Characters that are read of what either side said."""
+"""Characters that are read of what either side said: the newest. The rest was read when its own turn ended."""
 
 _NEVER = 1_000_000
 
 
-def _read(messages: list[Message]) -> list[tuple[int, str, list[Sentence]]]:
-    """What was said, as far back as there is room: what came before was read when its own turn ended."""
-    room = {"user": _MOST_READ, "assistant": _MOST_READ}
-    found = []
-    for at in range(len(messages) - 1, -1, -1):
-        message = messages[at]
-        if message.kind != "text" or room.get(message.role, 0) <= 0:
-            continue
-        sentences = split_sentences(message.text)
-        if message.role == "user" and len(sentences) > _PASTED:
-            continue
-        ends = list(accumulate([len(sentence.raw) for sentence in sentences]))
-        read = [one for one, end in zip(sentences, [0, *ends]) if end < room[message.role]]
-        if read:
-            room[message.role] -= ends[len(read) - 1]
-            found.append((at, message.role, read))
-    return found[::-1]
-
-
-class Line:
+class Line(NamedTuple):
     """One sentence of a speech, and the tags its words carry."""
 
-    __slots__ = ("is_question", "sentence", "tags")
-
-    def __init__(self, sentence: Sentence, tags: dict[str, int]) -> None:
-        self.sentence = sentence
-        self.tags = tags
-        self.is_question = sentence.is_question or "question" in tags
+    sentence: Sentence
+    tags: dict[str, int]
+    is_question: bool
 
     def has(self, *tags: str) -> bool:
         # Not `any`: this is asked thousands of times, and a generator costs more than the search.
         return not self.tags.keys().isdisjoint(tags)
 
     @property
-    def weighs(self) -> bool:
+    def asks_which(self) -> bool:
         """Whether it asks for one thing or another."""
         return self.is_question and any(word in ("or", "oder", "o") for word in self.sentence.words)
 
@@ -74,34 +60,31 @@ class Line:
         return any(word[:1].isupper() and word[:2] not in ("I", "I'") for word in self.sentence.raw.split()[1:])
 
 
-class Speech:
+class Speech(NamedTuple):
     """One text message: who spoke, what was said, and what the tools did around it."""
 
-    __slots__ = ("acted_before", "at", "corrects", "grounded", "lines", "place", "role")
+    by_user: bool
+    lines: list[Line]
+    at: int
+    """Its place among all messages."""
 
-    def __init__(self, role: str, lines: list[Line], at: int) -> None:
-        self.role = role
-        self.lines = lines
-        self.at = at
-        self.corrects = role == "user" and any(corrections.corrects(line.sentence.raw) for line in lines)
-        self.place = 0
-        self.grounded = False
-        self.acted_before = False
+    place: int
+    """Its place among the speeches."""
 
-    @property
-    def by_user(self) -> bool:
-        return self.role == "user"
+    corrects: bool
+    is_grounded: bool
+    """A tool was used before it in the session."""
+
+    acted_before: bool
+    """A file was edited or a command run since the user's last message."""
 
     def near(self, number: int) -> list[Line]:
         """The lines beside one, without those that ask."""
         around = [self.lines[i] for i in (number - 1, number + 1) if 0 <= i < len(self.lines)]
         return [line for line in around if not line.is_question]
 
-    def has(self, tag: str) -> bool:
-        return any(line.has(tag) for line in self.lines)
-
-    def opens_with(self, tag: str) -> bool:
-        return any(line.has(tag) for line in self.lines[:2])
+    def has(self, *tags: str) -> bool:
+        return any(line.has(*tags) for line in self.lines)
 
     @property
     def asks(self) -> bool:
@@ -115,115 +98,149 @@ class Speech:
 
     @property
     def offers_choice(self) -> bool:
-        items = sum(line.sentence.is_item for line in self.lines)
-        return items >= 2 or any(line.has("options") for line in self.lines)
+        return sum(line.sentence.is_item for line in self.lines) >= 2 or self.has("options")
 
 
-class Scene:
+class Activity:
+    """Files changed, commands run and those of them that failed, in the order they first appeared."""
+
+    __slots__ = ("calls", "failed", "files")
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.calls = 0
+        self.failed: dict[str, None] = {}
+        self.files: dict[str, None] = {}
+        running = ""
+        for message in messages:
+            if message.kind == "tool_use":
+                self.calls += 1
+                path = message.input.get(EDITORS[message.name]) if message.name in EDITORS else None
+                if isinstance(path, str) and path:
+                    self.files[path] = None
+                running = _command(message)
+            elif message.kind == "tool_result":
+                if running and _is_failure(message):
+                    self.failed[running] = None
+                else:
+                    self.failed.pop(running, None)
+                running = ""
+
+    @property
+    def is_substantial(self) -> bool:
+        """Whether enough happened for somebody to want to know where the work stands."""
+        return len(self.files) >= 3 or (bool(self.files) and self.calls >= 8)
+
+
+def _command(message: Message) -> str:
+    command = message.input.get("command")
+    return command.strip() if message.name in SHELLS and isinstance(command, str) else ""
+
+
+def _is_failure(message: Message) -> bool:
+    """Whether a tool's result says that something went wrong."""
+    return message.name == "error" or any(mark in message.text[:4_000] for mark in _FAILED)
+
+
+class Conversation:
     """The speeches of a session's last messages, in order."""
 
-    __slots__ = ("edited_at", "failed_at", "files", "is_busy", "is_whole", "language", "messages", "ran_at", "speeches")
+    __slots__ = (
+        "_acts",
+        "_messages",
+        "activity",
+        "edited_at",
+        "failed_at",
+        "is_whole",
+        "language",
+        "ran_at",
+        "speeches",
+    )
 
-    def __init__(self, end: Ending, lexicons: Lexicons) -> None:
-        self.messages = end.messages
+    def __init__(self, end: Ending) -> None:
         self.is_whole = end.is_whole
-        said = _read(end.messages)
-        # The user's words decide: assistants answer in the user's language, but with much English in between.
-        own = [word for _, role, lines in said if role == "user" for line in lines for word in line.words]
-        self.language = lexicons.language(own)
-        lexicon = lexicons.of(self.language, {word for _, _, lines in said for line in lines for word in line.words})
-        self.speeches = [
-            Speech(role, [Line(sentence, lexicon.tags(sentence.words)) for sentence in sentences], at)
-            for at, role, sentences in said
-        ]
-        self._set_doings()
-        self.speeches = [speech for speech in self.speeches if not self._is_about_memory(speech)]
-        for place, speech in enumerate(self.speeches):
-            speech.place = place
-
-    def _set_doings(self) -> None:
-        messages = self.messages
-        users = [at for at, m in enumerate(messages) if m.role == "user" and m.kind == "text"]
-        tools = [at for at, m in enumerate(messages) if m.kind == "tool_use"]
-        runs = [at for at in tools if messages[at].name in tool_activity.SHELLS]
-        edits = [at for at in tools if messages[at].name in tool_activity.EDITORS]
-        failures = (at for at, m in enumerate(messages) if m.kind == "tool_result" and tool_activity.is_failure(m))
-        done = tool_activity.Activity(messages)
-        self.is_busy = done.is_substantial
-        self.files = len(done.files)
+        self._messages = messages = end.messages
+        self.activity = Activity(messages)
+        failures = (at for at, m in enumerate(messages) if m.kind == "tool_result" and _is_failure(m))
+        self._acts = [(at, message.name) for at, message in enumerate(messages) if message.kind == "tool_use"]
         self.failed_at = next(failures, _NEVER)
-        self.ran_at = min(runs, default=_NEVER)
-        self.edited_at = min(edits, default=_NEVER)
-        for speech in self.speeches:
-            before = max((at for at in users if at < speech.at), default=-1)
-            opens_part = not self.is_whole and before < 0
-            speech.grounded = opens_part or (bool(tools) and tools[0] < speech.at)
-            speech.acted_before = opens_part or any(before < at < speech.at for at in (*runs, *edits))
+        self.ran_at = next((at for at, name in self._acts if name in SHELLS), _NEVER)
+        self.edited_at = next((at for at, name in self._acts if name in EDITORS), _NEVER)
+        texts = _read(messages)
+        # The user's words decide: assistants answer in the user's language, but with much English in between.
+        own = [word for at, lines in texts if messages[at].role == "user" for line in lines for word in line.words]
+        self.language = sentences.language_of(own)
+        cues = sentences.load_cues(self.language, {word for _, lines in texts for line in lines for word in line.words})
+        self.speeches: list[Speech] = []
+        for at, split in texts:
+            tagged = [(sentence, cues.tags(sentence.words)) for sentence in split]
+            lines = [Line(sentence, tags, sentence.is_question or "question" in tags) for sentence, tags in tagged]
+            self._add(at, lines)
 
-    def _is_about_memory(self, speech: Speech) -> bool:
-        """Whether an assistant speaks after having saved something: that is told already."""
-        if speech.by_user:
-            return False
-        for message in reversed(self.messages[: speech.at]):
-            if message.role == "user" and message.kind == "text":
-                return False
-            if message.kind == "tool_use" and tool_activity.is_ours(message):
-                return True
-        return False
+    def _add(self, at: int, lines: list[Line]) -> None:
+        messages = self._messages
+        by_user = messages[at].role == "user"
+        before = max((i for i in range(at) if messages[i].role == "user" and messages[i].kind == "text"), default=-1)
+        if not by_user and any(OURS in _command(message) for message in messages[before + 1 : at]):
+            # It speaks of what it has just saved.
+            return
+        opens_part = not self.is_whole and before < 0
+        acted = any(before < act < at and (name in SHELLS or name in EDITORS) for act, name in self._acts)
+        speech = Speech(
+            by_user,
+            lines,
+            at,
+            len(self.speeches),
+            corrects=by_user and any(ledger.corrects(line.sentence.raw) for line in lines),
+            is_grounded=opens_part or (bool(self._acts) and self._acts[0][0] < at),
+            acted_before=opens_part or acted,
+        )
+        self.speeches.append(speech)
 
-    def before(self, speech: Speech) -> Speech | None:
-        return self.speeches[speech.place - 1] if speech.place else None
+    def asked(self, speech: Speech) -> Speech | None:
+        """The assistant's speech right before a speech."""
+        before = self.speeches[speech.place - 1] if speech.place else None
+        return before if before and not before.by_user else None
 
-    def after(self, speech: Speech) -> Speech | None:
-        place = speech.place + 1
-        return self.speeches[place] if place < len(self.speeches) else None
+    def reply(self, speech: Speech) -> Speech | None:
+        """The user's speech right after a speech."""
+        after = self.speeches[speech.place + 1] if speech.place + 1 < len(self.speeches) else None
+        return after if after and after.by_user else None
 
-    def answers_choice(self, speech: Speech) -> bool:
-        """Whether the user answers an assistant that has just laid out a choice."""
-        before = self.before(speech)
-        return before is not None and not before.by_user and before.offers_choice
+    def around(self, speech: Speech) -> list[Speech]:
+        """A speech with those before and after it."""
+        return self.speeches[max(speech.place - 1, 0) : speech.place + 2]
+
+    def by_user_before(self, speech: Speech) -> list[Speech]:
+        return [earlier for earlier in self.speeches[: speech.place] if earlier.by_user]
 
     def is_first(self, speech: Speech) -> bool:
         """Whether the user has said nothing before in this session."""
-        return self.is_whole and not any(one.by_user for one in self.speeches[: speech.place])
-
-    def answers_question(self, speech: Speech) -> bool:
-        """Whether the assistant's last sentence before a speech was a question."""
-        before = self.before(speech)
-        return before is not None and not before.by_user and before.lines[-1].sentence.is_question
-
-    def asked_or(self, speech: Speech) -> bool:
-        """Whether the user's words before these weighed one thing against another."""
-        earlier = [one for one in self.speeches[: speech.place] if one.by_user]
-        return bool(earlier) and any(line.weighs for line in earlier[-1].lines)
+        return self.is_whole and not self.by_user_before(speech)
 
     def is_accepted(self, speech: Speech) -> bool:
         """Whether the user's very next words agree to what an assistant said."""
-        reply = self.after(speech)
-        return not speech.by_user and reply is not None and reply.by_user and reply.opens_with("accept")
-
-    def has_trouble(self, speech: Speech) -> tuple[bool, bool]:
-        """Whether the user told of trouble before a speech, and whether a tool's result showed it."""
-        told = any(
-            one.by_user and any(line.has("failure", "w.fault") for line in one.lines)
-            for one in self.speeches[: speech.place]
-        )
-        return told, self.failed_at < speech.at
-
-    def is_explained_before(self, speech: Speech) -> bool:
-        """Whether somebody named a cause before a speech."""
-        return any(one.has("cause.strong") for one in self.speeches[: speech.place])
-
-    def is_cured_after(self, speech: Speech) -> bool:
-        """Whether somebody said after a speech that it works."""
-        return any(one.has("solved") or one.has("w.fix") for one in self.speeches[speech.place + 1 :])
+        reply = self.reply(speech)
+        return not speech.by_user and reply is not None and any(line.has("accept") for line in reply.lines[:2])
 
     def is_left(self, speech: Speech) -> bool:
         """Whether the user takes leave in a speech or beside it."""
-        around = self.speeches[max(speech.place - 1, 0) : speech.place + 2]
-        return any(one.by_user and one.has("wrap_up") for one in around)
+        return any(near.by_user and near.has("wrap_up") for near in self.around(speech))
 
-    def beside(self, speech: Speech) -> tuple[str, ...]:
-        """What is said in a speech and in those before and after it."""
-        around = self.speeches[max(speech.place - 1, 0) : speech.place + 2]
-        return tuple(line.sentence.raw for one in around for line in one.lines)
+
+def _read(messages: Sequence[Message]) -> list[tuple[int, list[Sentence]]]:
+    """The texts as far back as there is room, each with its place among the messages."""
+    room = {"user": _MOST_READ, "assistant": _MOST_READ}
+    texts = []
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if message.kind != "text" or room.get(message.role, 0) <= 0:
+            continue
+        split = sentences.split(message.text)
+        if message.role == "user" and len(split) > _PASTED:
+            continue
+        ends = list(accumulate(len(sentence.raw) for sentence in split))
+        read = [sentence for sentence, end in zip(split, [0, *ends]) if end < room[message.role]]
+        if read:
+            room[message.role] -= ends[len(read) - 1]
+            texts.append((at, read))
+    return texts[::-1]

@@ -1,7 +1,8 @@
-"""Signs: what is seen of a sentence, by which triage's model tells what is worth keeping from what is not.
+"""The features of a sentence by which triage's model decides whether it is worth saving.
 
 Four kinds: the cues that the sentence carries, those beside it, its words, and the situation: who speaks, what was done
-before, whether a choice is answered, whether something was broken, whether somebody is leaving.
+before, whether a choice is answered, whether something was broken, whether somebody is leaving. Their names are those
+in `cues/weights.tsv`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from recollect.capture.conversation import Line, Scene, Speech
+    from recollect.capture.conversation import Conversation, Line, Speech
 
 _SPEECH_WIDE = frozenset(
     "hedge one_off task question accept process joke failure correction cause.strong cause.weak solved leftover"
@@ -25,147 +26,143 @@ _STEM = 6
 _REPLY = 8
 
 
-def of_speech(scene: Scene, speech: Speech) -> list[str]:
-    """What all sentences of a speech share."""
+def of_speech(talk: Conversation, speech: Speech) -> list[str]:
+    """The features that all sentences of a speech share."""
     tags = {tag: None for line in speech.lines for tag in line.tags if tag in _SPEECH_WIDE}
-    found = [f"speech {tag}" for tag in tags]
-    found += _work(scene, speech, tags)
-    found += _users(scene, speech) if speech.by_user else _assistants(scene, speech)
+    features = [f"speech {tag}" for tag in tags]
+    features += _work(talk, speech, tags)
+    features += _users(talk, speech) if speech.by_user else _assistants(talk, speech)
     if len(speech.lines) == 1:
-        found.append("alone")
-    return found
+        features.append("alone")
+    return features
 
 
-def of_line(scene: Scene, speech: Speech, number: int) -> list[str]:
-    """What is seen of one sentence beyond that."""
+def of_line(talk: Conversation, speech: Speech, number: int) -> list[str]:
+    """The features of one sentence beyond those."""
     line = speech.lines[number]
     near = speech.near(number)
-    found = [f"own {tag}" for tag in line.tags]
-    found += {f"near {tag}": None for one in near for tag in one.tags}
-    found += words(line)
-    found += _together(line, near)
-    found += _build(scene, speech, line)
+    features = [f"own {tag}" for tag in line.tags]
+    features += {f"near {tag}": None for beside in near for tag in beside.tags}
+    features += _words(line)
+    features += _together(line, near)
+    features += _build(talk, speech, line)
     if speech.by_user:
-        found += _choice(scene, speech, line)
+        features += _choice(talk, speech, line)
     else:
-        found += [f"A {tag}" for tag in line.tags]
-    if scene.is_busy and line.has("leftover") and scene.is_left(speech):
-        found.append("left and leaving")
-    return found
+        features += [f"A {tag}" for tag in line.tags]
+    if talk.activity.is_substantial and line.has("leftover") and talk.is_left(speech):
+        features.append("left and leaving")
+    return features
 
 
-def words(line: Line) -> list[str]:
+def _words(line: Line) -> list[str]:
     """A sentence's words, the pairs of them, and the beginnings of the long ones."""
     row = ["^", *(word if word.isalpha() or not _has_digit(word) else "#" for word in line.sentence.words), "$"]
-    found = [f"u {word}" for word in row[1:-1]]
-    found += [f"b {one} {two}" for one, two in zip(row, row[1:])]
-    found += [f"p {word[:_STEM]}" for word in row if len(word) >= _STEM]
-    return list(dict.fromkeys(found))
+    features = [f"u {word}" for word in row[1:-1]]
+    features += [f"b {first} {second}" for first, second in zip(row, row[1:])]
+    features += [f"p {word[:_STEM]}" for word in row if len(word) >= _STEM]
+    return list(dict.fromkeys(features))
 
 
 def _has_digit(word: str) -> bool:
     return any(char.isdigit() for char in word)
 
 
-def _work(scene: Scene, speech: Speech, tags: Iterable[str]) -> Iterator[str]:
+def _true(facts: dict[str, bool]) -> list[str]:
+    return [name for name, is_so in facts.items() if is_so]
+
+
+def _work(talk: Conversation, speech: Speech, tags: Iterable[str]) -> list[str]:
     """What was done and what went wrong before a speech, and whether the session is being left."""
     who = "U" if speech.by_user else "A"
-    told, seen = scene.has_trouble(speech)
-    ran = scene.ran_at < speech.at
-    if told:
-        yield f"{who} trouble told"
-    if seen:
-        yield f"{who} trouble seen"
-    if told or seen:
-        yield from (f"trouble {tag}" for tag in tags if tag in _CURES)
-        if ran:
-            yield f"{who} trouble ran"
-        if scene.is_explained_before(speech):
-            yield f"{who} trouble explained"
-        if scene.is_cured_after(speech):
-            yield f"{who} trouble cured after"
-    if ran:
-        yield f"{who} ran"
-    if scene.edited_at < speech.at:
-        yield f"{who} edited"
-    if scene.is_busy:
-        yield f"{who} busy"
-        yield from (f"busy {tag}" for tag in tags if tag in _ENDS)
-    if scene.is_left(speech):
-        yield f"{who} leaving"
-        if scene.is_busy:
-            yield f"{who} leaving busy"
-    if scene.after(speech) is None and not speech.by_user:
-        yield "A last"
+    before, after = talk.speeches[: speech.place], talk.speeches[speech.place + 1 :]
+    is_told = any(earlier.by_user and earlier.has("failure", "w.fault") for earlier in before)
+    is_seen = talk.failed_at < speech.at
+    in_trouble = is_told or is_seen
+    is_busy, is_left = talk.activity.is_substantial, talk.is_left(speech)
+    facts = {
+        "trouble told": is_told,
+        "trouble seen": is_seen,
+        "trouble ran": in_trouble and talk.ran_at < speech.at,
+        "trouble explained": in_trouble and any(earlier.has("cause.strong") for earlier in before),
+        "trouble cured after": in_trouble and any(later.has("solved", "w.fix") for later in after),
+        "ran": talk.ran_at < speech.at,
+        "edited": talk.edited_at < speech.at,
+        "busy": is_busy,
+        "leaving": is_left,
+        "leaving busy": is_left and is_busy,
+        "last": not after and not speech.by_user,
+    }
+    features = [f"{who} {name}" for name in _true(facts)]
+    features += [f"trouble {tag}" for tag in tags if in_trouble and tag in _CURES]
+    return features + [f"busy {tag}" for tag in tags if is_busy and tag in _ENDS]
 
 
-def _users(scene: Scene, speech: Speech) -> Iterator[str]:
+def _users(talk: Conversation, speech: Speech) -> list[str]:
+    asked = talk.asked(speech)
+    earlier = talk.by_user_before(speech)
     facts = {
         "user": True,
         "corrects": speech.corrects,
         "corrects what was done": speech.corrects and speech.acted_before,
-        "answers a choice": scene.answers_choice(speech),
-        "answers a question": scene.answers_question(speech),
-        "weighed before": scene.asked_or(speech),
+        "answers a choice": asked is not None and asked.offers_choice,
+        "answers a question": asked is not None and asked.lines[-1].sentence.is_question,
+        "weighed before": bool(earlier) and any(line.asks_which for line in earlier[-1].lines),
         "after an act": speech.acted_before,
-        "first prompt": scene.is_first(speech),
+        "first prompt": talk.is_first(speech),
         "bare answer": speech.is_bare_answer,
         "U asks": speech.asks,
+        f"U sentences {min(len(speech.lines), 4)}": True,
     }
-    yield from (name for name, is_so in facts.items() if is_so)
-    yield f"U sentences {min(len(speech.lines), 4)}"
+    return _true(facts)
 
 
-def _assistants(scene: Scene, speech: Speech) -> Iterator[str]:
-    reply = scene.after(speech)
-    is_accepted = scene.is_accepted(speech)
-    is_open = speech.offers_choice or speech.asks
+def _assistants(talk: Conversation, speech: Speech) -> list[str]:
+    reply = talk.reply(speech)
+    is_accepted = talk.is_accepted(speech)
     facts = {
         "assistant": True,
         "accepted": is_accepted,
         "A offers choice": speech.offers_choice,
         "A asks": speech.asks,
-        "A open": is_open and not is_accepted,
+        "A open": (speech.offers_choice or speech.asks) and not is_accepted,
         "A acted": speech.acted_before,
-        "A not grounded": not speech.grounded,
-        "A answered otherwise": reply is not None and reply.by_user and not is_accepted,
+        "A not grounded": not speech.is_grounded,
+        "A answered otherwise": reply is not None and not is_accepted,
+        "reply not asking": reply is not None and not reply.asks,
     }
-    yield from (name for name, is_so in facts.items() if is_so)
-    if reply is not None and reply.by_user:
-        first = reply.lines[0]
-        begin = [sign for sign in words(first) if sign.startswith(("u ", "b ^"))]
-        yield from (f"r {sign}" for sign in begin[:_REPLY])
-        yield from (f"r {tag}" for tag in first.tags)
-        if not reply.asks:
-            yield "reply not asking"
+    if reply is None:
+        return _true(facts)
+    first = reply.lines[0]
+    start = [feature for feature in _words(first) if feature.startswith(("u ", "b ^"))]
+    return [*_true(facts), *(f"r {feature}" for feature in start[:_REPLY]), *(f"r {tag}" for tag in first.tags)]
 
 
-def _build(scene: Scene, speech: Speech, line: Line) -> Iterator[str]:
+def _build(talk: Conversation, speech: Speech, line: Line) -> list[str]:
     """How a sentence is made."""
     size = len(line.sentence.words)
     facts = {
-        "later statement": speech.by_user and not scene.is_first(speech) and size >= _STATEMENT and not speech.asks,
+        "later statement": speech.by_user and not talk.is_first(speech) and size >= _STATEMENT and not speech.asks,
         "code": line.sentence.has_code,
         "command": line.sentence.has_command,
         "number": line.has_number,
         # German writes every noun with a capital.
-        "name": line.has_name and scene.language != "de",
+        "name": line.has_name and talk.language != "de",
         "short": size < 5,
         "middling": 8 <= size <= 30,
         "long": size > 20,
     }
-    return (name for name, is_so in facts.items() if is_so)
+    return _true(facts)
 
 
-def _choice(scene: Scene, speech: Speech, line: Line) -> Iterator[str]:
+def _choice(talk: Conversation, speech: Speech, line: Line) -> Iterator[str]:
     """How much of a user's sentence takes up what the assistant said before: who picks an option names it."""
-    before = scene.before(speech)
-    if before is None or before.by_user:
+    asked = talk.asked(speech)
+    if asked is None:
         return
     own = _content(line)
-    said = {stem for one in before.lines for stem in _content(one)}
-    shared = len(own & said)
-    kinds = ("echo", "chosen") if before.offers_choice or before.lines[-1].is_question else ("echo",)
+    shared = len(own & {stem for other in asked.lines for stem in _content(other)})
+    kinds = ("echo", "chosen") if asked.offers_choice or asked.lines[-1].is_question else ("echo",)
     for kind in kinds:
         yield f"{kind} {min(shared, 3)}"
         if own:
@@ -196,5 +193,5 @@ def _together(line: Line, near: list[Line]) -> Iterator[str]:
             yield f"{category} boosted"
         if boosts > 1:
             yield f"{category} boosted twice"
-        if any(one.has(*cues) for one in around) and any(one.has(*boosters) for one in around):
+        if any(part.has(*cues) for part in around) and any(part.has(*boosters) for part in around):
             yield f"{category} boosted nearby"

@@ -1,31 +1,48 @@
-"""Inbox: drafts that wait for a person's word. Plain files beside the records, seen by nothing that retrieves."""
+"""Drafts that wait in a store's `inbox/` for a person to accept them. Nothing that retrieves records reads them.
+
+An agent drafts what a session settled. Where no agent can be asked any more, before a conversation is compacted and
+when it ends, a summary of the session is drafted here from its transcript.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
-from recollect import files, paths, timestamps
+from recollect import failure_log, files, paths, timestamps
+from recollect.capture import triage
+from recollect.capture.conversation import Activity
+from recollect.coldstart import NamedTuple
 from recollect.errors import AlreadyExists, BadRecord, NotFound, RecollectError
 from recollect.git import git_files
-from recollect.record import memory, slug
+from recollect.record import compose, memory, slug
 from recollect.record.fields import shorten
 from recollect.record.memory import Memory
+from recollect.session import transcript
+from recollect.session.transcript import Ending
+from recollect.settings import Settings
+from recollect.text import cut
 
-MACHINE_PREFIX = "session-"
-_LARGEST = memory.LARGEST_FILE
+_SUMMARY_PREFIX = "session-"
+_TEXTS = ("made_at", "session", "offer", "updates", "supersedes")
+_MOST_NAMED = 12
+"""Files that a summary names."""
+
+_MOST_LISTED = 5
+"""Failed commands and next actions that it lists."""
 
 
 class Draft(NamedTuple):
-    """A record that is proposed, and what it rests on."""
+    """A record that waits for review, and what it rests on."""
 
     name: str
     record: Memory
     made_at: str = ""
     session: str = ""
     offer: str = ""
+    """The id of the suggestion it answers, under the name it has in the file."""
+
     evidence: tuple[str, ...] = ()
     updates: str = ""
     """The record it would change, if it is no new one."""
@@ -50,10 +67,7 @@ class Inbox:
 
     def __init__(self, store_root: str) -> None:
         self.root = store_root
-
-    @property
-    def folder(self) -> str:
-        return os.path.join(self.root, paths.INBOX)
+        self.folder = os.path.join(store_root, paths.INBOX)
 
     def put(self, draft: Draft, *, replacing: bool = False) -> Draft:
         """Write a draft; one of the same name is replaced only by another of the same session, or knowingly."""
@@ -63,7 +77,7 @@ class Inbox:
                 fix=f"recollect review --accept {draft.name}, or --reject {draft.name}, then save again",
             )
         git_files.ensure(self.root)
-        files.write(self._path(draft.name), _render(draft))
+        files.write(self.path(draft.name), _render(draft))
         return draft
 
     def _is_taken(self, draft: Draft) -> bool:
@@ -75,21 +89,29 @@ class Inbox:
     def get(self, name: str) -> Draft:
         """A draft by its name."""
         try:
-            with open(self._path(name), "rb") as file:
-                data = file.read(_LARGEST + 1)
+            data = files.read(self.path(name), memory.LARGEST_FILE + 1)
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox lists them") from None
         except OSError as error:
             raise BadRecord(f"inbox/{name}: {error}", fix="check the file's type and permissions") from error
         return _parse(name, data)
 
-    def scan(self) -> Iterator[Union[Draft, BrokenDraft]]:
+    def find(self, name: str) -> Union[Draft, BrokenDraft]:
+        """A draft by its name, readable or not; NotFound if there is none."""
+        try:
+            return self.get(name)
+        except NotFound:
+            raise
+        except RecollectError as error:
+            return BrokenDraft(name, error)
+
+    def scan(self) -> list[Union[Draft, BrokenDraft]]:
         """Every file of the inbox, oldest draft first, read or found broken."""
-        found = [self._read(name) for name in self.names()]
-        yield from sorted(found, key=lambda one: (getattr(one, "made_at", ""), one.name))
+        drafts = [self.find(name) for name in self.names()]
+        return sorted(drafts, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
 
     def drafts(self) -> list[Draft]:
-        return [one for one in self.scan() if isinstance(one, Draft)]
+        return [draft for draft in self.scan() if isinstance(draft, Draft)]
 
     def names(self) -> list[str]:
         try:
@@ -98,17 +120,12 @@ class Inbox:
             return []
         return sorted(name[:-5] for name in listed if name.endswith(".json") and name[0] != ".")
 
-    def _read(self, name: str) -> Union[Draft, BrokenDraft]:
-        try:
-            return self.get(name)
-        except RecollectError as error:
-            return BrokenDraft(name, error)
-
     def drop(self, name: str) -> None:
         """Take a draft out of the inbox."""
-        files.remove(self._path(name))
+        files.remove(self.path(name))
 
-    def _path(self, name: str) -> str:
+    def path(self, name: str) -> str:
+        """The file of a draft; NotFound for what cannot be a draft's name."""
         plain = name[: -len(".json")] if name.endswith(".json") else name
         if not plain or plain.strip(".") == "" or "/" in plain or os.sep in plain or "\0" in plain:
             raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox lists them")
@@ -120,18 +137,10 @@ def draft_of(record: Memory, **about: Any) -> Draft:
     return Draft(record.id, record, made_at=timestamps.now(), **about)
 
 
-def machine_name(session: str) -> str:
-    """The name of the one summary a session may have drafted by us."""
-    return f"{MACHINE_PREFIX}{slug.of(session)[:40] or 'unnamed'}"
-
-
 def _render(draft: Draft) -> bytes:
-    about = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in draft._asdict().items()
-        if key not in ("name", "record") and value
-    }
-    body = {"draft": about, "record": memory.to_json(draft.record)}
+    about: dict[str, Any] = {key: getattr(draft, key) for key in _TEXTS}
+    about["evidence"] = list(draft.evidence)
+    body = {"draft": {key: value for key, value in about.items() if value}, "record": memory.to_json(draft.record)}
     return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
 
@@ -148,4 +157,59 @@ def _parse(name: str, data: bytes) -> Draft:
     return Draft(name, record, evidence=quotes, **texts)
 
 
-_TEXTS = ("made_at", "session", "offer", "updates", "supersedes")
+def draft_summary(
+    *, project: str, store: str, session: str, transcript_path: str, settings: Settings, now: str = ""
+) -> Draft | None:
+    """Put a summary of a session into the inbox, in the place of an earlier one; None if too little happened."""
+    messages = transcript.messages(transcript_path)
+    activity = Activity(messages)
+    box = Inbox(store)
+    if not session or not activity.is_substantial or _has_better(box, session):
+        return None
+    goal = cut(" ".join(transcript.first_prompt(transcript_path).split()), 300)
+    fields = _summary(activity, goal, triage.leftovers(Ending(messages, is_whole=False)), project)
+    fields["source"] = f"session {session}, summed up by recollect from its transcript"
+    try:
+        record = compose.compose("session_summary", fields, now=now or timestamps.now())
+        name = f"{_SUMMARY_PREFIX}{slug.of(session)[:40] or 'unnamed'}"
+        draft = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
+    except RecollectError as error:
+        failure_log.leave("session summary", str(error))
+        return None
+    _drop_older(box, settings.count("categories.session_summary.max_retained"))
+    return draft
+
+
+def _summary(activity: Activity, goal: str, left: list[str], project: str) -> dict[str, Any]:
+    """What is known of a session as the fields of a record."""
+    inside = project + os.sep
+    changed = [path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else path for path in activity.files]
+    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    goal = goal or "Unknown: the first prompt is no longer in the transcript"
+    return {
+        "title": f"Session: {cut(goal, 90)}",
+        "tags": ["machine-made", "session"],
+        "related_files": [path for path in changed if not path.startswith("/")][:_MOST_NAMED],
+        "origin": "tool",
+        "confidence": 0.3,
+        "content": {
+            "goal": goal,
+            "outcome": "partial",
+            "completed": [f"Changed {len(changed)} files: {', '.join(changed[:_MOST_NAMED])}{more}"],
+            "next_actions": left[:_MOST_LISTED],
+            "blockers": [f"Failed when last run: {cut(line, 200)}" for line in list(activity.failed)[:_MOST_LISTED]],
+        },
+    }
+
+
+def _has_better(box: Inbox, session: str) -> bool:
+    """Whether the agent has drafted a summary of this session itself."""
+    drafts = (draft for draft in box.drafts() if draft.session == session and not draft.is_machine_made)
+    return any(draft.record.category == "session_summary" for draft in drafts)
+
+
+def _drop_older(box: Inbox, most: int) -> None:
+    """Machine-made summaries that nobody looked at make room for newer ones."""
+    drafts = [draft for draft in box.drafts() if draft.is_machine_made and draft.name.startswith(_SUMMARY_PREFIX)]
+    for draft in drafts[: max(len(drafts) - most, 0)]:
+        box.drop(draft.name)

@@ -1,21 +1,156 @@
-"""Review: what becomes of a draft. Accepted, it is a record with its origin; rejected, its evidence is remembered."""
+"""What becomes of a draft or a new record: accepted, merged into a record that is there, refused, or rejected.
+
+Whether the store says it already is decided by what records say: the probability that they are about the same thing,
+how much of their wording they share, and whether they contradict each other. A shared tag decides nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
-from recollect.capture import near_duplicates, suggestion_log
+from recollect.audit import audit_item, contradictions
+from recollect.audit.audit_item import likeness
+from recollect.capture import suggestions, triage
 from recollect.capture.inbox import BrokenDraft, Draft, Inbox
-from recollect.errors import RecollectError
+from recollect.categories import BY_NAME
+from recollect.coldstart import NamedTuple
+from recollect.errors import NearDuplicate, RecollectError, Reverses
 from recollect.git import git_files
-from recollect.record import compose, memory
+from recollect.record import compose, memory, summary_line
+from recollect.record.fields import shorten
 from recollect.record.memory import HistoryEntry, Memory
-from recollect.store.store import Entry
+from recollect.search import gate, index, rank, stopwords, terms
+from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 
+SAME = 0.6
+"""Share of wording from which two records say the same."""
+
+RELATED = 0.3
+PROBABLE = gate.HIGH
+_CANDIDATES = 8
+_LONGEST_QUERY = 1_200
 _LONGEST_SOURCE = 1_000
 _MOST_TRIGGERS = 8
+_WORKING = frozenset(category.name for category in BY_NAME.values() if not category.is_rule)
+_CONTRAST = frozenset("not instead rather over statt nicht anstelle sondern".split())
+_ORDER = ("same", "reverses", "update", "related")
+
+
+class Neighbour(NamedTuple):
+    """A record near a new one: how probably it is about the same thing, and what it means for the new one."""
+
+    entry: Entry
+    probability: float
+    likeness: float
+    verdict: str
+    """`same`, `reverses`, `update` or `related`."""
+
+    reason: str = ""
+
+    @property
+    def memory(self) -> Memory:
+        return self.entry.memory
+
+
+def nearest(store: Store, record: Memory, most: int = 3) -> list[Neighbour]:
+    """The records nearest to a new one, those that matter most first."""
+    if not store.exists:
+        return []
+    query = f"{record.title}\n{summary_line.of(record)}"
+    near = [
+        _compared(record, entry, probability)
+        for entry, probability in _matches(store, query, _CANDIDATES, hook=False)
+        if entry.memory.is_current and entry.memory.id not in record.supersedes
+    ]
+    near = [each for each in near if each.probability >= PROBABLE or each.verdict != "related"]
+    return sorted(near, key=lambda each: (_ORDER.index(each.verdict), -each.likeness, -each.probability))[:most]
+
+
+def _matches(store: Store, query: str, most: int, *, hook: bool) -> Iterator[tuple[Entry, float]]:
+    for match in rank.find(index.open(store.root, hook=hook), query[:_LONGEST_QUERY], limit=most, mode="search"):
+        try:
+            yield store.read(match.path), match.probability
+        except RecollectError:
+            continue
+
+
+def saying(store_root: str, sentence: str) -> Memory | None:
+    """The current record that says what a sentence says, if there is one: its words are all there."""
+    records = (entry.memory for entry, _ in _matches(Store(store_root), sentence, 3, hook=True))
+    return next((each for each in records if each.is_current and triage.is_said_in(sentence, [_text(each)])), None)
+
+
+def closest(store_root: str, text: str) -> Memory | None:
+    """The record a text is most probably about, if any is probable."""
+    matches = _matches(Store(store_root), text, 1, hook=True)
+    return next((entry.memory for entry, probability in matches if probability >= PROBABLE), None)
+
+
+def refuse(near: Sequence[Neighbour], retry: str) -> None:
+    """NearDuplicate or Reverses if the nearest record must be dealt with knowingly; `retry` is what to run then."""
+    if not near or near[0].verdict not in ("same", "reverses"):
+        return
+    record, reason = near[0].memory, near[0].reason
+    where = f"{near[0].entry.path} ({shorten(record.title)})"
+    if near[0].verdict == "same":
+        raise NearDuplicate(
+            f"{where} says nearly the same: {reason}",
+            fix=f"{retry} --update {record.id} to change it, or --force if it is another thing; or leave it",
+        )
+    raise Reverses(
+        f"this reverses {where}: {reason}. Supersede it?",
+        fix=f"{retry} --supersedes {record.id} if it no longer holds, --update {record.id} to correct it,"
+        " or --force if both hold",
+    )
+
+
+def _compared(record: Memory, entry: Entry, probability: float) -> Neighbour:
+    other = entry.memory
+    statements, texts = zip(*((summary_line.of(each), _text(each)) for each in (record, other)))
+    alike = max(likeness(*(frozenset(terms.stream(text)) for text in pair)) for pair in (statements, texts))
+    same_kind = record.category == other.category or not {record.category, other.category} & _WORKING
+    reason = _reversal(record, other) if same_kind else ""
+    verdict = "reverses" if reason else "related"
+    if not reason and record.category == other.category:
+        titles = (set(terms.stream(each.title)) - stopwords.ENGLISH for each in (record, other))
+        if alike >= SAME and set.intersection(*titles):
+            verdict, reason = "same", f"{alike:.0%} of the wording is the same"
+        elif alike >= RELATED and probability >= PROBABLE:
+            verdict, reason = "update", "it is about the same thing"
+    return Neighbour(entry, probability, alike, verdict, reason)
+
+
+def _reversal(record: Memory, other: Memory) -> str:
+    """In what two records contradict each other; empty if they do not."""
+    conflicts = contradictions.conflicts([audit_item.of(record), audit_item.of(other)])
+    if conflicts:
+        return conflicts[0].reason
+    # One says A and not B where the other says B and not A.
+    swapped = any(
+        first[0] & second[1] and first[1] & second[0]
+        for first in _preferences(record)
+        for second in _preferences(other)
+    )
+    return "one prefers what the other puts second" if swapped else ""
+
+
+def _preferences(record: Memory) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """What stands before and after the word of contrast in a record's title and statement, without what both share."""
+    pairs = []
+    for text in (record.title, audit_item.of(record).statement.split(". ")[0]):
+        words = text.lower().replace(",", " ").split()
+        at = next((number for number, word in enumerate(words) if word in _CONTRAST), 0)
+        chosen, rejected = (frozenset(terms.stream(" ".join(part))) for part in (words[:at], words[at + 1 :]))
+        if at and rejected:
+            pairs.append((chosen - rejected, rejected - chosen))
+    return pairs
+
+
+def _text(record: Memory) -> str:
+    item = audit_item.of(record)
+    return f"{item.title}\n{item.text[:20_000]}"
 
 
 def source(session: str, evidence: tuple[str, ...]) -> str:
@@ -28,12 +163,13 @@ def accept(writer: Writer, box: Inbox, draft: Draft, *, project: str, force: boo
     """Make a draft a record: a new one, a change of the one it updates, or the successor of the one it supersedes."""
     if draft.updates:
         return merge(writer, box, draft, draft.updates, project=project)
-    record = _dated(compose.checked(memory.to_json(draft.record)), writer.now)
-    if not force and not draft.supersedes:
-        near = near_duplicates.nearest(writer.store, record)
-        near_duplicates.refuse(near, f"recollect review --accept {draft.name}")
+    record = compose.checked(memory.to_json(draft.record))
+    accepted = HistoryEntry(writer.now, "Accepted from the inbox")
+    record = record._replace(created_at=writer.now, updated_at=writer.now, changes=(accepted,))
     if draft.supersedes:
         writer.store.get(draft.supersedes)
+    elif not force:
+        refuse(nearest(writer.store, record), f"recollect review --accept {draft.name}")
     entry = writer.save(record)
     git_files.ensure(writer.store.root)
     if draft.supersedes:
@@ -52,11 +188,17 @@ def merge(writer: Writer, box: Inbox, draft: Draft, into: str, *, project: str) 
 
 
 def reject(box: Inbox, draft: Union[Draft, BrokenDraft], *, project: str) -> None:
-    """Throw a draft away and remember its evidence, so that it is not offered again."""
+    """Throw a draft away and remember its evidence, so that it is not suggested again."""
     if isinstance(draft, Draft):
         _settle(box, draft, project, "rejected")
     else:
         box.drop(draft.name)
+
+
+def _settle(box: Inbox, draft: Draft, project: str, state: str) -> None:
+    evidence = draft.evidence or (draft.record.title,)
+    suggestions.add(project, state, draft.record.category, draft.session, evidence)
+    box.drop(draft.name)
 
 
 def merged(record: Memory, draft: Memory) -> dict[str, Any]:
@@ -64,13 +206,12 @@ def merged(record: Memory, draft: Memory) -> dict[str, Any]:
     content = {
         key: _grown(record.content.get(key), value)
         for key, value in draft.content.items()
-        if value != record.content.get(key) and (draft.category == record.category)
+        if value != record.content.get(key) and draft.category == record.category
     }
     patch: dict[str, Any] = {"content": content} if content else {}
-    if set(draft.tags) - set(record.tags):
-        patch["tags"] = list(draft.tags)
-    if set(draft.related_files) - set(record.related_files):
-        patch["related_files"] = list(draft.related_files)
+    for field in ("tags", "related_files"):
+        if set(getattr(draft, field)) - set(getattr(record, field)):
+            patch[field] = list(getattr(draft, field))
     triggers = list(dict.fromkeys((*record.triggers, *draft.triggers)))[:_MOST_TRIGGERS]
     if triggers != list(record.triggers):
         patch["triggers"] = triggers
@@ -87,30 +228,9 @@ def _grown(old: Any, new: Any) -> Any:
     return new
 
 
-def _dated(record: Memory, now: str) -> Memory:
-    accepted = HistoryEntry(now, "Accepted from the inbox")
-    return record._replace(created_at=now, updated_at=now, changes=(accepted,))
-
-
-def _settle(box: Inbox, draft: Draft, project: str, state: str) -> None:
-    evidence = draft.evidence or (draft.record.title,)
-    suggestion_log.note(project, state, draft.record.category, draft.session, evidence)
-    box.drop(draft.name)
-
-
 def preview(writer: Writer, draft: Draft, into: str) -> tuple[Memory, Memory]:
     """The record as it is, and as it would be with the draft merged into it."""
     from recollect.record import lifecycle
 
     before = writer.store.get(into).memory
     return before, lifecycle.revised(before, merged(before, draft.record), now=writer.now)
-
-
-def find(box: Inbox, name: str) -> Union[Draft, BrokenDraft]:
-    """A draft by its name, readable or not; NotFound if there is none."""
-    if name not in box.names():
-        return box.get(name)
-    try:
-        return box.get(name)
-    except RecollectError as error:
-        return BrokenDraft(name, error)

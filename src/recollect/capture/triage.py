@@ -1,102 +1,122 @@
-"""Triage: what of a session may be worth keeping. Deterministic: messages in, findings out, nothing else touched.
+"""Which sentences of a session may be worth saving. Deterministic: messages in, findings out, nothing else touched.
 
-Every sentence is looked at with the ones beside it and the situation it stands in (`signs`). One linear model makes of
-that the probability of each category; its weights are fitted by `python -m bench triage` and committed. No sign alone
-is enough.
+Every sentence is described by `features`: its words and cues, those beside it, and the situation. One linear model
+makes of them the probability of each category. Its weights are fitted by `python -m bench triage` and lie in
+`cues/weights.tsv`: a line is a feature and, in hundredths, what it adds to each outcome; the first names the outcomes.
 """
 
 from __future__ import annotations
 
-from recollect.capture import features
-from recollect.capture.conversation import Scene
-from recollect.capture.model import Weights
+import os
+from math import exp
+
+from recollect import files
+from recollect.capture import features, sentences
+from recollect.capture.conversation import Conversation
 from recollect.categories import BY_NAME
+from recollect.coldstart import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from recollect.capture.conversation import Line, Speech
-    from recollect.capture.cues import Lexicons
     from recollect.session.transcript import Ending
 
-    Bar = Callable[[str], float]
+    Threshold = Callable[[str], float]
 
-_ECHO = 0.75
+WEIGHTS = os.path.join(sentences.FOLDER, "weights.tsv")
+ALWAYS = "always"
+"""The feature that every sentence has."""
+
+_LARGEST = 4_000_000
+_REPEATED = 0.75
+"""Share of a sentence's words that a text must have to say the same."""
+
 _FEWEST_WORDS = 2
 _SOME_FILES = 2
-_A_REPORT = 7
+_REPORT = 7
 """Words below which what an assistant says is a report of what it did."""
 
 _FEWEST_CUES = 2
 
 
-class Finding:
-    """Something worth keeping: its category, how probably so, the words it rests on, and what is said around them."""
+class Model:
+    """For each feature what it adds to every outcome."""
 
-    __slots__ = ("around", "category", "core", "evidence", "is_correction", "score")
+    __slots__ = ("_lines", "_parsed", "outcomes")
 
-    def __init__(
-        self,
-        category: str,
-        score: float,
-        core: str,
-        evidence: tuple[str, ...],
-        *,
-        around: tuple[str, ...] = (),
-        is_correction: bool = False,
-    ) -> None:
-        self.category = category
-        self.score = score
-        self.core = core
-        self.evidence = evidence
-        self.around = around
-        self.is_correction = is_correction
+    def __init__(self, text: str) -> None:
+        parts = text.replace("\n", "\t").split("\t")
+        self.outcomes = parts[1].split()
+        # Thousands of lines, of which a session needs a few hundred: each is parsed when it is first met.
+        self._lines = dict(zip(parts[2::2], parts[3::2]))
+        self._parsed: dict[str, tuple[int, ...]] = {}
 
-    def __repr__(self) -> str:
-        return f"Finding({self.category!r}, {self.score:.2f}, {self.core!r})"
+    def probabilities(self, features: Iterable[str]) -> list[float]:
+        """How probable each outcome is for a sentence with some features."""
+        lines = self._lines
+        rows = [self._row(feature) for feature in features if feature in lines]
+        points = [sum(column) / 100 for column in zip(self._row(ALWAYS), *rows)]
+        most = max(points)
+        shares = [exp(point - most) for point in points]
+        whole = sum(shares)
+        return [share / whole for share in shares]
+
+    def _row(self, feature: str) -> tuple[int, ...]:
+        row = self._parsed.get(feature)
+        if row is None:
+            row = self._parsed[feature] = tuple(map(int, self._lines[feature].split()))
+        return row
 
 
-def threshold(category: str) -> float:
+class Finding(NamedTuple):
+    """A sentence worth saving: its category, how probably so, the words it rests on, and what is said around them."""
+
+    category: str
+    score: float
+    core: str
+    evidence: tuple[str, ...]
+    around: tuple[str, ...] = ()
+    is_correction: bool = False
+
+
+def default_threshold(category: str) -> float:
     """How probable a category must be by default."""
     return BY_NAME[category].triage_bar
 
 
-def findings(
-    end: Ending,
-    lexicons: Lexicons,
-    bar: Bar = threshold,
-    known: tuple[str, ...] = (),
-) -> list[Finding]:
-    """What passes, most probable first, each sentence at most once; nothing that `known` texts say already."""
-    found = candidates(Scene(end, lexicons), Weights.load(), bar)
-    return best([one for one in found if not is_echo(one.core, known)])
+def findings(end: Ending, threshold: Threshold = default_threshold, shown: tuple[str, ...] = ()) -> list[Finding]:
+    """What passes, most probable first, each sentence at most once; nothing that texts `shown` before say already."""
+    model = Model(files.read(WEIGHTS, _LARGEST).decode("utf-8"))
+    passed = candidates(Conversation(end), model, threshold)
+    return best([finding for finding in passed if not is_said_in(finding.core, shown)])
 
 
-def best(found: list[Finding]) -> list[Finding]:
+def best(candidates: list[Finding]) -> list[Finding]:
     """Findings with no words in common, most probable first."""
-    kept: list[Finding] = []
-    for one in sorted(found, key=lambda one: -one.score):
-        if not any(set(one.evidence) & set(other.evidence) for other in kept):
-            kept.append(one)
-    return kept
+    chosen: list[Finding] = []
+    for finding in sorted(candidates, key=lambda finding: -finding.score):
+        if all(set(finding.evidence).isdisjoint(other.evidence) for other in chosen):
+            chosen.append(finding)
+    return chosen
 
 
-def candidates(scene: Scene, weights: Weights, bar: Bar) -> Iterator[Finding]:
+def candidates(talk: Conversation, model: Model, threshold: Threshold) -> Iterator[Finding]:
     """Every sentence that is probable enough for its category."""
-    for speech in scene.speeches:
+    for speech in talk.speeches:
         shared: list[str] = []
         for number, line in enumerate(speech.lines):
-            if may_count(scene, speech, line):
-                shared = shared or features.of_speech(scene, speech)
-                chances = weights.probabilities([*shared, *features.of_line(scene, speech, number)])
-                best = max(range(1, len(chances)), key=chances.__getitem__)
-                category = weights.outcomes[best]
-                if chances[best] >= bar(category) and _can_say(scene, speech, category):
-                    yield _finding(scene, speech, number, category, chances[best])
+            if may_count(talk, speech, line):
+                shared = shared or features.of_speech(talk, speech)
+                chances = model.probabilities([*shared, *features.of_line(talk, speech, number)])
+                likeliest = max(range(1, len(chances)), key=chances.__getitem__)
+                category = model.outcomes[likeliest]
+                if chances[likeliest] >= threshold(category) and _can_settle(talk, speech, category):
+                    yield _finding(talk, speech, number, category, chances[likeliest])
 
 
-def may_count(scene: Scene, speech: Speech, line: Line) -> bool:
+def may_count(talk: Conversation, speech: Speech, line: Line) -> bool:
     """Whether a sentence can settle anything: not in jest or in an "if", nor as a question, an option or a lecture."""
     if line.is_question or len(line.sentence.words) < _FEWEST_WORDS:
         return False
@@ -104,40 +124,43 @@ def may_count(scene: Scene, speech: Speech, line: Line) -> bool:
         return False
     if speech.by_user:
         return True
-    if len(line.sentence.words) < _A_REPORT or len(line.tags) < _FEWEST_CUES:
+    if len(line.sentence.words) < _REPORT or len(line.tags) < _FEWEST_CUES:
         return False
     is_option = line.sentence.is_item and speech.offers_choice
-    return (speech.grounded or scene.is_accepted(speech)) and not is_option and not line.has("doc", "general")
+    return (speech.is_grounded or talk.is_accepted(speech)) and not is_option and not line.has("doc", "general")
 
 
-def _can_say(scene: Scene, speech: Speech, category: str) -> bool:
-    """Whether it can be established so: a summary needs work, a choice the user's word or a deed, a wish the user."""
+def _can_settle(talk: Conversation, speech: Speech, category: str) -> bool:
+    """A summary needs edits; a decision needs the user's consent or an edit; a preference must come from the user."""
     if category == "session_summary":
-        return scene.is_busy or scene.files >= _SOME_FILES
+        return talk.activity.is_substantial or len(talk.activity.files) >= _SOME_FILES
     if speech.by_user or category not in ("decision", "preference"):
         return True
-    return category == "decision" and (speech.acted_before or scene.is_accepted(speech))
+    return category == "decision" and (speech.acted_before or talk.is_accepted(speech))
 
 
-def _finding(scene: Scene, speech: Speech, number: int, category: str, score: float) -> Finding:
-    line = speech.lines[number]
-    beside = [near.sentence.raw for near in speech.near(number)]
-    evidence = tuple(one.sentence.raw for one in speech.lines if one is line or one.sentence.raw in beside)
+def _finding(talk: Conversation, speech: Speech, number: int, category: str, score: float) -> Finding:
+    core = speech.lines[number].sentence.raw
+    near = [line.sentence.raw for line in speech.near(number)]
+    evidence = tuple(
+        line.sentence.raw for at, line in enumerate(speech.lines) if at == number or line.sentence.raw in near
+    )
+    around = tuple(line.sentence.raw for beside in talk.around(speech) for line in beside.lines)
     corrects = category == "preference" and speech.corrects and speech.acted_before
-    return Finding(category, score, line.sentence.raw, evidence, around=scene.beside(speech), is_correction=corrects)
+    return Finding(category, score, core, evidence, around, corrects)
 
 
-def leftovers(end: Ending, lexicons: Lexicons) -> list[str]:
+def leftovers(end: Ending) -> list[str]:
     """What the assistant last said is still to be done, word for word."""
-    answers = [speech for speech in Scene(end, lexicons).speeches if not speech.by_user][-2:]
+    answers = [speech for speech in Conversation(end).speeches if not speech.by_user][-2:]
     lines = [line for speech in answers for line in speech.lines]
     return [line.sentence.raw for line in lines if line.has("leftover") and not line.is_question]
 
 
-def is_echo(core: str, known: tuple[str, ...]) -> bool:
-    """Whether a sentence only says again what a known text says."""
-    words = _content(core)
-    return bool(words) and any(len(words & _content(text)) >= _ECHO * len(words) for text in known)
+def is_said_in(sentence: str, texts: Iterable[str]) -> bool:
+    """Whether one of some texts says nearly all the words of a sentence."""
+    words = _content(sentence)
+    return bool(words) and any(len(words & _content(text)) >= _REPEATED * len(words) for text in texts)
 
 
 def _content(text: str) -> set[str]:

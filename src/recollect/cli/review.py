@@ -10,7 +10,7 @@ import sys
 import tempfile
 from typing import Any
 
-from recollect.capture import near_duplicates, review
+from recollect.capture import review
 from recollect.capture.inbox import BrokenDraft, Draft, Inbox
 from recollect.cli import store_args
 from recollect.cli.edit import let_edit, read_edited
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
     parser.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
     parser.add_argument("--into", metavar="ID", default="", help="the record to merge into")
-    parser.add_argument("--reject", metavar="NAME", help="throw this draft away and never offer it again")
+    parser.add_argument("--reject", metavar="NAME", help="throw this draft away and never suggest it again")
     parser.add_argument("--update", metavar="ID", default="", help="with --accept: it changes this record")
     parser.add_argument("--supersedes", metavar="ID", default="", help="with --accept: it replaces this record")
     parser.add_argument("--force", action="store_true", help="accept it although a record says nearly the same")
@@ -63,7 +63,7 @@ class Desk:
 
     def decide(self, verb: str, name: str) -> Answer:
         """Carry one decision out that was made on the command line."""
-        draft = review.find(self.box, name)
+        draft = self.box.find(name)
         if verb == "reject":
             review.reject(self.box, draft, project=self.project)
             return _told("rejected", name)
@@ -134,7 +134,7 @@ class Desk:
 
     def _insists(self, draft: Draft) -> bool:
         """Whether a draft is to be saved beside the record that says the same or the opposite."""
-        near = [] if draft.updates or draft.supersedes else near_duplicates.nearest(self.writer.store, draft.record)
+        near = [] if draft.updates or draft.supersedes else review.nearest(self.writer.store, draft.record)
         if not near or near[0].verdict not in ("same", "reverses"):
             return False
         one = near[0]
@@ -142,7 +142,7 @@ class Desk:
         return self._ask(f"{one.entry.path} {word} ({one.reason}). Save it all the same? [y/N] ").lower()[:1] == "y"
 
     def _merge(self, draft: Draft) -> str:
-        near = near_duplicates.nearest(self.writer.store, draft.record)
+        near = review.nearest(self.writer.store, draft.record)
         likely = draft.updates or (near[0].memory.id if near else "")
         into = self._ask(f"into which record? [{likely}] ") or likely
         if not into:
@@ -171,7 +171,7 @@ class Desk:
             self._say(f"{self.screen.paint('said', 'cyan')}: {clean(quote)}")
         if draft.is_machine_made:
             self._say(self.screen.paint("made by recollect from the transcript, not by an agent", "yellow"))
-        for one in near_duplicates.nearest(self.writer.store, draft.record):
+        for one in review.nearest(self.writer.store, draft.record):
             word = {"same": "says the same", "reverses": "contradicts this"}.get(one.verdict, "is near")
             self._say(f"{self.screen.paint(word, 'yellow')}: {one.entry.path} ({clean(one.memory.title)})")
         target_id = draft.updates

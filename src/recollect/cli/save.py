@@ -6,10 +6,10 @@ import argparse
 from typing import Any
 
 from recollect import project
-from recollect.capture import inbox, near_duplicates, review, suggestion_log
+from recollect.capture import inbox, review, suggestions
 from recollect.capture.inbox import Draft, Inbox
-from recollect.capture.near_duplicates import Neighbour
-from recollect.capture.suggestion_log import Offer
+from recollect.capture.review import Neighbour
+from recollect.capture.suggestions import Suggestion
 from recollect.cli import record_args, store_args
 from recollect.cli.edit import told
 from recollect.cli.output import Answer, to_json
@@ -25,11 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("category", metavar="CATEGORY", help=f"one of {', '.join(schema.FOLDERS)}")
     parser.add_argument("title", metavar="TITLE", nargs="?", help="one line that says what it is about")
     record_args.add_arguments(parser)
-    parser.add_argument("--update", metavar="ID", default="", help="it changes this record: put it in there")
+    parser.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
     parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
     parser.add_argument("--force", action="store_true", help="save it although a record says nearly the same")
     parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed before it is used")
-    parser.add_argument("--offer", metavar="KEY", default="", help="the offer it answers, as named in the note")
+    parser.add_argument("--offer", metavar="KEY", default="", help="id of the save suggestion this answers")
     parser.add_argument("--allow-secret", action="store_true", help="save it although it seems to carry a credential")
     parser.add_argument("--dry-run", action="store_true", help="check everything and write nothing")
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> Answer:
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
     writer = store_args.writer_of(args)
-    made = _offer(args)
+    made = _suggestion(args)
     partial = {**_origin(args, made), **record_args.record(args, category)}
     record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
     near = _near(args, writer, record)
@@ -51,20 +51,20 @@ def run(args: argparse.Namespace) -> Answer:
         answer = _save(args, writer, category, partial, near)
     if made and not args.dry_run:
         state = "drafted" if args.draft else "saved"
-        suggestion_log.note(Project(args.project).root, state, category, made.session, made.evidence)
+        suggestions.add(Project(args.project).root, state, category, made.session, made.evidence)
     return answer
 
 
-def _offer(args: argparse.Namespace) -> Offer | None:
+def _suggestion(args: argparse.Namespace) -> Suggestion | None:
     if not args.offer:
         return None
-    found = suggestion_log.find(Project(args.project).root, args.offer)
-    if found is None:
-        raise BadInput(f"no offer {args.offer!r} was made in this project", fix="leave --offer out")
-    return found
+    suggestion = suggestions.find(Project(args.project).root, args.offer)
+    if suggestion is None:
+        raise BadInput(f"no save suggestion {args.offer!r} was made in this project", fix="leave --offer out")
+    return suggestion
 
 
-def _origin(args: argparse.Namespace, made: Offer | None) -> dict[str, Any]:
+def _origin(args: argparse.Namespace, made: Suggestion | None) -> dict[str, Any]:
     if made:
         return {"origin": "agent", "source": review.source(made.session, made.evidence)}
     return {"origin": "agent"} if args.draft else {}
@@ -77,14 +77,14 @@ def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Neig
             writer.store.get(reference)
     if writer.store.has(record.path):
         return []
-    near = near_duplicates.nearest(writer.store, record)
+    near = review.nearest(writer.store, record)
     if not (args.force or args.update or args.supersedes):
-        near_duplicates.refuse(near, "the same command with")
+        review.refuse(near, "the same command with")
     return near
 
 
 def _draft(
-    args: argparse.Namespace, writer: Writer, record: Memory, made: Offer | None, near: list[Neighbour]
+    args: argparse.Namespace, writer: Writer, record: Memory, made: Suggestion | None, near: list[Neighbour]
 ) -> Answer:
     if not args.update:
         writer.store.refuse_existing(record.id)

@@ -1,4 +1,4 @@
-"""A conversation is about to be compacted: keep in the inbox what can be told of it without an agent."""
+"""A conversation is about to be compacted: draft a summary of what can be seen of it without an agent."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def handle(event: Event) -> str:
     settings = load_settings(event.store)
     if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
         return ""
-    from recollect.capture import session_summary
+    from recollect.capture import inbox
 
-    session_summary.draft(
+    inbox.draft_summary(
         project=event.project,
         store=event.store,
         session=event.session,

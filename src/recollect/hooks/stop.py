@@ -1,4 +1,4 @@
-"""A turn has ended: see what became of what was told, and if it settled something new, offer once to save it."""
+"""A turn has ended: look for evidence that what was shown was used, and suggest once to save what was settled."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ def handle(event: Event) -> str:
     if not event.in_subagent:
         stores = [store for store in (event.store, event.user_store) if store]
         usage.observe(event.session, event.text("transcript_path"), stores, event.text("last_assistant_message"))
-    return _offer(event)
+    return _suggestion(event)
 
 
-def _offer(event: Event) -> str:
+def _suggestion(event: Event) -> str:
     if event.flag("stop_hook_active") or event.in_subagent or event.has_items("background_tasks") or not event.store:
         return ""
     settings = load_settings(event.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""
     categories = [name for name in BY_NAME if captures(name, settings)]
-    said = _last_said(event, settings.count("triage.max_messages")) if categories else None
-    if said is None or not said.messages:
+    end = _ending(event, settings.count("triage.max_messages")) if categories else None
+    if end is None or not end.messages:
         return ""
     from recollect.capture import triage
-    from recollect.capture.cues import Lexicons
 
-    found = triage.findings(said, Lexicons(), lambda name: settings.number(f"triage.thresholds.{name}"))
-    found = [one for one in found if one.category in categories]
-    if not found:
+    findings = triage.findings(end, lambda name: settings.number(f"triage.thresholds.{name}"))
+    findings = [finding for finding in findings if finding.category in categories]
+    if not findings:
         return ""
-    from recollect.capture import suggestion
+    from recollect.capture import suggestions
 
-    text = suggestion.offer(found, project=event.project, store=event.store, session=event.session, settings=settings)
+    text = suggestions.suggest(
+        findings, project=event.project, store=event.store, session=event.session, settings=settings
+    )
     return context("Stop", text) if text else ""
 
 
@@ -49,10 +50,9 @@ def captures(category: str, settings: Settings) -> bool:
     return settings.is_enabled(category) and settings.flag(f"categories.{category}.auto_capture")
 
 
-def _last_said(event: Event, most: int) -> Ending:
+def _ending(event: Event, most: int) -> Ending:
     """The session's last messages; the transcript may lag behind what was typed and said last."""
     end = transcript.ending(event.text("transcript_path"), most)
     with ledger.Ledger(event.session) as session:
-        end.add_missing("user", session.corrections)
-    end.add_missing("assistant", [transcript.without_blocks(event.text("last_assistant_message"))])
-    return end
+        end = end.with_missing("user", session.corrections)
+    return end.with_missing("assistant", [transcript.without_blocks(event.text("last_assistant_message"))])

@@ -17,7 +17,7 @@ def handle(event: Event) -> str:
         return ""
     settings = load_settings(event.store)
     if event.store and settings.text("capture.mode") != "off":
-        _hear(prompt, event.session)
+        _note_correction(prompt, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     from recollect.recall import for_prompt
@@ -32,12 +32,10 @@ def handle(event: Event) -> str:
     return context("UserPromptSubmit", text) if text else ""
 
 
-def _hear(prompt: str, session: str) -> None:
+def _note_correction(prompt: str, session: str) -> None:
     """Note a correction, so that the end of the turn knows of it however long the turn gets."""
-    from recollect.capture import corrections
-
     text = transcript.without_blocks(prompt)
     # A long word may be a key, and of a key there need be no second copy: then the transcript must do.
-    if corrections.is_one(text) and not any(len(word) >= _LONG_WORD for word in text.split()):
-        with ledger.Ledger(session) as noted:
-            noted.add_correction(text)
+    if ledger.is_correction(text) and not any(len(word) >= _LONG_WORD for word in text.split()):
+        with ledger.Ledger(session) as opened:
+            opened.add_correction(text)

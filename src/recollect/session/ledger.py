@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, paths, state_file
+from recollect import coldstart, files, paths, state_file
 from recollect.state_file import StateFile
+from recollect.text import sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ _LARGEST = 1_000_000
 """Bytes: some 8,000 records shown to one session."""
 
 _MOST_CORRECTIONS = 8
+_LONGEST_CORRECTION = 2_000
+"""Characters of a prompt above which it is a document, not a word to the agent."""
+
+_CUES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corrections.txt")
+_LARGEST_CUES = 100_000
+_MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 
 
 class Ledger:
@@ -93,6 +100,28 @@ class Ledger:
 
 def _correction(prompt: str) -> str:
     return f"heard\t{coldstart.dumps(prompt)}"
+
+
+def is_correction(prompt: str) -> bool:
+    """Whether a prompt sounds like a correction or a standing instruction, in any of the languages."""
+    if len(prompt) > _LONGEST_CORRECTION:
+        return False
+    return any(corrects(sentence) for line in prompt.split("\n") for sentence in sentences(line))
+
+
+_cues: list[str] = []
+
+
+def corrects(sentence: str) -> bool:
+    """Whether a sentence has one of the cues in `corrections.txt`; a question does not correct."""
+    if sentence.rstrip().endswith("?"):
+        return False
+    if not _cues:
+        # A line of the file is a row of words: `^` stands for the start of a sentence, and what ends in `*` may go on.
+        lines = files.read(_CUES, _LARGEST_CUES).decode("utf-8").split("\n")
+        _cues.extend(f" {line}".rstrip("*") + " " * (line[-1] != "*") for line in lines if line)
+    plain = f" ^ {' '.join(sentence.lower().replace('’', chr(39)).translate(_MARKS).split())} "
+    return any(cue in plain for cue in _cues)
 
 
 def stamp(text: str) -> str:

@@ -7,11 +7,11 @@ understood is passed over, and nothing in it costs more than its length.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from recollect import coldstart, paths, timestamps
+from recollect import paths, timestamps
+from recollect.coldstart import NamedTuple
 from recollect.session import transcript
 
 LARGEST = 32_000_000
@@ -22,6 +22,9 @@ _LONGEST_NAME = 200
 _LONGEST_LINE = 8_000_000
 _LONGEST_PROMPT = 100_000
 _EDITOR = "<ide_"
+"""How the texts begin that an editor puts beside what was typed."""
+
+_ABOUT = ("timestamp", "uuid", "cwd")
 
 
 class Prompt(NamedTuple):
@@ -79,12 +82,8 @@ def recent(places: Sequence[str], last: int, project: str = "") -> list[Session]
 def read(path: str) -> Session:
     """The prompts in a transcript; none if it cannot be read."""
     name = os.path.basename(path).rpartition(".")[0] or path
-    try:
-        data, is_whole = _tail(path)
-    except (OSError, ValueError):
-        return Session(name, (), True)
-    prompts = (prompt for line in data.split(b"\n") for prompt in _prompts(line))
-    return Session(name, tuple(prompts), is_whole)
+    lines, is_whole = transcript.tail(path, LARGEST)
+    return Session(name, tuple(prompt for line in lines for prompt in _prompts(line)), is_whole)
 
 
 def _newest_first(places: Sequence[str]) -> list[tuple[str, str]]:
@@ -116,32 +115,18 @@ def _is_of(session: Session, path: str, project: str) -> bool:
     return bool(where) and paths.is_within(project, where)
 
 
-def _tail(path: str) -> tuple[bytes, bool]:
-    # Opening a FIFO for reading would wait for a writer.
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("not a regular file")
-        start = max(status.st_size - LARGEST, 0)
-        file.seek(start)
-        data = file.read(LARGEST)
-    return (data[data.find(b"\n") + 1 :] if start else data), not start
-
-
 def _prompts(line: bytes) -> Iterator[Prompt]:
-    if not line.startswith(b"{") or b'"user"' not in line or b'"tool_use_id"' in line or len(line) > _LONGEST_LINE:
+    if b'"user"' not in line or b'"tool_use_id"' in line:
         return
-    try:
-        entry = coldstart.loads(line.decode("utf-8", "replace"))
-    except ValueError:
+    entry = transcript.entry(line, _LONGEST_LINE)
+    message = entry.get("message")
+    if entry.get("type") != "user" or not isinstance(message, dict):
         return
-    said = entry.get("message")
-    if entry.get("type") != "user" or entry.get("isMeta") or entry.get("isSidechain") or not isinstance(said, dict):
-        return
-    text = _text(said.get("content"))
+    text = _text(message.get("content"))
     if text and not transcript.is_machine_turn(text):
-        yield Prompt(_moment(entry.get("timestamp")), text, _string(entry.get("uuid")), _place(entry.get("cwd")))
+        at, uuid, cwd = (value if isinstance(value, str) else "" for value in map(entry.get, _ABOUT))
+        is_place = os.path.isabs(cwd) and "\0" not in cwd
+        yield Prompt(at if timestamps.is_instant(at) else "", text, uuid, cwd if is_place else "")
 
 
 def _text(content: Any) -> str:
@@ -153,15 +138,3 @@ def _text(content: Any) -> str:
         texts = (block.get("text") for block in blocks if block.get("type") == "text")
         parts = [text for text in texts if isinstance(text, str) and not text.startswith(_EDITOR)]
     return transcript.without_blocks("\n".join(parts)[:_LONGEST_PROMPT])
-
-
-def _moment(value: Any) -> str:
-    return value if isinstance(value, str) and timestamps.is_instant(value) else ""
-
-
-def _place(value: Any) -> str:
-    return value if isinstance(value, str) and os.path.isabs(value) and "\0" not in value else ""
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""

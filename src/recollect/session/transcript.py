@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 
 from recollect import coldstart, files
+from recollect.coldstart import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
 TAIL = 400_000
@@ -33,23 +34,20 @@ _MACHINE = (
     "This session is being continued from a previous conversation",
     "Caveat: The messages below",
 )
-_TELLING = 40
-"""Characters from which a piece of a message is known for that message's own."""
+_DISTINCT = 40
+"""Characters from which a text that occurs in another counts as the same message."""
 
-_OURS = ("memory-context", "system-reminder")
+_INJECTED = ("memory-context", "system-reminder")
 
 
-class Message:
+class Message(NamedTuple):
     """One thing said or done: a text by the user or the assistant, a tool call, or a tool's result."""
 
-    __slots__ = ("input", "kind", "name", "role", "text")
-
-    def __init__(self, role: str, kind: str, text: str, name: str = "", given: Mapping[str, Any] | None = None) -> None:
-        self.role = role
-        self.kind = kind
-        self.text = text
-        self.name = name
-        self.input: Mapping[str, Any] = given or {}
+    role: str
+    kind: str
+    text: str
+    name: str = ""
+    input: Mapping[str, Any] = {}
 
 
 def is_machine_turn(prompt: str) -> bool:
@@ -73,43 +71,39 @@ def last_prompts(path: str, most: int = 3) -> list[str]:
 
 def first_prompt(path: str) -> str:
     """The prompt a session was started with, if it stands in the first part of its transcript."""
-    for line in _head(path):
-        for message in _parse(line):
-            if _is_typed(message):
-                return message.text
-    return ""
+    try:
+        head = files.read(path, TAIL).split(b"\n")
+    except (OSError, ValueError):
+        return ""
+    typed = (message.text for line in head for message in _parse(line) if _is_typed(message))
+    return next(typed, "")
 
 
-class Ending:
+class Ending(NamedTuple):
     """The last things said and done in a session, in order, and whether that is all of it."""
 
-    __slots__ = ("is_whole", "messages")
+    messages: Sequence[Message]
+    is_whole: bool
 
-    def __init__(self, messages: list[Message], *, is_whole: bool) -> None:
-        self.messages = messages
-        self.is_whole = is_whole
-
-    def add_missing(self, role: str, texts: list[str]) -> None:
-        """Put in what was said but is not here: not written down yet, or, before a part of a session, further back."""
+    def with_missing(self, role: str, texts: Sequence[str]) -> Ending:
+        """The same with what was said but is not here: not written down yet, or further back than this part."""
         known = [message.text for message in self.messages if message.role == role and message.kind == "text"]
         missing = [
             Message(role, "text", text)
             for text in texts
-            if text and not any(text in other or (len(other) >= _TELLING and other in text) for other in known)
+            if text and not any(text in other or (len(other) >= _DISTINCT and other in text) for other in known)
         ]
-        if role == "user" and not self.is_whole:
-            self.messages = missing + self.messages
-        else:
-            self.messages = self.messages + missing
+        is_before = role == "user" and not self.is_whole
+        return self._replace(messages=[*missing, *self.messages] if is_before else [*self.messages, *missing])
 
 
 def ending(path: str, most: int) -> Ending:
     """The last so many things said and done, and the prompt that began the turn however long ago that was."""
     found: list[Message] = []
-    lines = last_lines(path)
+    lines, is_all = tail(path, TAIL)
     while lines and len(found) < most:
         found += reversed(list(_parse(lines.pop())))
-    is_whole = not lines and len(found) <= most and _size(path) <= TAIL
+    is_whole = is_all and not lines and len(found) <= most
     found = found[:most][::-1]
     if not any(_is_typed(message) for message in found):
         found = _last_typed(lines) + found
@@ -128,33 +122,32 @@ def messages(path: str, tail: int = TAIL, *, contexts: bool = False) -> list[Mes
 
 def without_blocks(text: str) -> str:
     """A text without the blocks that hooks put into conversations, our own among them."""
-    for tag in _OURS:
-        start = text.find(f"<{tag}")
+    for tag in _INJECTED:
+        parts, at, start = [], 0, text.find(f"<{tag}")
         while start >= 0:
+            parts.append(text[at:start])
             end = text.find(f"</{tag}>", start)
-            text = text[:start] + (text[end + len(tag) + 3 :] if end >= 0 else "")
-            start = text.find(f"<{tag}")
+            at = end + len(tag) + 3 if end >= 0 else len(text)
+            start = text.find(f"<{tag}", at)
+        text = "".join(parts) + text[at:]
     return text.strip()
 
 
 def last_lines(path: str, size: int = TAIL) -> list[bytes]:
     """The whole lines in the last bytes of a file; none if it cannot be read."""
-    if not path:
-        return []
+    return tail(path, size)[0]
+
+
+def tail(path: str, size: int) -> tuple[list[bytes], bool]:
+    """The whole lines in the last bytes of a file, and whether they are all of it."""
     try:
-        # Opening a FIFO for reading would wait for a writer.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(files.open_regular(path, os.O_RDONLY), "rb") as file:
+            start = max(os.fstat(file.fileno()).st_size - size, 0)
+            file.seek(start)
+            lines = file.read(size).split(b"\n")
     except (OSError, ValueError):
-        return []
-    try:
-        start = max(os.fstat(handle).st_size - size, 0)
-        os.lseek(handle, start, os.SEEK_SET)
-        lines = os.read(handle, size).split(b"\n")
-    except OSError:
-        return []
-    finally:
-        os.close(handle)
-    return lines[1:] if start else lines
+        return [], True
+    return (lines[1:] if start else lines), not start
 
 
 def _is_typed(message: Message) -> bool:
@@ -172,39 +165,23 @@ def _last_typed(lines: list[bytes]) -> list[Message]:
     return []
 
 
-def _size(path: str) -> int:
+def entry(line: bytes, longest: int = LONGEST_LINE) -> dict[str, Any]:
+    """What a line of a transcript says of the conversation itself; nothing for all other lines."""
+    if not line.startswith(b"{") or len(line) > longest:
+        return {}
     try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):
-        return 0
-
-
-def _head(path: str) -> list[bytes]:
-    if not path:
-        return []
-    try:
-        return files.read(path, TAIL).split(b"\n")
-    except (OSError, ValueError):
-        return []
+        value: dict[str, Any] = coldstart.loads(line.decode("utf-8", "replace"))
+    except ValueError:
+        return {}
+    return {} if value.get("isMeta") or value.get("isSidechain") else value
 
 
 def _parse(line: bytes) -> Iterator[Message]:
-    if not line.startswith(b"{") or len(line) > LONGEST_LINE:
+    parsed = entry(line)
+    role, message = parsed.get("type"), parsed.get("message")
+    if role not in ("user", "assistant") or not isinstance(message, dict):
         return
-    try:
-        entry = coldstart.loads(line.decode("utf-8", "replace"))
-    except ValueError:
-        return
-    role = entry.get("type")
-    said = entry.get("message")
-    if (
-        role not in ("user", "assistant")
-        or entry.get("isMeta")
-        or entry.get("isSidechain")
-        or not isinstance(said, dict)
-    ):
-        return
-    content = said.get("content")
+    content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     for block in content if isinstance(content, list) else ():
@@ -214,14 +191,11 @@ def _parse(line: bytes) -> Iterator[Message]:
 
 def _added(line: bytes) -> Iterator[Message]:
     """What a hook put before the model, in the line that says so."""
-    try:
-        entry = coldstart.loads(line.decode("utf-8", "replace")) if len(line) <= LONGEST_LINE else None
-    except ValueError:
+    parsed = entry(line)
+    attached = parsed.get("attachment")
+    if parsed.get("type") != "attachment" or not isinstance(attached, dict):
         return
-    if not isinstance(entry, dict) or entry.get("type") != "attachment" or entry.get("isSidechain"):
-        return
-    attached = entry.get("attachment")
-    if isinstance(attached, dict) and attached.get("type") == "hook_additional_context":
+    if attached.get("type") == "hook_additional_context":
         content = attached.get("content")
         texts = content if isinstance(content, list) else [content]
         yield from (Message("system", "context", text) for text in texts if isinstance(text, str))
@@ -234,8 +208,8 @@ def _message(role: str, block: Mapping[str, Any]) -> Iterator[Message]:
         if text and not (role == "user" and is_machine_turn(text)):
             yield Message(role, "text", text)
     elif kind == "tool_use" and isinstance(block.get("name"), str):
-        given = block.get("input")
-        yield Message(role, "tool_use", "", block["name"], given if isinstance(given, dict) else None)
+        arguments = block.get("input")
+        yield Message(role, "tool_use", "", block["name"], arguments if isinstance(arguments, dict) else {})
     elif kind == "tool_result":
         yield Message(role, "tool_result", _result_text(block.get("content")), "error" if block.get("is_error") else "")
 

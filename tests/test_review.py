@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import recollect
-from recollect.capture import near_duplicates
+from recollect.capture import review
 from recollect.errors import NearDuplicate, Reverses
 from recollect.project import Project
 from recollect.record import compose
@@ -26,7 +26,7 @@ def record(category: str, title: str, tags: tuple[str, ...] = (), **content: obj
 
 
 def verdicts(project: Project, new: Memory) -> list[tuple[str, str]]:
-    return [(one.memory.id, one.verdict) for one in near_duplicates.nearest(project.store, new)]
+    return [(one.memory.id, one.verdict) for one in review.nearest(project.store, new)]
 
 
 def test_the_same_decision_in_nearly_the_same_words_is_the_same(project):
@@ -40,7 +40,7 @@ def test_the_same_decision_in_nearly_the_same_words_is_the_same(project):
 
     assert verdicts(project, new)[0] == ("sessions-live-in-postgres-not-redis", "same")
     with pytest.raises(NearDuplicate, match="says nearly the same") as refused:
-        near_duplicates.refuse(near_duplicates.nearest(project.store, new), "recollect save")
+        review.refuse(review.nearest(project.store, new), "recollect save")
     assert "--update sessions-live-in-postgres-not-redis" in refused.value.fix
 
 
@@ -55,7 +55,7 @@ def test_the_reverse_of_a_decision_is_shown_as_one(project):
 
     assert verdicts(project, new)[0] == ("sessions-live-in-postgres-not-redis", "reverses")
     with pytest.raises(Reverses, match="Supersede it") as refused:
-        near_duplicates.refuse(near_duplicates.nearest(project.store, new), "recollect save")
+        review.refuse(review.nearest(project.store, new), "recollect save")
     assert "--supersedes sessions-live-in-postgres-not-redis" in refused.value.fix
 
 
@@ -81,7 +81,7 @@ def test_one_shared_tag_decides_nothing(project):
     )
 
     assert [verdict for _, verdict in verdicts(project, new) if verdict != "related"] == []
-    near_duplicates.refuse(near_duplicates.nearest(project.store, new), "recollect save")
+    review.refuse(review.nearest(project.store, new), "recollect save")
 
 
 def test_what_has_nothing_to_do_with_anything_has_no_neighbours(project):
@@ -100,13 +100,13 @@ def test_a_retired_record_is_no_neighbour(project):
 def test_an_empty_store_has_no_neighbours(tmp_path):
     new = record("decision", "Anything", context="c", decision="d", rationale=["r"])
 
-    assert near_duplicates.nearest(recollect.open(str(tmp_path)).store, new) == []
+    assert review.nearest(recollect.open(str(tmp_path)).store, new) == []
 
 
 def test_a_sentence_that_a_record_says_already_is_known(project):
     said = "At most 90 calls a minute to the carrier API, the 91st is answered with 429"
 
-    known = near_duplicates.said_already(project.store.root, said)
+    record = review.saying(project.store.root, said)
 
-    assert known is not None and known.memory.category == "constraint"
-    assert near_duplicates.said_already(project.store.root, "Fares are rounded half up, to the cent, once") is None
+    assert record is not None and record.category == "constraint"
+    assert review.saying(project.store.root, "Fares are rounded half up, to the cent, once") is None

@@ -1,0 +1,159 @@
+"""What the Stop hook suggests to save, and the log of it, so that nothing is suggested twice.
+
+No record is written here: a note asks the agent, which has the context, to save what was settled or to drop it. The
+log is one small file per project in the user's state folder, a line of JSON for each event. Losing it loses no record;
+it only means that something may be suggested once more.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect import coldstart, paths, timestamps
+from recollect.categories import BY_NAME
+from recollect.coldstart import NamedTuple
+from recollect.state_file import StateFile
+from recollect.text import cut, escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from recollect.capture.triage import Finding
+    from recollect.settings import Settings
+
+LARGEST = 400_000
+"""Bytes of a project's log: about 1,000 suggestions."""
+
+_LONGEST_EVIDENCE = 600
+_QUOTED = 320
+_KEY = 12
+_DISTINCT = 4
+"""Words from which a sentence differs from others; "go ahead" stands beside everything."""
+
+
+class Suggestion(NamedTuple):
+    """Something that was suggested: what became of it, and the words it rests on, in which session."""
+
+    state: str
+    category: str
+    session: str
+    at: str
+    keys: tuple[str, ...]
+    evidence: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The id by which a command refers to it."""
+        return self.keys[0]
+
+
+def suggest(findings: Sequence[Finding], *, project: str, store: str, session: str, settings: Settings) -> str:
+    """The note that asks for the best new finding to be saved; empty if there is none, or enough was asked."""
+    made = read(project)
+    if count(made, session) >= settings.count("capture.max_offers"):
+        return ""
+    for finding in findings:
+        if not is_new(finding, made, session) or _has_secret(finding):
+            continue
+        from recollect.capture import review
+
+        if review.saying(store, finding.core):
+            continue
+        nearest = review.closest(store, " ".join(finding.evidence))
+        suggestion = add(project, "offered", finding.category, session, finding.evidence)
+        is_draft = settings.text("capture.mode") != "auto"
+        return note(finding, suggestion.key, draft=is_draft, nearest=(nearest.id, nearest.title) if nearest else None)
+    return ""
+
+
+def is_new(finding: Finding, made: list[Suggestion], session: str) -> bool:
+    """Whether nothing of the kind was suggested: these words in any session, or words beside them in this one."""
+    own = [suggestion for suggestion in made if suggestion.session == session]
+    around = [sentence for sentence in finding.around if len(sentence.split()) >= _DISTINCT]
+    return not were_made(made, [finding.core]) and not were_made(own, around)
+
+
+def note(finding: Finding, key: str, *, draft: bool, nearest: tuple[str, str] | None = None) -> str:
+    """A few lines for the agent: the evidence, the nearest record, and the one command to run."""
+    category = finding.category
+    kind = f"{category}, a correction by the user" if finding.is_correction else category
+    quoted = escape(cut(" … ".join(finding.evidence), _QUOTED))
+    lines = [f'Memory: this session may have settled something worth keeping ({kind}): "{quoted}"']
+    if nearest:
+        record, title = nearest
+        lines.append(
+            f'Nearest record: {escape(record)} "{escape(cut(title, 100))}". If this changes it add `--update {record}`,'
+            f" if it reverses it `--supersedes {record}`."
+        )
+    command = f"recollect save {category} {'--draft ' if draft else ''}--json --offer {key}"
+    lines.append(
+        f"If it should outlive the session, run `{command}` once, with the record as JSON on stdin: title, tags[],"
+        f" triggers[] (3 to 6, how someone will ask for this in other words), content {{{BY_NAME[category].asks_for}}}."
+        + (" It waits in the inbox for the user's review." if draft else "")
+    )
+    lines.append("If not, end the turn without mentioning this note.")
+    return "\n".join(lines)
+
+
+def _has_secret(finding: Finding) -> bool:
+    from recollect.record import secrets
+
+    return any(True for _ in secrets.leaks(list(finding.evidence)))
+
+
+def read(project: str) -> list[Suggestion]:
+    """Everything that was suggested in a project, oldest first, each with its last state."""
+    latest: dict[str, Suggestion] = {}
+    for suggestion in _parsed(_file(project).lines()):
+        latest.pop(suggestion.key, None)
+        latest[suggestion.key] = suggestion
+    return list(latest.values())
+
+
+def add(project: str, state: str, category: str, session: str, evidence: tuple[str, ...]) -> Suggestion:
+    """Log that something was suggested, drafted, saved or rejected."""
+    shortened = tuple(sentence[:_LONGEST_EVIDENCE] for sentence in evidence)
+    suggestion = Suggestion(state, category, session, timestamps.now(), keys(evidence), shortened)
+    _file(project).append(coldstart.dumps(suggestion._asdict()) + "\n")
+    return suggestion
+
+
+def find(project: str, key: str) -> Suggestion | None:
+    """The suggestion that a command names."""
+    return next((suggestion for suggestion in reversed(read(project)) if key and key in suggestion.keys), None)
+
+
+def were_made(made: list[Suggestion], sentences: Iterable[str]) -> bool:
+    """Whether any of these sentences was suggested before, whatever became of it."""
+    wanted = set(keys(sentences)) if made else set()
+    return any(wanted.intersection(suggestion.keys) for suggestion in made)
+
+
+def count(made: list[Suggestion], session: str) -> int:
+    """How many suggestions a session has had."""
+    return sum(suggestion.session == session for suggestion in made)
+
+
+def keys(evidence: Iterable[str]) -> tuple[str, ...]:
+    """What tells one sentence from another, whatever its spacing, case and punctuation."""
+    plain = (" ".join("".join(c.lower() if c.isalnum() else " " for c in text).split()) for text in evidence)
+    return tuple(dict.fromkeys(coldstart.digest(text.encode("utf-8", "replace"))[:_KEY] for text in plain))
+
+
+def _file(project: str) -> StateFile:
+    name = coldstart.digest(os.path.realpath(project).encode("utf-8", "surrogatepass"))
+    return StateFile(os.path.join(paths.state_dir(), "offers", name), LARGEST, "suggestions")
+
+
+def _parsed(lines: Iterable[str]) -> Iterator[Suggestion]:
+    for line in lines:
+        try:
+            raw = coldstart.loads(line)
+        except ValueError:
+            continue
+        if isinstance(raw, dict) and isinstance(raw.get("keys"), list) and raw["keys"]:
+            state, category, session, at = (str(raw.get(name, "")) for name in Suggestion._fields[:4])
+            evidence = raw.get("evidence")
+            quotes = tuple(map(str, evidence)) if isinstance(evidence, list) else ()
+            yield Suggestion(state, category, session, at, tuple(map(str, raw["keys"])), quotes)

@@ -1,0 +1,99 @@
+"""Nothing is offered twice."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+
+import pytest
+
+from recollect import failure_log, paths
+from recollect.capture import suggestions
+
+SAID = ("We go with Postgres.", "Redis lost sessions.")
+
+
+def test_what_was_offered_is_known_in_every_later_session():
+    suggestions.add("/p", "offered", "decision", "s1", SAID)
+
+    made = suggestions.read("/p")
+
+    assert [(one.state, one.category, one.session, one.evidence) for one in made] == [
+        ("offered", "decision", "s1", SAID)
+    ]
+    assert suggestions.were_made(made, SAID)
+    assert suggestions.were_made(made, ("Redis lost sessions.",))
+    assert not suggestions.were_made(made, ("Something else.",))
+
+
+@pytest.mark.parametrize("again", ["we go with postgres", "We  go with\nPostgres!", "“We go with Postgres.”"])
+def test_spacing_case_and_punctuation_make_no_difference(again):
+    suggestions.add("/p", "offered", "decision", "s1", SAID)
+
+    assert suggestions.were_made(suggestions.read("/p"), (again,))
+
+
+def test_projects_do_not_know_of_each_other():
+    suggestions.add("/p", "offered", "decision", "s1", SAID)
+
+    assert suggestions.read("/q") == []
+
+
+def test_an_offer_is_counted_once_whatever_becomes_of_it():
+    first = suggestions.add("/p", "offered", "decision", "s1", SAID)
+    suggestions.add("/p", "drafted", "decision", "s1", SAID)
+    suggestions.add("/p", "offered", "constraint", "s1", ("Another.",))
+    suggestions.add("/p", "offered", "constraint", "s2", ("A third.",))
+
+    made = suggestions.read("/p")
+
+    assert suggestions.count(made, "s1") == 2
+    found = suggestions.find("/p", first.key)
+    assert found is not None and found.state == "drafted"
+    assert suggestions.find("/p", "") is None
+    assert suggestions.find("/p", "nonsense") is None
+
+
+def test_the_file_stays_bounded_and_keeps_the_newest(monkeypatch):
+    monkeypatch.setattr(suggestions, "LARGEST", 4_000)
+    for number in range(100):
+        suggestions.add("/p", "offered", "decision", "s", (f"Sentence number {number}.",))
+
+    made = suggestions.read("/p")
+
+    assert os.path.getsize(suggestions._file("/p").path) <= 4_300
+    assert suggestions.were_made(made, ("Sentence number 99.",))
+    assert not suggestions.were_made(made, ("Sentence number 0.",))
+
+
+def test_damage_costs_only_the_damaged_lines():
+    suggestions.add("/p", "offered", "decision", "s", SAID)
+    with open(suggestions._file("/p").path, "ab") as file:
+        file.write(b'{"keys": \xff\n[]\n{"keys": []}\nnonsense\n')
+    suggestions.add("/p", "offered", "decision", "s", ("Later.",))
+
+    assert [one.evidence for one in suggestions.read("/p")] == [SAID, ("Later.",)]
+
+
+def _note(number: int) -> None:
+    suggestions.add("/p", "offered", "decision", f"s{number}", (f"Said in session {number}.",))
+
+
+def test_racing_sessions_lose_nothing():
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        pool.map(_note, range(40))
+
+    assert len(suggestions.read("/p")) == 40
+
+
+def test_a_state_folder_that_cannot_be_written_is_traced_not_raised(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    suggestions.add("/p", "offered", "decision", "s", SAID)
+    monkeypatch.setattr(paths, "state_dir", lambda: str(tmp_path / "file" / "below"))
+    kept = []
+    monkeypatch.setattr(failure_log, "leave", lambda what, error: kept.append(what))
+
+    suggestions.add("/p", "offered", "decision", "s", SAID)
+
+    assert kept == ["suggestions"]
+    assert suggestions.read("/p") == []
