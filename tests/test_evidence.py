@@ -194,7 +194,7 @@ messages = st.lists(
         kind=st.sampled_from(["text", "tool_use", "tool_result", "context"]),
         text=texts,
         name=st.sampled_from(["", "Bash", "Edit", "error"]),
-        given=inputs,
+        input=inputs,
     ),
     max_size=12,
 )
