@@ -10,8 +10,7 @@ import numpy as np
 
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
-from recollect.search import candidates as pool_size
-from recollect.search import features, rank
+from recollect.search import candidates, gate, rank
 
 SIZES = (3, 8, 20, 60)
 """Records in the small stores that the model also has to get right."""
@@ -40,10 +39,10 @@ class Examples(NamedTuple):
 
 def pool(stage: Stage, prompt: Prompt, relevant: frozenset[str]) -> Pool:
     """The candidates for a prompt, in the order the index gave them."""
-    found = rank.find(stage.index, prompt.text, limit=pool_size.SEARCH, borrowed=borrowed(prompt))
+    found = rank.find(stage.index, prompt.text, limit=candidates.SEARCH, borrowed=borrowed(prompt))
     found = [match for match in found if match.status == "active"]
-    rows = [[match.features[name] for name in features.NAMES] for match in found]
-    table = np.array(rows, dtype=float).reshape(-1, len(features.NAMES))
+    rows = [[match.features[name] for name in gate.NAMES] for match in found]
+    table = np.array(rows, dtype=float).reshape(-1, len(gate.NAMES))
     return Pool(table, np.array([match.id in relevant for match in found], dtype=bool), len(relevant))
 
 

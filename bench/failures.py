@@ -14,8 +14,8 @@ import numpy as np
 
 from bench import data, metrics
 from bench.stage import Stage
-from recollect.recall import error_text, for_failure
-from recollect.recall.for_prompt import Stores
+from recollect.recall import for_failure
+from recollect.recall.context_block import Stores
 from recollect.settings import load_settings
 
 FAILURES = Path(__file__).parent / "sets" / "failures.jsonl"
@@ -58,7 +58,7 @@ def measure(name: str, folder: Path, rows: list[dict[str, Any]]) -> list[Case]:
         found = []
         for row in rows:
             relevant = {names.get(one, one) for one in row["relevant"]}
-            symptoms = "" if error_text.is_noise(row["command"], row["error"]) else error_text.symptoms(row["error"])
+            symptoms = "" if for_failure.is_noise(row["command"], row["error"]) else for_failure.symptoms(row["error"])
             one = for_failure.best(stores, symptoms, settings) if symptoms else None
             found.append(Case(bool(relevant), one is not None, one is not None and one.match.id in relevant))
     return found

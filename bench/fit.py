@@ -16,7 +16,7 @@ import numpy as np
 from bench import data, learn, metrics, results
 from bench.examples import Examples, Pool, gather
 from bench.learn import Judged, Model
-from recollect.search import coefficients, features, gate
+from recollect.search import coefficients, gate
 
 MODEL = Path(coefficients.__file__)
 _OWN = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)
@@ -36,10 +36,13 @@ def run(options: argparse.Namespace) -> int:
     examples = collect(options.data, options.most)
     folds: dict[str, Model] = {}
     held_out = {name: judge_held_out(name, examples, folds) for name in examples}
-    threshold = choose_threshold([one for name, one in held_out.items() if name.rstrip("-") not in _OWN])
+    outside = [one for name, one in held_out.items() if name.rstrip("-") not in _OWN]
+    threshold = choose_threshold(outside or list(held_out.values()))
     figures = {name: measure(one, threshold) for name, one in held_out.items()}
     print(json.dumps({"threshold": threshold, **figures}, indent=2))
-    if not options.dry_run:
+    if not outside:
+        print(f"no sets of other people in {options.data}: the coefficients are left alone", file=sys.stderr)
+    elif not options.dry_run:
         write(fit_all(examples), threshold, figures)
         results.save("folds", {name: _plain(one) for name, one in folds.items()})
         results.save("fit", {"threshold": threshold, "curve": curve(held_out), "sets": figures})
@@ -148,6 +151,10 @@ def write(fitted: Model, threshold: float, figures: dict[str, dict[str, float]])
     """The coefficients as a module, with where they come from."""
     outside = [one for name, one in figures.items() if name.rstrip("-") not in _OWN]
     known = "".join(f"    {key} {np.mean([one[key] for one in outside]):.3f}\n" for key in outside[0])
+    rows = zip(gate.NAMES, fitted.rank, fitted.gate)
+    relative = ", ".join(
+        f'"{name}": {weight:.5f}' for name, weight in zip(gate.RELATIVE, fitted.gate[len(gate.NAMES) :])
+    )
     lines = [
         '"""Coefficients of the ranking and the gate. Written by `python -m bench fit`: do not edit.',
         "",
@@ -159,15 +166,17 @@ def write(fitted: Model, threshold: float, figures: dict[str, dict[str, float]])
         "from __future__ import annotations",
         "",
         f"THRESHOLD = {threshold}",
-        "",
-        *_table("RANK", fitted.rank, features.NAMES),
         f"RANK_MEAN = {fitted.rank_mean:.5f}",
-        "",
-        *_table("GATE", fitted.gate, (*features.NAMES, *gate.STANDING)),
         f"GATE_BASE = {fitted.gate_base:.5f}",
+        "",
+        "# Name: weight in the ranking, weight in the gate.",
+        "FEATURES = {",
+        *(f'    "{name}": ({rank:.5f}, {weight:.5f}),' for name, rank, weight in rows),
+        "}",
+        "# Of the score among the other scores, in the gate only.",
+        f"RELATIVE = {{{relative}}}",
+        "",
+        "RANK = tuple(rank for rank, _ in FEATURES.values())",
+        "GATE = (*(gate for _, gate in FEATURES.values()), *RELATIVE.values())",
     ]
     MODEL.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _table(name: str, weights: np.ndarray, names: Sequence[str]) -> list[str]:
-    return [f"{name} = (", *(f"    {weight:.5f},  # {label}" for weight, label in zip(weights, names)), ")"]

@@ -60,7 +60,7 @@ def standing(pool: Pool, rank: np.ndarray, mean: float, top: int = TOP) -> tuple
     """The best hits of a pool as the gate sees them."""
     scores = pool.features @ rank - mean
     order = np.argsort(-scores, kind="stable")
-    standings = np.array(gate.standings(list(scores[order]))[:top]).reshape(-1, len(gate.STANDING))
+    standings = np.array(gate.relative(list(scores[order]))[:top]).reshape(-1, len(gate.RELATIVE))
     return np.hstack([pool.features[order[:top]], standings]), pool.labels[order[:top]]
 
 

@@ -8,9 +8,25 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from bench.data import Prompt
+from recollect.recall.context_block import Stores
 from recollect.record import memory
 from recollect.record.memory import Memory
 from recollect.search import index, indexing, query
+from recollect.search.index import Index
+
+
+class _Staged(Stores):
+    """The one store of a stage, whose index stays open."""
+
+    def __init__(self, opened: Index) -> None:
+        super().__init__(opened.root, "")
+        self._opened = opened
+
+    def open(self, root: str) -> Index:
+        return self._opened
+
+    def close(self, opened: Index) -> None:
+        """The next prompt asks it too."""
 
 
 class Stage:
@@ -23,6 +39,7 @@ class Stage:
         self.paths = {record.id: record.path for record in self.records}
         write(self.root, self.records)
         self.index = index.in_memory(self.root)
+        self.stores: Stores = _Staged(self.index)
 
     def close(self) -> None:
         self.index.close()
@@ -41,7 +58,7 @@ class Stage:
         execute = self.index.connection.execute
         execute("SAVEPOINT present")
         try:
-            indexing.forget(self.index, [self.paths[one] for one in sorted(gone) if one in self.paths])
+            indexing.remove(self.index, [self.paths[one] for one in sorted(gone) if one in self.paths])
             yield
         finally:
             execute("ROLLBACK TO present")

@@ -9,9 +9,12 @@ from typing import NamedTuple
 
 from bench.data import Prompt
 from bench.stage import Stage, borrowed
+from recollect.recall import for_prompt
+from recollect.recall.for_prompt import Request
 from recollect.record.memory import Memory
-from recollect.search import document, gate, keyword_scorer, query, rank
-from recollect.search.filters import Admission
+from recollect.search import indexing, query, rank
+from recollect.search.candidates import Filter
+from recollect.settings import load_settings
 
 TOLD = 3
 """Memories a prompt may bring up."""
@@ -40,7 +43,7 @@ class Plain:
             f"CREATE VIRTUAL TABLE word USING fts5(id UNINDEXED, title, tags, body, tokenize='{tokenizer}')"
         )
         rows = [
-            (one.id, one.title, " ".join(one.tags), "\n".join((*one.triggers, *document.passages(one))))
+            (one.id, one.title, " ".join(one.tags), "\n".join((*one.triggers, *indexing.passages(one))))
             for one in records
             if not one.superseded_by
         ]
@@ -66,6 +69,7 @@ class Systems:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.gone: frozenset[str] = frozenset()
+        self._settings = load_settings("", "")
         self._original = Plain(stage.records, "unicode61")
         self._porter = Plain(stage.records, "porter unicode61")
         self.all: dict[str, System] = {
@@ -76,14 +80,16 @@ class Systems:
         }
 
     def ours(self, prompt: Prompt) -> list[Hit]:
-        found = rank.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
-        current = [one for one in found if one.status == "active"]
-        hits = [Hit(one.id, one.probability, one.probability >= gate.THRESHOLD) for one in current]
-        return [one._replace(told=one.told and place < TOLD) for place, one in enumerate(hits)]
+        """Ranked as a search ranks; injected is what the hook would show."""
+        ranked = rank.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
+        request = Request(prompt.text, borrowed=borrowed(prompt))
+        decision = for_prompt.decide(self.stage.stores, request, self._settings)
+        shown = {candidate.match.id for candidate in decision.shown}
+        return [Hit(match.id, match.probability, match.id in shown) for match in ranked if match.status == "active"]
 
     def keywords(self, prompt: Prompt) -> list[Hit]:
         asked = query.parse(prompt.text, borrowed(prompt))
-        found = keyword_scorer.find(self.stage.index, asked, Admission(now=_NOW))[:20]
+        found = rank.by_keywords(self.stage.index, asked, Filter(now=_NOW))[:20]
         return [Hit(one.id, one.score, place < TOLD) for place, one in enumerate(found)]
 
     def porter(self, prompt: Prompt) -> list[Hit]:
@@ -107,4 +113,4 @@ class Systems:
 
 def _ascii_words(text: str) -> list[str]:
     kept = "".join(character if character.isascii() and character.isalnum() else " " for character in text.lower())
-    return [word for word in kept.split() if len(word) > 1 and word not in query.stopwords.ENGLISH]
+    return [word for word in kept.split() if len(word) > 1 and word not in query.ENGLISH]

@@ -7,8 +7,9 @@ import os
 import pytest
 
 import recollect
-from recollect.recall import for_file, for_prompt
-from recollect.search import by_file, index
+from recollect.recall import for_file
+from recollect.recall.context_block import Stores
+from recollect.search import index
 from recollect.settings import load_settings
 
 
@@ -23,7 +24,7 @@ def project(tmp_path):
 
 
 def titles(project, path):
-    return [row.title for row in by_file.find(index.open(project.store.root), project.root, path)]
+    return [row.title for row in for_file.records_about(index.open(project.store.root), project.root, path)]
 
 
 @pytest.mark.parametrize(
@@ -78,8 +79,8 @@ def test_what_is_settled_or_of_no_concern_to_a_file_is_left_out(project):
 
 
 def told(project, path, session="s"):
-    stores = for_prompt.Stores(project.store.root, "")
-    return for_file.told(stores, project.root, path, load_settings(project.store.root), session)
+    stores = Stores(project.store.root, "")
+    return for_file.block(stores, project.root, path, load_settings(project.store.root), session)
 
 
 def test_a_file_brings_its_rule_once_per_session(project):

@@ -130,7 +130,7 @@ def test_the_picture_tells_its_story() -> None:
     shown = _letters(re.sub(r"<[^>]*>", "", picture))
 
     assert _letters("Sessions are rows in auth.sessions with a 14 day expiry. Why:") in shown
-    assert _letters("(nothing is relevant enough: the agent would be told nothing)") in shown
+    assert _letters("(nothing is relevant enough to be shown)") in shown
     assert _letters("(replaces “Sessions live in Postgres, not Redis” since") in shown
 
 

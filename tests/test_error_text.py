@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall import error_text
+from recollect.recall import for_failure
 
 
 @pytest.mark.parametrize(
@@ -22,13 +22,13 @@ from recollect.recall import error_text
     ],
 )  # fmt: skip
 def test_what_differs_from_run_to_run_is_left_out(line, said):
-    assert error_text.symptoms(f"Exit code 1\n{line}") == said
+    assert for_failure.symptoms(f"Exit code 1\n{line}") == said
 
 
 def test_the_telling_lines_of_a_long_output_are_kept():
     output = "\n".join([f"compiling module {n}" for n in range(500)] + ["error: linker not found", "", "make: stopped"])
 
-    said = error_text.symptoms(f"Exit code 2\n{output}").split("\n")
+    said = for_failure.symptoms(f"Exit code 2\n{output}").split("\n")
 
     assert "error: linker not found" in said
     assert len(said) <= 6
@@ -46,9 +46,9 @@ def test_the_telling_lines_of_a_long_output_are_kept():
     ],
 )
 def test_a_search_that_found_nothing_is_noise(command, error, noise):
-    assert error_text.is_noise(command, error) is noise
+    assert for_failure.is_noise(command, error) is noise
 
 
 @given(st.text(max_size=2_000))
 def test_any_output_gives_a_bounded_text(text):
-    assert len(error_text.symptoms(text)) <= error_text.LONGEST
+    assert len(for_failure.symptoms(text)) <= for_failure._LONGEST

@@ -1,14 +1,14 @@
 import pytest
 
-from recollect.search import features, query
-from recollect.search.features import Corpus, Look
+from recollect.search import candidates, gate, query
+from recollect.search.candidates import Corpus
 
 
 def seen(prompt, title="", tags="", triggers="", body="", count=50, frequency=None, alike=None):
     asked = query.parse(prompt)
     known = frequency or dict.fromkeys(asked.terms, 1)
-    look = Look(asked, Corpus(count, 8, 60, known, known), alike or {})
-    return dict(zip(features.NAMES, features.of(look, title, tags, triggers, body)))
+    weighed = candidates.weighted(asked, Corpus(count, 8, 60, known, known), alike or {})
+    return dict(zip(gate.NAMES, gate.features(weighed, title, tags, triggers, body)))
 
 
 def test_words_that_stand_together_weigh_more_than_words_apart():
@@ -43,8 +43,8 @@ def test_the_best_trigger_counts():
 
 
 def test_rarity_does_not_collapse_in_a_store_of_three():
-    assert features.rarity(1, 3) > 0.8 * features.rarity(0, 3)
-    assert features.rarity(1, 50_000) > 2 * features.rarity(10_000, 50_000)
+    assert candidates.rarity(1, 3) > 0.8 * candidates.rarity(0, 3)
+    assert candidates.rarity(1, 50_000) > 2 * candidates.rarity(10_000, 50_000)
 
 
 def test_nothing_in_common_is_all_zero_but_for_query_and_store():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import recollect
-from recollect.recall import for_failure, for_prompt
+from recollect.recall import for_failure
+from recollect.recall.context_block import Stores
 from recollect.settings import load_settings
 
 RUNBOOK = {
@@ -38,8 +39,8 @@ def project(tmp_path):
 
 
 def told(project, command, error, session="s"):
-    stores = for_prompt.Stores(project.store.root, "")
-    return for_failure.told(stores, command, error, load_settings(project.store.root), session)
+    stores = Stores(project.store.root, "")
+    return for_failure.block(stores, command, error, load_settings(project.store.root), session)
 
 
 def test_a_failure_brings_the_steps_once(project):

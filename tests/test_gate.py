@@ -1,26 +1,28 @@
 import pytest
 
-from recollect.search import coefficients, features, gate, index, rank
+from recollect.search import coefficients, gate, index, rank
 from tests.test_index import put
 from tests.test_search import decision
 
 
 def test_the_coefficients_fit_the_features():
-    assert len(coefficients.RANK) == len(features.NAMES)
-    assert len(coefficients.GATE) == len(features.NAMES) + len(gate.STANDING)
+    assert tuple(coefficients.FEATURES) == gate.NAMES
+    assert tuple(coefficients.RELATIVE) == gate.RELATIVE
+    assert len(coefficients.RANK) == len(gate.NAMES)
+    assert len(coefficients.GATE) == len(gate.NAMES) + len(gate.RELATIVE)
     assert 0 < gate.THRESHOLD < 1
 
 
 def test_a_lone_hit_has_no_rivals_and_a_crowd_shares():
-    assert gate.standings([]) == []
-    assert gate.standings([1.5]) == [(1.0, 0.0, 1.5, 2.0)]
-    crowd = gate.standings([1.0, 1.0, 1.0, 1.0])
+    assert gate.relative([]) == []
+    assert gate.relative([1.5]) == [(1.0, 0.0, 1.5, 2.0)]
+    crowd = gate.relative([1.0, 1.0, 1.0, 1.0])
     assert [one[0] for one in crowd] == pytest.approx([0.25] * 4)
 
 
 def test_evidence_from_outside_the_text_moves_a_probability():
     assert gate.shifted(0.5, 1.0) > 0.5 > gate.shifted(0.5, -1.0)
-    assert gate.shifted(0.3, 0.0) == 0.3
+    assert gate.shifted(0.3, 0.0) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(("probability", "word"), [(0.95, "high"), (0.6, "medium"), (0.1, "low")])
@@ -68,7 +70,7 @@ def test_the_gate_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
 
 
 def seen(**values):
-    return [values.get(name, 0.0) for name in features.NAMES]
+    return [values.get(name, 0.0) for name in gate.NAMES]
 
 
 def test_a_hit_in_a_small_store_has_few_relatives_that_look_like_it():

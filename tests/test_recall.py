@@ -10,7 +10,8 @@ import pytest
 import recollect
 from recollect import paths
 from recollect.recall import for_prompt
-from recollect.recall.for_prompt import Stores
+from recollect.recall.context_block import Stores
+from recollect.search import gate
 from recollect.session import ledger
 from recollect.settings import load_settings
 from tests.hooks.conftest import SIX
@@ -29,9 +30,9 @@ def project(tmp_path):
     return known
 
 
-def told(project, prompt, session="s", transcript_path=""):
+def shown(project, prompt, session="s", transcript_path=""):
     settings = load_settings(project.store.root)
-    return for_prompt.for_prompt(project.stores, prompt, settings, session=session, transcript_path=transcript_path)
+    return for_prompt.answer(project.stores, prompt, settings, session=session, transcript_path=transcript_path)
 
 
 def configure(root, **retrieval):
@@ -41,39 +42,39 @@ def configure(root, **retrieval):
 
 
 def test_a_prompt_brings_the_rule_itself(project):
-    text = told(project, ASKS)
+    text = shown(project, ASKS)
 
     assert text.startswith('<memory-context source=".claude/memory/">\n<result category="decision" confidence="')
     assert "User sessions are rows in auth.sessions with a 14 day expiry. Why: one fewer moving part" in text
 
 
 def test_an_unrelated_prompt_brings_nothing(project):
-    assert told(project, OTHER) == ""
+    assert shown(project, OTHER) == ""
 
 
 def test_a_memory_is_told_once_per_session(project):
-    assert "auth.sessions" in told(project, ASKS)
-    assert told(project, ASKS) == ""
-    assert "auth.sessions" in told(project, ASKS, session="another")
+    assert "auth.sessions" in shown(project, ASKS)
+    assert shown(project, ASKS) == ""
+    assert "auth.sessions" in shown(project, ASKS, session="another")
 
 
 def test_a_memory_that_changed_is_told_again(project):
-    told(project, ASKS)
+    shown(project, ASKS)
     entry = project.get("sessions-live-in-postgres-not-redis")
     project.writer.update(entry.memory.id, {"content": {"decision": "User sessions expire after 7 days."}}, entry.hash)
 
-    assert "User sessions expire after 7 days" in told(project, ASKS)
+    assert "User sessions expire after 7 days" in shown(project, ASKS)
 
 
 def test_without_a_session_id_everything_is_new(project):
-    assert told(project, ASKS, session="") == told(project, ASKS, session="") != ""
+    assert shown(project, ASKS, session="") == shown(project, ASKS, session="") != ""
 
 
 def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
     settings = load_settings(project.store.root)
 
-    assert for_prompt.threshold(settings, first=True) == pytest.approx(
-        for_prompt.threshold(settings, first=False) - 0.1
+    assert for_prompt.threshold(settings, is_first=True) == pytest.approx(
+        for_prompt.threshold(settings, is_first=False) - 0.1
     )
 
 
@@ -81,8 +82,8 @@ def test_a_referring_prompt_borrows_from_the_last_turns(project, tmp_path):
     log = tmp_path / "t.jsonl"
     log.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": ASKS}}) + "\n")
 
-    assert told(project, "ok, do that", session="a") == ""
-    assert "auth.sessions" in told(project, "ok, do that", session="b", transcript_path=str(log))
+    assert shown(project, "ok, do that", session="a") == ""
+    assert "auth.sessions" in shown(project, "ok, do that", session="b", transcript_path=str(log))
 
 
 def test_a_specific_prompt_never_borrows(project, tmp_path):
@@ -90,18 +91,18 @@ def test_a_specific_prompt_never_borrows(project, tmp_path):
     log.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": ASKS}}) + "\n")
 
     prompt = "please translate the whole butterfly collection catalogue into Portuguese for the museum"
-    assert told(project, prompt, transcript_path=str(log)) == ""
+    assert shown(project, prompt, transcript_path=str(log)) == ""
 
 
 def test_a_question_about_the_past_with_no_answer_is_given_a_hint(project):
-    assert "/memory:search" in told(project, "what did we decide about the colour of the butterfly museum logo?")
-    assert told(project, "paint the butterfly museum logo blue") == ""
+    assert "/memory:search" in shown(project, "what did we decide about the colour of the butterfly museum logo?")
+    assert shown(project, "paint the butterfly museum logo blue") == ""
 
 
 def test_a_question_whose_answer_was_told_is_given_no_hint(project):
-    told(project, ASKS)
+    shown(project, ASKS)
 
-    assert told(project, f"what did we decide: {ASKS}") == ""
+    assert shown(project, f"what did we decide: {ASKS}") == ""
 
 
 def test_a_superseded_decision_never_appears_its_successor_does(project):
@@ -109,7 +110,7 @@ def test_a_superseded_decision_never_appears_its_successor_does(project):
                               "decision": "Nothing is kept on the server.", "rationale": "r"})  # fmt: skip
     project.writer.supersede("sessions-live-in-postgres-not-redis", "a-cookie-carries-it-all")
 
-    text = told(project, ASKS)
+    text = shown(project, ASKS)
 
     assert "Nothing is kept on the server" in text
     assert "(replaces “Sessions live in Postgres, not Redis” since " in text
@@ -125,7 +126,7 @@ def test_the_users_own_memories_take_part_after_the_projects(project, home):
          "reason": "support tickets", "triggers": ["where do we keep sessions after a deploy"]},
     )  # fmt: skip
 
-    text = told(project, ASKS)
+    text = shown(project, ASKS)
 
     assert text.index("auth.sessions") < text.index(
         'path="~/.claude/memory/preferences/login-state-after-a-deploy.json"'
@@ -133,18 +134,18 @@ def test_the_users_own_memories_take_part_after_the_projects(project, home):
 
 
 def test_after_compaction_what_was_in_use_comes_back_once(project):
-    told(project, ASKS)
+    shown(project, ASKS)
     stores = Stores(project.store.root, "")
 
     again = for_prompt.after_compaction(stores, "s")
 
     assert "auth.sessions" in again
-    assert told(project, ASKS) == ""
+    assert shown(project, ASKS) == ""
     assert "auth.sessions" in for_prompt.after_compaction(stores, "s")
 
 
 def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(project):
-    told(project, ASKS)
+    shown(project, ASKS)
     project.save("decision", {"title": "Cookies", "context": "c", "decision": "Stateless.", "rationale": "r"})
     project.writer.supersede("sessions-live-in-postgres-not-redis", "cookies")
 
@@ -161,17 +162,19 @@ def test_a_session_that_was_told_nothing_has_nothing_to_come_back():
 def test_the_preview_is_what_the_hook_says(project):
     settings = load_settings(project.store.root)
 
-    text, found = for_prompt.preview(project.stores, ASKS, settings, first=True)
+    decision = for_prompt.preview(project.stores, ASKS, settings, first=True)
 
-    assert text == told(project, ASKS)
-    assert [one.match.id for one in found] == [hit.id for hit in project.recall(ASKS, first=True)]
+    assert decision.text == shown(project, ASKS)
+    hits = project.recall(ASKS, first=True)
+    assert [each.match.id for each in decision.shown] == [hit.id for hit in hits]
+    assert {hit.shown for hit in hits} == {"rule"}
 
 
 def test_a_projects_config_cannot_turn_the_judge_on(project):
     configure(project.store.root, judge={"enabled": True})
 
     assert not load_settings(project.store.root).flag("retrieval.judge.enabled")
-    assert "auth.sessions" in told(project, ASKS)
+    assert "auth.sessions" in shown(project, ASKS)
 
 
 def test_a_user_store_inside_the_project_is_not_the_users(project, monkeypatch):
@@ -199,35 +202,106 @@ GANGWAY = "when does the gangway close before sailing?"
 
 
 def test_a_memory_whose_file_is_as_it_was_says_nothing_of_it(project, anchored):
-    assert "verify" not in told(project, GANGWAY)
-    assert "T minus 5" in told(project, GANGWAY, session="other")
+    assert "verify" not in shown(project, GANGWAY)
+    assert "T minus 5" in shown(project, GANGWAY, session="other")
 
 
 def test_a_memory_whose_file_changed_says_so(project, anchored):
     with open(anchored, "w") as handle:
         handle.write("gangway = 2  # rebuilt\n")
 
-    assert "verify: `src/ferry.py` changed" in told(project, GANGWAY)
+    assert "verify: `src/ferry.py` changed" in shown(project, GANGWAY)
 
 
 def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
     settings = load_settings(project.store.root)
-    before = for_prompt.preview(project.stores, GANGWAY, settings, first=False)[1][0].match.probability
+    before = for_prompt.preview(project.stores, GANGWAY, settings, first=False).shown[0].match.probability
     os.unlink(anchored)
-    bar = for_prompt.gate.shifted(before, -0.5)
+    bar = gate.shifted(before, -0.5)
 
     configure(project.store.root, min_probability=bar)
-    told(project, OTHER)
-    assert told(project, GANGWAY) == ""
+    shown(project, OTHER)
+    assert shown(project, GANGWAY) == ""
+    decision = for_prompt.preview(project.stores, GANGWAY, load_settings(project.store.root), first=False)
+    assert "file missing" in outcomes(decision).values()
     configure(project.store.root, min_probability=0.05)
-    assert "no longer exists" in told(project, GANGWAY)
+    assert "no longer exists" in shown(project, GANGWAY)
+
+
+def outcomes(decision):
+    return {each.match.id: each.outcome for each in decision.candidates}
+
+
+def test_every_candidate_has_an_outcome(project):
+    settings = load_settings(project.store.root)
+    decision = for_prompt.preview(project.stores, ASKS, settings, first=False)
+
+    shown_ids = [each.match.id for each in decision.shown]
+    assert "sessions-live-in-postgres-not-redis" in shown_ids
+    assert {each.outcome for each in decision.candidates} <= {"shown", "below the bar"}
+    assert all((each.outcome == "shown") == (each.match.probability >= decision.bar) for each in decision.candidates)
+
+
+def test_what_a_session_was_shown_is_marked_as_repeated(project):
+    session = ledger.Ledger("")
+    request, settings = for_prompt.Request(ASKS), load_settings(project.store.root)
+    first = for_prompt.decide(project.stores, request, settings, open_ledger=lambda: session)
+    again = for_prompt.decide(project.stores, request, settings, open_ledger=lambda: session)
+
+    assert [each.outcome for each in again.candidates if each.match.id in {c.match.id for c in first.shown}] == [
+        "shown before in this session" for _ in first.shown
+    ]
+    assert again.text == ""
+
+
+def test_what_does_not_fit_has_no_room(project):
+    configure(project.store.root, max_inject=1)
+    settings = load_settings(project.store.root)
+    decision = for_prompt.preview(project.stores, ASKS, settings, first=False, judge=lambda _, matches, *__: matches)
+
+    assert list(outcomes(decision).values()).count("shown") == 1
+    assert "no room" in outcomes(decision).values()
+
+
+def test_what_a_judge_drops_is_marked_as_dropped(project):
+    settings = load_settings(project.store.root)
+    decision = for_prompt.preview(project.stores, ASKS, settings, first=False, judge=lambda *_: [])
+
+    assert outcomes(decision)["sessions-live-in-postgres-not-redis"] == "dropped by the judge"
+    assert decision.text == ""
+
+
+def test_a_judge_may_show_what_is_below_the_bar(project):
+    configure(project.store.root, min_probability=0.999)
+    settings = load_settings(project.store.root)
+    decision = for_prompt.preview(
+        project.stores, ASKS, settings, first=False, judge=lambda _, matches, *__: matches[:1]
+    )
+
+    assert decision.candidates[0].outcome == "shown"
+
+
+@pytest.mark.parametrize(("key", "value"), [("enabled", False), ("max_inject", 0)])
+def test_a_setting_that_turns_recall_off_is_named(project, key, value):
+    configure(project.store.root, **{key: value})
+    decision = for_prompt.preview(project.stores, ASKS, load_settings(project.store.root), first=False)
+
+    named = f"turned off: retrieval.{key} is {str(value).lower()}"
+    assert (decision.text, set(outcomes(decision).values())) == ("", {named})
+
+
+def test_the_confidence_belongs_to_the_probability(project):
+    match = for_prompt.preview(project.stores, ASKS, load_settings(project.store.root), first=False).candidates[0].match
+
+    for probability in (0.1, 0.6, 0.9):
+        assert match._replace(probability=probability).confidence == gate.confidence(probability)
 
 
 def test_parallel_prompts_of_one_session_tell_a_memory_once(project):
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(lambda _: told(project, ASKS), range(10)))
+        answers = list(pool.map(lambda _: shown(project, ASKS), range(10)))
 
     assert sum("auth.sessions" in answer for answer in answers) == 1
     with ledger.Ledger("s") as known:
@@ -236,6 +310,6 @@ def test_parallel_prompts_of_one_session_tell_a_memory_once(project):
 
 @pytest.mark.parametrize("trigger", SIX["decision"]["triggers"])
 def test_whoever_asks_in_the_words_of_a_trigger_is_told(project, trigger):
-    told(project, OTHER)
+    shown(project, OTHER)
 
-    assert "auth.sessions" in told(project, trigger)
+    assert "auth.sessions" in shown(project, trigger)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recollect import paths
 from recollect.recall import for_prompt, replay
+from recollect.recall.context_block import Stores
 from recollect.session import sessions
 from recollect.session.ledger import Ledger
 from recollect.session.sessions import Prompt, Session
@@ -151,27 +152,28 @@ def test_older_transcripts_are_read_only_as_far_as_needed(tmp_path):
     assert [one.name for one in sessions.recent([str(tmp_path)], 4)] == ["new", "old"]
 
 
-def test_a_prompt_is_told_what_bears_on_it_and_the_rest_meets_silence():
-    told, silent = outcomes(session(ASKED, "compose a short haiku about the autumn moon over Kyoto"))
+def test_a_prompt_is_shown_what_is_relevant_and_another_one_nothing():
+    shown, silent = outcomes(session(ASKED, "compose a short haiku about the autumn moon over Kyoto"))
 
-    assert (told.outcome, [one.match.id for one in told.found], told.is_first) == ("told", ["harbour-api-limit"], True)
-    assert "At most 60 calls a minute" in told.context
-    assert told.tokens > 20
-    assert (silent.outcome, silent.context, silent.tokens) == ("silent", "", 0)
+    assert (shown.outcome, shown.is_first) == ("shown", True)
+    assert [each.match.id for each in shown.decision.shown] == ["harbour-api-limit"]
+    assert "At most 60 calls a minute" in shown.decision.text
+    assert shown.tokens > 20
+    assert (silent.outcome, silent.decision.text, silent.tokens) == ("silent", "", 0)
 
 
-def test_a_session_is_told_once_and_another_one_again():
+def test_a_session_is_shown_a_record_once_and_another_one_again():
     one = session(ASKED, ASKED, name="one")
     two = session(ASKED, name="two")
 
     assert sorted((turn.session, turn.outcome) for turn in outcomes(one, two)) == [
-        ("one", "known"),
-        ("one", "told"),
-        ("two", "told"),
+        ("one", "repeated"),
+        ("one", "shown"),
+        ("two", "shown"),
     ]
 
 
-def test_a_setting_that_lets_nothing_be_told_is_silence():
+def test_a_setting_that_lets_nothing_be_shown_is_silence():
     settings = Settings()
     settings.take("test", True, {"retrieval.max_inject": 0})
 
@@ -188,22 +190,23 @@ def test_a_prompt_that_points_back_borrows_from_earlier_ones():
     settings.take("test", True, {"retrieval.min_probability": 0.999})
     turns = outcomes(session("the harbour API refuses our calls each minute", "fix that"), settings=settings)
 
-    assert [turn.borrowed for turn in turns] == [False, True]
+    assert [bool(turn.decision.borrowed) for turn in turns] == [False, True]
     assert turns[1].nearest is not None
     assert turns[1].nearest.match.id == "harbour-api-limit"
 
 
 @pytest.mark.parametrize("text", [f"{ASKED} #nomem", f"/memory:search {ASKED}"])
 def test_what_asks_for_silence_gets_it_and_is_no_first_prompt(text):
-    skipped, told = outcomes(session(text, ASKED))
+    skipped, shown = outcomes(session(text, ASKED))
 
-    assert (skipped.outcome, told.outcome, told.is_first) == ("skipped", "told", True)
+    assert (skipped.outcome, skipped.is_first) == ("skipped", True)
+    assert (shown.outcome, shown.is_first) == ("shown", True)
 
 
 def test_a_question_about_the_past_gets_the_hint():
     (turn,) = outcomes(session("why did we choose kubernetes?"))
 
-    assert (turn.outcome, turn.context) == ("hint", for_prompt.hint("why did we"))
+    assert (turn.outcome, turn.decision.text) == ("hint", for_prompt.hint("why did we"))
 
 
 def test_the_last_prompts_count_and_a_copy_of_a_resumed_session_does_not():
@@ -214,8 +217,8 @@ def test_the_last_prompts_count_and_a_copy_of_a_resumed_session_does_not():
     assert [turn.prompt.text for turn in outcomes(resumed, first, last=2)] == ["b", "c"]
 
 
-def test_a_trial_tells_what_the_hook_tells(tmp_path, home):
-    """The real `for_prompt`, with its ledger on disk, over the same prompts."""
+def test_a_replay_shows_what_the_hook_shows(tmp_path, home):
+    """The real hook's answer, with its ledger on disk, over the same prompts."""
     prompts = [
         ASKED,
         "write a haiku",
@@ -229,27 +232,26 @@ def test_a_trial_tells_what_the_hook_tells(tmp_path, home):
         path = tmp_path / "live.jsonl"
         for number, prompt in enumerate(prompts):
             write(path, *map(entry, prompts[:number]))
-            said = for_prompt.for_prompt(
-                for_prompt.Stores(store, ""), prompt, load_settings(store), session="live", transcript_path=str(path)
+            answer = for_prompt.answer(
+                Stores(store, ""), prompt, load_settings(store), session="live", transcript_path=str(path)
             )
-            assert said == played[number].context
+            assert answer == played[number].decision.text
 
-    with Ledger("live") as told:
-        assert told.prompts == len(prompts)
+    with Ledger("live") as session_ledger:
+        assert session_ledger.prompts == len(prompts)
 
 
-def test_a_trial_leaves_cache_and_state_alone(home, monkeypatch):
-    seen = []
+def test_a_replay_leaves_cache_and_state_alone(home):
+    before = sorted(os.walk(home))
     with replay.laid_out([HARBOUR]) as store:
-        before = sorted(os.walk(home))
-        (turn,) = replay.play([session(ASKED)], 20, Settings(), store=store, user_store="")
-        with replay.apart():
-            seen.append(paths.cache_dir())
+        replay.play([session(ASKED)], 20, Settings(), store=store, user_store="")
+        with replay.private_folders():
+            elsewhere = paths.cache_dir()
 
-    assert turn.found
-    assert sorted(os.walk(home))[0] == before[0]
+    assert sorted(os.walk(home)) == before
+    assert elsewhere != paths.cache_dir()
     assert not os.path.exists(paths.cache_dir())
-    assert not os.path.exists(seen[0])
+    assert not os.path.exists(elsewhere)
     assert "RECOLLECT_CACHE_DIR" not in os.environ
 
 
@@ -258,4 +260,4 @@ def test_no_model_is_asked_even_if_one_is_configured(monkeypatch):
     settings.take("user", True, {"retrieval.judge.enabled": True})
     monkeypatch.setattr("recollect.judge.judge.keep", lambda *a, **k: pytest.fail("a prompt left the machine"))
 
-    assert outcomes(session(ASKED), settings=settings)[0].outcome == "told"
+    assert outcomes(session(ASKED), settings=settings)[0].outcome == "shown"

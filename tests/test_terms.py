@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search import stem, terms
+from recollect.search import terms
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_forms_of_a_word_are_one_term():
     ],
 )
 def test_stem(word, base):
-    assert stem.stem(word) == base
+    assert terms.stem(word) == base
 
 
 @given(st.text())

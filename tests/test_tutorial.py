@@ -49,7 +49,7 @@ def test_the_tutorial_shows_the_moments_it_promises() -> None:
     recalls = [text for command, text in outputs.items() if command.startswith("recollect recall")]
 
     assert "Sessions are rows in auth.sessions with a 14 day expiry." in recalls[0]
-    assert recalls[1] == "(nothing is relevant enough: the agent would be told nothing)\n"
+    assert recalls[1] == "(nothing is relevant enough to be shown)\n"
     assert "signed cookie of at most 2 KB" in recalls[2] and "rows in auth.sessions" not in recalls[2]
     assert "LIFETIME_DAYS stays at 14" in next(
         text for command, text in outputs.items() if command.startswith("echo '{")

@@ -31,9 +31,9 @@ def __getattr__(name: str) -> Any:
         library = _sqlite()
     except ImportError:
         import sqlite3 as library
-    names = {"Connection": library.Connection, "SqliteError": library.Error, "connect": library.connect}
-    globals().update(names)
-    return names[name]
+    found = {"Connection": library.Connection, "SqliteError": library.Error, "connect": library.connect}
+    globals().update(found)
+    return found[name]
 
 
 def _sqlite() -> Any:

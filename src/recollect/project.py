@@ -9,22 +9,21 @@ from typing import Any
 from recollect import files, paths
 from recollect.errors import BadInput, NoStore
 from recollect.git import git_files
-from recollect.recall.for_prompt import Found, Stores, preview
+from recollect.recall import for_prompt
+from recollect.recall.context_block import Candidate, Stores
 from recollect.record import compose
 from recollect.record.memory import Memory
-from recollect.search import index, rank
+from recollect.search import rank
 from recollect.settings import Settings, load_settings
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 
 
 class Hit:
-    """A memory that answered a query, and how well."""
+    """A record that matches a query, and how well."""
 
-    def __init__(self, found: Found) -> None:
-        self._found = found
-        self._memory: Memory | None = None
-        match = found.match
+    def __init__(self, candidate: Candidate) -> None:
+        self._match = match = candidate.match
         self.id = match.id
         self.category = match.category
         self.title = match.title
@@ -34,22 +33,22 @@ class Hit:
         self.confidence = match.confidence
         self.status = match.status
         self.updated_at = match.updated_at
-        self.path = found.source + match.path
         self.via = match.via
+        self.path = candidate.source + match.path
+        self.shown = candidate.shown
+        """How recall shows it: `rule` is the record itself; empty for what a search returns."""
 
     def __repr__(self) -> str:
         return f"Hit({self.id!r}, probability={self.probability:.2f})"
 
     @property
     def memory(self) -> Memory:
-        """The whole record, read when first asked for."""
-        if self._memory is None:
-            self._memory = Store(self._found.root).read(self._found.match.path).memory
-        return self._memory
+        """The whole record, read from its file."""
+        return Store(self._match.root).read(self._match.path).memory
 
     def snippet(self, mark: tuple[str, str] = ("", "")) -> str:
         """The passage that matches best."""
-        return self._found.match.snippet(mark)
+        return self._match.snippet(mark)
 
 
 class Project:
@@ -97,7 +96,8 @@ class Project:
     @property
     def stores(self) -> Stores:
         """The stores that are there, the project's first."""
-        return Stores(*(store.root if store.exists else "" for store in (self.store, self.user)))
+        roots = [store.root if store.exists else "" for store in (self.store, self.user)]
+        return Stores(*roots, hook=False)
 
     def search(
         self,
@@ -108,31 +108,21 @@ class Project:
         tags: Sequence[str] = (),
         include_retired: bool = False,
     ) -> list[Hit]:
-        """What answers a text, best first, in the project's store and the user's; it ranks, it does not judge."""
-        found = [
-            Found(match, root, source)
-            for root, source in self.stores.places
-            for match in rank.find(
-                index.open(root),
-                text,
-                limit=limit,
-                categories=categories,
-                tags=tags,
-                include_retired=include_retired,
-                settings=self.settings,
-            )
+        """What answers a text, best first, in the project's store and the user's; nothing is left out as irrelevant."""
+        chosen: dict[str, Any] = {"categories": categories, "tags": tags, "include_retired": include_retired}
+        stores = self.stores
+        candidates = [
+            Candidate(match, source)
+            for root, source in stores.places
+            for match in rank.find(stores.open(root), text, limit=limit, settings=self.settings, **chosen)
         ]
-        found.sort(key=lambda one: -one.match.probability)
-        return [Hit(one) for one in found[:limit]]
+        candidates.sort(key=lambda candidate: -candidate.match.probability)
+        return [Hit(candidate) for candidate in candidates[:limit]]
 
     def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
-        """What a hook would tell an agent for a prompt, in a session that was told nothing yet."""
-        if not self.settings.flag("retrieval.enabled"):
-            return []
-        return [
-            Hit(one)
-            for one in preview(self.stores, prompt, self.settings, first=first, transcript_path=transcript_path)[1]
-        ]
+        """What a hook would show an agent for a prompt, in a session that was shown nothing yet."""
+        decision = for_prompt.preview(self.stores, prompt, self.settings, first=first, transcript_path=transcript_path)
+        return [Hit(candidate) for candidate in decision.shown]
 
 
 def save(writer: Writer, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:

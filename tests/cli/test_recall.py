@@ -24,7 +24,7 @@ def test_recall_prints_the_block_and_says_aside_what_it_costs(recollect, saved):
 def test_recall_prints_nothing_where_nothing_is_relevant(recollect, saved):
     outcome = recollect("recall", "write a haiku about the moon")
 
-    assert outcome == (0, "", "(nothing is relevant enough: the agent would be told nothing)\n")
+    assert outcome == (0, "", "(nothing is relevant enough to be shown)\n")
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,45 @@ def test_recall_prints_nothing_where_nothing_is_relevant(recollect, saved):
 def test_silence_by_a_setting_is_not_taken_for_lack_of_relevance(recollect, saved, setting, value, reason):
     recollect("config", "set", setting, value)
 
-    assert recollect("recall", PROMPT) == (0, "", f"({reason}, so the agent is told nothing)\n")
+    assert recollect("recall", PROMPT) == (0, "", f"({reason}, so the agent is shown nothing)\n")
     candidates = json.loads(recollect("why", PROMPT, "--json").out)["candidates"]
-    assert [one["verdict"] for one in candidates] == [reason]
+    assert [one["verdict"] for one in candidates] == [f"turned off: {reason}"]
 
 
-def test_why_says_what_is_told_and_from_which_probability_on(recollect, saved):
+def test_why_says_what_is_shown_and_from_which_score_on(recollect, saved):
     data = json.loads(recollect("why", PROMPT, "--json").out)
 
-    assert [one["verdict"] for one in data["candidates"]] == ["told"]
+    assert [one["verdict"] for one in data["candidates"]] == ["shown"]
     assert data["candidates"][0]["probability"] >= data["threshold"]
+    text = recollect("why", PROMPT).out
+    assert text.startswith("Shown to the agent when the score is 0.80 or higher.\n")
+
+
+def test_why_is_sorted_and_agrees_with_recall(recollect, saved):
+    assert recollect("save", "decision", "Jobs of the night run at 4", *DECISION, "--force").code == 0
+    assert recollect("save", "decision", "The table of prices", *DECISION, "--force").code == 0
+
+    candidates = json.loads(recollect("why", PROMPT, "--json").out)["candidates"]
+    memories = json.loads(recollect("recall", PROMPT, "--json").out)["memories"]
+
+    assert [one["probability"] for one in candidates] == sorted(
+        (one["probability"] for one in candidates), reverse=True
+    )
+    shown = [one["id"] for one in candidates if one["verdict"] == "shown"]
+    assert sorted(shown) == sorted(one["id"] for one in memories)
+
+
+def test_why_says_that_a_prompt_matches_nothing(recollect, saved):
+    assert "No record matches any distinctive word of this prompt." in recollect("why", "quokka zebra").out
+
+
+def test_why_checks_files_as_recall_does(recollect, project):
+    (project / "ferry.py").write_text("gangway = 1\n")
+    saved = ("save", "decision", "The gangway closes before sailing", "--related", "ferry.py", *DECISION)
+    assert recollect(*saved).code == 0
+    (project / "ferry.py").write_text("gangway = 2\n")
+
+    (candidate,) = json.loads(recollect("why", "the gangway closes before sailing", "--json").out)["candidates"]
+
+    assert candidate["verdict"] == "shown"
+    assert "ferry.py" in candidate["caution"]

@@ -100,11 +100,11 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recolle
         "With 5 records read for this trial from "
         "docs/adr/0001-rabbitmq.md (1), docs/adr/0002-nats.md (1), CLAUDE.md (3):"
     )
-    assert "2026-03-01 10:00  how many calls a minute does the harbour API allow?\n  told 1, " in outcome.out
+    assert "2026-03-01 10:00  how many calls a minute does the harbour API allow?\n  shown 1, " in outcome.out
     assert "constraint: The harbour API allows at most 60 calls a minute." in outcome.out
     assert "      CLAUDE.md:5\n" in outcome.out
-    assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  silence\n" in outcome.out
-    assert "harbour API allow again?\n  silence: the session was told it before\n" in outcome.out
+    assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  nothing\n" in outcome.out
+    assert "harbour API allow again?\n  nothing: the session was shown it before\n" in outcome.out
     assert outcome.out.endswith(
         "Nothing was written, and nothing left this machine. recollect import saves these records.\n"
     )
@@ -113,7 +113,7 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recolle
 def test_try_as_json_has_everything_and_adds_up(ferry, recollect):
     data = json.loads(recollect("try", "--json").out)
 
-    assert [turn["outcome"] for turn in data["prompts"]] == ["told", "silent", "told", "known"]
+    assert [turn["outcome"] for turn in data["prompts"]] == ["shown", "silent", "shown", "repeated"]
     assert [turn["prompt"] for turn in data["prompts"]] == list(PROMPTS)
     assert data["prompts"][2]["memories"][0]["source"] == "docs/adr/0002-nats.md:1"
     assert data["prompts"][2]["memories"][0]["note"].startswith("replaces “Jobs go through RabbitMQ”")
@@ -174,7 +174,7 @@ def test_try_takes_named_files_and_transcripts_from_elsewhere(ferry, recollect, 
     data = json.loads(recollect("try", "--transcripts", str(tmp_path), "--import", "CLAUDE.md", "--json").out)
 
     assert data["files"] == {"CLAUDE.md": 3}
-    assert [(turn["at"], turn["session"], turn["outcome"]) for turn in data["prompts"]] == [("", "s", "told")]
+    assert [(turn["at"], turn["session"], turn["outcome"]) for turn in data["prompts"]] == [("", "s", "shown")]
 
 
 def test_try_counts_the_users_own_store_too(ferry, recollect):
@@ -189,7 +189,7 @@ def test_try_counts_the_users_own_store_too(ferry, recollect):
         == "~/.claude/memory/preferences/short-haiku-about-the-autumn-moon.json"
     )
     assert [turn["outcome"] for turn in json.loads(recollect("try", "--json", "--user").out)["prompts"]] == [
-        "silent", "told", "silent", "silent",
+        "silent", "shown", "silent", "silent",
     ]  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def test_try_says_that_recall_is_turned_off(ferry, recollect):
 
     outcome = recollect("try")
 
-    assert "warning: retrieval.enabled is false, so agents are told nothing at present" in outcome.err
+    assert "warning: retrieval.enabled is false, so agents are shown nothing at present" in outcome.err
     assert " served, " in outcome.out
 
 

@@ -12,7 +12,7 @@ from recollect.audit import audit_item
 from recollect.audit.audit_item import Item
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
-from recollect.search import stopwords, terms
+from recollect.search import query, terms
 
 CATEGORIES = (*(category.name for category in BY_NAME.values() if category.is_rule), "")
 # Share of the words of two subjects in common from which they are one subject.
@@ -147,5 +147,5 @@ def _words(text: str) -> list[str]:
 
 
 def _terms(words: Iterable[str]) -> frozenset[str]:
-    """The words that are no stopwords, stemmed."""
-    return frozenset(term for word in words if word not in stopwords.ENGLISH for term in terms.of_word(word))
+    """The words that are no stop words, stemmed."""
+    return frozenset(term for word in words if word not in query.ENGLISH for term in terms.of_word(word))

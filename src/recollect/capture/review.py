@@ -20,7 +20,7 @@ from recollect.git import git_files
 from recollect.record import compose, memory, summary_line
 from recollect.record.fields import shorten
 from recollect.record.memory import HistoryEntry, Memory
-from recollect.search import gate, index, rank, stopwords, terms
+from recollect.search import gate, index, query, rank, terms
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 
@@ -114,7 +114,7 @@ def _compared(record: Memory, entry: Entry, probability: float) -> Neighbour:
     reason = _reversal(record, other) if same_kind else ""
     verdict = "reverses" if reason else "related"
     if not reason and record.category == other.category:
-        titles = (set(terms.stream(each.title)) - stopwords.ENGLISH for each in (record, other))
+        titles = (set(terms.stream(each.title)) - query.ENGLISH for each in (record, other))
         if alike >= SAME and set.intersection(*titles):
             verdict, reason = "same", f"{alike:.0%} of the wording is the same"
         elif alike >= RELATED and probability >= PROBABLE:

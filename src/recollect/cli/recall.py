@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 
 from recollect.cli.output import Answer
-from recollect.project import Hit, Project
+from recollect.project import Project
 from recollect.recall import for_prompt
-from recollect.recall.for_prompt import Found
 from recollect.text import tokens
-
-_SILENCE = "nothing is relevant enough: the agent would be told nothing"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", nargs="+", metavar="PROMPT", help="the prompt as it would be typed to the agent")
-    parser.add_argument("--first", action="store_true", help="as the first prompt of a session, which is told more")
+    parser.add_argument("--first", action="store_true", help="as the first prompt of a session, which is shown more")
     parser.add_argument(
         "--transcript", metavar="FILE", default="", help="the session so far, for a prompt that refers to it"
     )
@@ -24,19 +21,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     prompt = " ".join(args.prompt)
-    text, found = "", list[Found]()
-    off = for_prompt.turned_off(project.settings)
-    if not off:
-        text, found = for_prompt.preview(
-            project.stores, prompt, project.settings, first=args.first, transcript_path=args.transcript
-        )
-    cost = tokens(text)
-    hits = [Hit(one) for one in found]
+    decision = for_prompt.preview(
+        project.stores, prompt, project.settings, first=args.first, transcript_path=args.transcript
+    )
+    cost = tokens(decision.text)
     data = {
         "prompt": prompt,
-        "context": text,
+        "context": decision.text,
         "tokens": cost,
-        "memories": [{"id": hit.id, "path": hit.path, "probability": round(hit.probability, 4)} for hit in hits],
+        "memories": [
+            {
+                "id": candidate.match.id,
+                "path": candidate.source + candidate.match.path,
+                "probability": round(candidate.match.probability, 4),
+                "shown": candidate.shown,
+            }
+            for candidate in decision.shown
+        ],
     }
-    silence = f"{off}, so the agent is told nothing" if off else _SILENCE
-    return Answer(data, lambda _: text, note=f"(about {cost} tokens)" if text else f"({silence})")
+    off = for_prompt.turned_off(project.settings)
+    silence = f"{off}, so the agent is shown nothing" if off else "nothing is relevant enough to be shown"
+    return Answer(data, lambda _: decision.text, note=f"(about {cost} tokens)" if decision.text else f"({silence})")

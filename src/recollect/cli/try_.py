@@ -1,4 +1,4 @@
-"""`recollect try`: what would have been told for the last prompts of this project. Nothing is written."""
+"""`recollect try`: what would have been shown for the last prompts of this project. Nothing is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.importers import discover
 from recollect.importers.discover import ImportResult
 from recollect.project import Project
 from recollect.recall import for_prompt, replay
-from recollect.recall.for_prompt import Found
+from recollect.recall.context_block import Candidate
 from recollect.recall.replay import Turn
 from recollect.session import sessions
 from recollect.session.sessions import Session
@@ -24,11 +24,13 @@ from recollect.store.store import Store
 _MOST_FILES_SHOWN = 6
 _LONGEST_PROMPT = 300
 _NEAR = 0.3
-_SAID = {
-    replay.KNOWN: "silence: the session was told it before",
-    replay.HINT: "no memory, but a word about /memory:search",
-    replay.SILENT: "silence",
-    replay.SKIPPED: "silence, as was asked",
+"""Below this probability a record was not nearly shown."""
+
+_NOTHING = {
+    "repeated": "nothing: the session was shown it before",
+    "hint": "no record, but a hint at /memory:search",
+    "silent": "nothing",
+    "skipped": "nothing, as was asked",
 }
 
 
@@ -99,7 +101,7 @@ def _answer(
     args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: ImportResult | None
 ) -> Answer:
     origins = {record.path: record.source for record in harvest.records} if harvest else {}
-    served = [turn for turn in turns if turn.outcome == replay.TOLD]
+    served = [turn for turn in turns if turn.outcome == "shown"]
     tokens = sum(turn.tokens for turn in turns)
     summary = {
         "prompts": len(turns),
@@ -114,7 +116,7 @@ def _answer(
         "from": "import" if harvest else "store",
         "records": count,
         "files": _files(harvest) if harvest else {},
-        "prompts": [_brief(turn, origins) for turn in turns],
+        "prompts": [_to_json(turn, origins) for turn in turns],
         "summary": summary,
         "refused": [refusal._asdict() for refusal in harvest.refused] if harvest else [],
     }
@@ -122,52 +124,54 @@ def _answer(
 
 
 def _warning(project: Project, harvest: ImportResult | None) -> str:
-    said = []
+    warnings = []
     off = for_prompt.turned_off(project.settings)
-    said += (
-        [f"{off}, so agents are told nothing at present; prompts are played as far as the settings allow"]
-        if off
-        else []
-    )
+    if off:
+        warnings.append(
+            f"{off}, so agents are shown nothing at present; prompts are played as far as the settings allow"
+        )
     if project.settings.flag("retrieval.judge.enabled"):
-        said.append("the judge was not asked, so that your prompts stay here; it might have kept less")
-    said += [f"left out {each.source}: {each.reason}" for each in harvest.refused] if harvest else []
-    return "; ".join(said)
+        warnings.append("the judge was not asked, so that your prompts stay here; it might have shown less")
+    warnings += [f"left out {each.source}: {each.reason}" for each in harvest.refused] if harvest else []
+    return "; ".join(warnings)
 
 
 def _files(harvest: ImportResult) -> dict[str, int]:
     """How many records each file gave."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for record in harvest.records:
         path = record.source.rpartition(":")[0]
-        found[path] = found.get(path, 0) + 1
-    return found
+        counts[path] = counts.get(path, 0) + 1
+    return counts
 
 
-def _brief(turn: Turn, origins: dict[str, str]) -> dict[str, Any]:
+def _to_json(turn: Turn, origins: dict[str, str]) -> dict[str, Any]:
+    decision = turn.decision
     return {
         "at": turn.prompt.at,
         "session": turn.session,
         "prompt": turn.prompt.text,
         "first": turn.is_first,
-        "borrowed": turn.borrowed,
+        "borrowed": bool(decision and decision.borrowed),
         "outcome": turn.outcome,
         "tokens": turn.tokens,
-        "context": turn.context,
-        "memories": [_memory(one, origins) for one in turn.found],
-        "nearest": _memory(turn.nearest, origins) if turn.nearest else None,
+        "context": decision.text if decision else "",
+        "memories": [_candidate(each, origins) for each in decision.shown] if decision else [],
+        "nearest": _candidate(turn.nearest, origins) if turn.nearest else None,
     }
 
 
-def _memory(one: Found, origins: dict[str, str]) -> dict[str, Any]:
+def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
+    match = candidate.match
+    origin = origins.get(match.path) if candidate.source == paths.PROJECT_SOURCE else None
     return {
-        "id": one.match.id,
-        "category": one.match.category,
-        "title": one.match.title,
-        "probability": round(one.match.probability, 4),
-        "essence": one.match.essence,
-        "note": one.item.note,
-        "source": (one.source == paths.PROJECT_SOURCE and origins.get(one.match.path)) or one.source + one.match.path,
+        "id": match.id,
+        "category": match.category,
+        "title": match.title,
+        "probability": round(match.probability, 4),
+        "essence": match.essence,
+        "note": candidate.item.note,
+        "source": origin or candidate.source + match.path,
     }
 
 
@@ -197,29 +201,32 @@ def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
     marks = [name for name, is_so in (("first", turn["first"]), ("with earlier words", turn["borrowed"])) if is_so]
     lines = [f"{screen.paint(when, 'dim')}  {screen.paint(prompt, 'bold')}"]
     if not turn["memories"]:
-        return [*lines, screen.paint(fit(f"  {_SAID[turn['outcome']]}{_near(turn['nearest'])}", screen.width), "dim")]
-    told = f"told {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
-    lines.append(f"  {screen.paint(told, 'green')}")
+        return [
+            *lines,
+            screen.paint(fit(f"  {_NOTHING[turn['outcome']]}{_near(turn['nearest'])}", screen.width), "dim"),
+        ]
+    shown = f"shown {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
+    lines.append(f"  {screen.paint(shown, 'green')}")
     for each in turn["memories"]:
         note = f" ({each['note']})" if each["note"] else ""
-        said = clean(f"{each['probability']:.2f} {each['category']}: {each['essence']}{note}")
-        lines.append(wrap(said, screen.width, "    "))
+        text = clean(f"{each['probability']:.2f} {each['category']}: {each['essence']}{note}")
+        lines.append(wrap(text, screen.width, "    "))
         lines.append(screen.paint(f"      {clean(each['source'])}", "dim"))
     return lines
 
 
 def _near(nearest: dict[str, Any] | None) -> str:
-    """What was nearly told, unless it was far from it."""
+    """What was nearly shown, if anything was."""
     if nearest is None or nearest["probability"] < _NEAR:
         return ""
     return f"; nearest was {nearest['probability']:.2f} {clean(nearest['title'])}"
 
 
 def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
-    said = data["summary"]
-    held = f"{_many(said['prompts'], 'prompt')} in {_many(said['sessions'], 'session')}"
-    cost = f"{said['tokens']:,} tokens added in all, {said['tokens_per_prompt']} per prompt"
-    line = f"{held}: {said['served']} served, {said['silent']} silent; {cost}."
+    counts = data["summary"]
+    replayed = f"{_many(counts['prompts'], 'prompt')} in {_many(counts['sessions'], 'session')}"
+    cost = f"{counts['tokens']:,} tokens added in all, {counts['tokens_per_prompt']} per prompt"
+    line = f"{replayed}: {counts['served']} served, {counts['silent']} silent; {cost}."
     after = "Nothing was written, and nothing left this machine."
     advice = " recollect import saves these records." if data["from"] == "import" else ""
     return [screen.paint(line, "bold"), after + advice]

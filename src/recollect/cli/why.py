@@ -1,18 +1,20 @@
-"""`recollect why`: every candidate for a prompt, what was seen of it, its probability, the bar and the verdict."""
+"""`recollect why`: every candidate for a prompt, its features, its score, and why it is shown or not."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.cli.output import Answer
 from recollect.cli.terminal import Screen, clean, table
 from recollect.judge import judge
-from recollect.judge.judge import Opinion
 from recollect.project import Project
 from recollect.recall import for_prompt
-from recollect.recall.for_prompt import Found
-from recollect.session import transcript
+from recollect.recall.context_block import Candidate
+from recollect.recall.for_prompt import Decision
+from recollect.search.rank import Match
+from recollect.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,70 +26,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class _Judge:
+    """The configured model in recall's place for a judge, its verdicts kept."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.verdicts: dict[int, str] = {}
+        self.failures: list[str] = []
+
+    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], bar: float) -> list[Match]:
+        opinion = judge.verdicts(prompt, matches, turns, self._settings)
+        self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
+        self.failures = [failure.message for failure in opinion.failures]
+        return opinion.kept(bar)
+
+
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     prompt = " ".join(args.prompt)
-    borrowed = for_prompt.borrowed(prompt, args.transcript)
-    found = project.stores.find(prompt, project.settings, borrowed, hook=False)
-    bar = for_prompt.threshold(project.settings, first=args.first)
-    _, told = for_prompt.rendered(
-        for_prompt.passing(found, project.settings, first=args.first), project.settings, first=args.first
+    asked = _Judge(project.settings) if args.judge else None
+    decision = for_prompt.preview(
+        project.stores, prompt, project.settings, first=args.first, transcript_path=args.transcript, judge=asked
     )
-    off = for_prompt.turned_off(project.settings)
-    verdicts = [(one, off or _verdict(one, bar, told)) for one in found]
-    opinion = _opinion(found, prompt, project, args.transcript) if args.judge else None
-    if opinion:
-        verdicts = [(one, f"{verdict}; judge: {said}") for (one, verdict), said in zip(verdicts, opinion.outcomes)]
+    ranked = sorted(decision.candidates, key=lambda candidate: -candidate.match.probability)
+    verdicts = asked.verdicts if asked else {}
+    explained = [(candidate, _outcome(candidate, verdicts)) for candidate in ranked]
     data = {
         "prompt": prompt,
-        "threshold": round(bar, 4),
-        "borrowed": borrowed,
-        "candidates": [_brief(one, verdict) for one, verdict in verdicts],
+        "threshold": round(decision.bar, 4),
+        "borrowed": decision.borrowed,
+        "candidates": [_to_json(candidate, outcome) for candidate, outcome in explained],
     }
-    warning = "; ".join(failure.message for failure in opinion.failures) if opinion else ""
-    return Answer(data, lambda screen: _text(screen, verdicts, bar, borrowed), warning=warning)
+    warning = "; ".join(asked.failures) if asked else ""
+    return Answer(data, lambda screen: _text(screen, decision, explained), warning=warning)
 
 
-def _opinion(found: list[Found], prompt: str, project: Project, transcript_path: str) -> Opinion:
-    """What a model says of the candidates; NoModel if none is configured."""
-    turns = transcript.last_prompts(transcript_path, 5)
-    return judge.verdicts(prompt, [one.match for one in found], turns, project.settings)
+def _outcome(candidate: Candidate, verdicts: Mapping[int, str]) -> str:
+    verdict = verdicts.get(id(candidate.match))
+    return f"{candidate.outcome}; judge: {verdict}" if verdict else candidate.outcome
 
 
-def _verdict(one: Found, bar: float, told: list[Found]) -> str:
-    if one in told:
-        return "told"
-    return "below the bar" if one.match.probability < bar else "no room"
-
-
-def _brief(one: Found, verdict: str) -> dict[str, Any]:
-    match = one.match
+def _to_json(candidate: Candidate, outcome: str) -> dict[str, Any]:
+    match = candidate.match
     return {
         "id": match.id,
         "category": match.category,
-        "path": one.source + match.path,
+        "path": candidate.source + match.path,
         "probability": round(match.probability, 4),
         "score": round(match.score, 4),
         "confidence": match.confidence,
-        "verdict": verdict,
+        "verdict": outcome,
+        "caution": candidate.caution,
         "replaces": match.via[0] if match.via else None,
         "features": {name: round(value, 4) for name, value in match.features.items()},
     }
 
 
-def _text(screen: Screen, verdicts: list[tuple[Found, str]], bar: float, borrowed: str) -> str:
-    lines = [f"A memory is told from a probability of {bar:.2f} on."]
-    if borrowed:
-        lines.append(f"The prompt refers back; terms were borrowed from: {clean(borrowed)[:200]}")
-    if not verdicts:
-        return "\n".join([*lines, "No record shares a telling word with the prompt."])
+def _text(screen: Screen, decision: Decision, explained: Sequence[tuple[Candidate, str]]) -> str:
+    lines = [f"Shown to the agent when the score is {decision.bar:.2f} or higher."]
+    if decision.borrowed:
+        lines.append(f"The prompt refers back; terms were borrowed from: {clean(decision.borrowed)[:200]}")
+    if not explained:
+        return "\n".join([*lines, "No record matches any distinctive word of this prompt."])
     rows = [
-        (f"{one.match.probability:.2f}", verdict, one.match.category, one.match.id, _strongest(one.match.features))
-        for one, verdict in verdicts
+        (f"{each.match.probability:.2f}", outcome, each.match.category, each.match.id, _strongest(each.match.features))
+        for each, outcome in explained
     ]
-    return "\n".join([*lines, table(screen, ("P", "verdict", "category", "id", "what was seen"), rows)])
+    return "\n".join([*lines, table(screen, ("score", "outcome", "category", "id", "features"), rows)])
 
 
-def _strongest(features: dict[str, float]) -> str:
-    shown = ("coverage", "window", "title_asked", "adjacent", "rarest", "trigger_asked", "share")
+def _strongest(features: Mapping[str, float]) -> str:
+    shown = ("coverage", "window", "title_asked", "adjacent", "rarest", "trigger_asked", "share", "keywords")
     return " ".join(f"{name}={features[name]:.2f}" for name in shown if features.get(name))

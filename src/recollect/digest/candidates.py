@@ -8,7 +8,7 @@ from recollect import paths, timestamps
 from recollect.categories import BY_NAME
 from recollect.digest import selection
 from recollect.digest.selection import Candidate
-from recollect.search import digest_columns, index, refresh
+from recollect.search import index, refresh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Records(Entries):
         rows = self._index.connection.execute(f"SELECT path, mtime, size FROM record WHERE path IN ({marks})", paths)
         stale = [path for path, mtime, size in rows if refresh.stamp(self._index.root, path) != (mtime, size)]
         if stale:
-            self._index.reread(stale)
+            refresh.reread(self._index, stale)
         return bool(stale)
 
 
@@ -76,7 +76,7 @@ def store_records(root: str, source: str, settings: Settings, *, is_local: bool,
     for n, path, category, title, updated, expires, essence, packed in opened.connection.execute(_CURRENT):
         if category not in limits or updated < limits[category] or (expires and expires[:10] < now[:10]):
             continue
-        observations, confidence, files, branches, state = digest_columns.unpack(packed)
+        observations, confidence, files, branches, state = index.unpack_facts(packed)
         if state == "closed" or (branch and branches and not _is_for(branch, branches)):
             continue
         key, place = os.path.join(root, path), source + path

@@ -12,7 +12,7 @@ import math
 from recollect import coldstart
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
-from recollect.search import query, stopwords, terms
+from recollect.search import query, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _searchable(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     words = [word.lower() for word in terms.words(text)]
-    stop = stopwords.of(words)
+    stop = query.stop_words(words)
     distinctive = [word for word in dict.fromkeys(words) if word not in stop and query.carries_meaning(word)]
     return [term for word in distinctive for term in ((word,) if word.isascii() else terms.of_word(word))][:MOST_WORDS]
 

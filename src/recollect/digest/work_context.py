@@ -10,7 +10,7 @@ import os
 from recollect import coldstart, failure_log, files, paths
 from recollect.coldstart import NamedTuple
 from recollect.git import repository
-from recollect.search import stopwords, terms
+from recollect.search import query, terms
 from recollect.text import cut
 
 MOST_WORDS = 20
@@ -100,7 +100,7 @@ def file_words(files: list[str]) -> list[str]:
 
 def _split(text: str) -> list[str]:
     words = [part.lower() for word in terms.words(text) for part in terms.cased_parts(word)]
-    return [word for word in words if len(word) > 1 and not word.isdigit() and word not in stopwords.ENGLISH]
+    return [word for word in words if len(word) > 1 and not word.isdigit() and word not in query.ENGLISH]
 
 
 def active_feature(project: str, notes: list[str]) -> Feature | None:

@@ -199,8 +199,7 @@ def merge_text(ours: str, base: str, theirs: str, marker_size: int, deadline: fl
 
 
 def _run(*words: str, deadline: float) -> process.Outcome:
-    here = around(os.getcwd())
-    program = process.find("git", outside=here.root if here else os.getcwd())
+    program = process.find("git")
     if not program:
         return process.Outcome(None, b"", _NO_GIT)
     return process.run_all([(program, *_PINNED, *words)], _environment(), deadline)[0]

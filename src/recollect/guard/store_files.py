@@ -36,12 +36,12 @@ _WRITING_CODE = (
 _WRAPPERS = frozenset("sudo command env time nice nohup do then else if while until ! ( { xargs".split())
 
 
-def forbids(tool: str, tool_input: Mapping[str, Any], stores: list[str], cwd: str) -> bool:
+def forbids(tool: str, given: Mapping[str, Any], stores: list[str], cwd: str) -> bool:
     """Whether a tool call would write a store's files by hand."""
     if tool in FILE_TOOLS:
-        target = tool_input.get(FILE_TOOLS[tool])
+        target = given.get(FILE_TOOLS[tool])
         return isinstance(target, str) and _is_record_file(target, stores, cwd)
-    command = tool_input.get("command")
+    command = given.get("command")
     if tool in SHELL_TOOLS and isinstance(command, str):
         # In PowerShell a backslash separates folders; in the others it would hide the next character.
         spelt = command.replace("\\", "/") if tool == "PowerShell" else command
@@ -120,16 +120,16 @@ def _parts(command: str) -> list[list[str]]:
 
 def _without_documents(command: str) -> str:
     """A command without its here-documents: they are what a program reads, not what the shell runs."""
-    lines, end = [], ""
+    kept, end = [], ""
     for line in command.split("\n"):
         if end:
             end = "" if line.strip() == end else end
             continue
-        lines.append(line)
+        kept.append(line)
         _, opened, rest = line.partition("<<")
         if opened and not rest.startswith("<"):
             end = rest.lstrip("- ").split()[0].strip("'\";|&)") if rest.strip("- ") else ""
-    return "\n".join(lines)
+    return "\n".join(kept)
 
 
 def _part_writes(words: list[str], command: str, ground: _Ground) -> bool:
@@ -141,18 +141,18 @@ def _part_writes(words: list[str], command: str, ground: _Ground) -> bool:
         words = words[1:]
     if not words:
         return False
-    program, arguments = os.path.basename(words[0]).lower(), words[1:]
-    touched = piped or any(ground.has(word) for word in arguments)
-    if program.startswith(_INTERPRETERS) and "recollect" not in " ".join(arguments[:3]):
+    program, given = os.path.basename(words[0]).lower(), words[1:]
+    touched = piped or any(ground.has(word) for word in given)
+    if program.startswith(_INTERPRETERS) and "recollect" not in " ".join(given[:3]):
         return any(sign in command for sign in _WRITING_CODE) and (touched or "<<" in command)
     if program in _COPIERS:
-        return piped or (bool(arguments) and ground.has(arguments[-1]))
+        return piped or (bool(given) and ground.has(given[-1]))
     if program in ("find", "fd"):
-        return touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in arguments)
+        return touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in given)
     if program in ("sed", "awk", "gawk"):
-        return touched and any(word.startswith(("-i", "--in-place")) for word in arguments)
+        return touched and any(word.startswith(("-i", "--in-place")) for word in given)
     if program == "git":
-        return touched and arguments[:1] in (["rm"], ["mv"])
+        return touched and given[:1] in (["rm"], ["mv"])
     return program in _WRITERS and touched
 
 

@@ -45,9 +45,9 @@ def _give_up(number: int, frame: object) -> None:
 
 
 def _after_compaction(event: Event) -> str:
-    from recollect.recall import for_prompt
+    from recollect.recall import context_block, for_prompt
 
-    return for_prompt.after_compaction(for_prompt.Stores(event.store, event.user_store), event.session)
+    return for_prompt.after_compaction(context_block.Stores(event.store, event.user_store), event.session)
 
 
 def _digest(event: Event, source: str) -> str:

@@ -39,10 +39,11 @@ def _before(event: Event) -> str:
     settings = _settings(event, "retrieval.files")
     if not settings:
         return ""
-    from recollect.recall import for_file, for_prompt
+    from recollect.recall import for_file
+    from recollect.recall.context_block import Stores
 
-    stores = for_prompt.Stores(event.store, event.user_store)
-    text = for_file.told(stores, event.project, file, settings, event.session)
+    stores = Stores(event.store, event.user_store)
+    text = for_file.block(stores, event.project, file, settings, event.session)
     return context("PreToolUse", text) if text else ""
 
 
@@ -66,11 +67,12 @@ def _after_failure(event: Event) -> str:
     settings = None if event.in_subagent else _settings(event, "retrieval.failures")
     if not settings:
         return ""
-    from recollect.recall import for_failure, for_prompt
+    from recollect.recall import for_failure
+    from recollect.recall.context_block import Stores
 
     command = event.fields("tool_input").get("command")
-    stores = for_prompt.Stores(event.store, event.user_store)
-    text = for_failure.told(stores, command if isinstance(command, str) else "", error, settings, event.session)
+    stores = Stores(event.store, event.user_store)
+    text = for_failure.block(stores, command if isinstance(command, str) else "", error, settings, event.session)
     return context("PostToolUseFailure", text) if text else ""
 
 

@@ -1,4 +1,4 @@
-"""A prompt was typed: bring up the few memories that bear on it, or say nothing."""
+"""A prompt was typed: show the few records that are relevant to it, or nothing."""
 
 from __future__ import annotations
 
@@ -20,15 +20,11 @@ def handle(event: Event) -> str:
         _note_correction(prompt, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
-    from recollect.recall import for_prompt
+    from recollect.recall import context_block, for_prompt
 
-    text = for_prompt.for_prompt(
-        for_prompt.Stores(event.store, event.user_store),
-        prompt,
-        settings,
-        session=event.session,
-        transcript_path=event.text("transcript_path"),
-    )
+    stores = context_block.Stores(event.store, event.user_store)
+    transcript_path = event.text("transcript_path")
+    text = for_prompt.answer(stores, prompt, settings, session=event.session, transcript_path=transcript_path)
     return context("UserPromptSubmit", text) if text else ""
 
 

@@ -1,39 +1,45 @@
-"""Beside a file: the rules, choices and debts that belong to it, told when the agent is about to touch it."""
+"""The rules, decisions and debts that belong to a file, shown when the agent is about to touch it."""
 
 from __future__ import annotations
 
 import os
 
+from recollect import globs
 from recollect.paths import PROJECT_SOURCE
 from recollect.recall import context_block
-from recollect.recall.for_prompt import Found, Stores, note_use
-from recollect.search import by_file, index, successors
-from recollect.search.filters import Admission
-from recollect.search.rank import Match
-from recollect.session import ledger
+from recollect.recall.context_block import Candidate, Stores, count_shown
+from recollect.search import candidates, rank
+from recollect.search.candidates import Filter
+from recollect.session.ledger import Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.search.index import Row
+    from collections.abc import Callable
+
+    from recollect.search.index import Index, Row
     from recollect.settings import Settings
 
 _BUDGET = 220
-_MOST = 3
+_MOST_SHOWN = 3
+_MOST_PLACES = 1_000
+"""Places looked at for one file: what bounds the work in a store with a thousand globs."""
 
 
-def told(stores: Stores, project: str, file: str, settings: Settings, session: str) -> str:
-    """The block for a file, once per session; empty when nothing belongs to it or all was told."""
+def block(stores: Stores, project: str, file: str, settings: Settings, session: str) -> str:
+    """The block for a file, once per session; empty when nothing belongs to it or all was shown."""
     path = relative(project, file)
-    found = _found(stores, project, path, settings) if path else []
-    if not found:
+    proposed = _candidates(stores, project, path, settings) if path else []
+    if not proposed:
         return ""
-    with ledger.Ledger(session) as known:
-        new = [one for one in found if not known.has_shown(one.record, one.stamp)][:_MOST]
-        kept = context_block.fitting([one.item for one in new], _BUDGET)
-        for one in new[: len(kept)]:
-            known.add_shown(one.record, one.stamp)
-    note_use(new[: len(kept)])
-    return context_block.render(kept, PROJECT_SOURCE)
+    with Ledger(session) as noted:
+        new = [each for each in proposed if not noted.has_shown(each.record, each.stamp)][:_MOST_SHOWN]
+        # There is no doubt that they belong to the file, so there is nothing to say about confidence.
+        fitted = context_block.fitting([each.item._replace(confidence="") for each in new], _BUDGET)
+        shown = new[: len(fitted)]
+        for each in shown:
+            noted.add_shown(each.record, each.stamp)
+    count_shown(shown)
+    return context_block.render(fitted, PROJECT_SOURCE)
 
 
 def relative(project: str, file: str) -> str:
@@ -44,20 +50,34 @@ def relative(project: str, file: str) -> str:
     return full[len(root) :].strip(os.sep).replace(os.sep, "/")
 
 
-def _found(stores: Stores, project: str, path: str, settings: Settings) -> list[Found]:
-    admission = Admission(auto=True, settings=settings)
-    found: list[Found] = []
+def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[Candidate]:
+    chosen = Filter(auto=True, settings=settings)
+    proposed: list[Candidate] = []
     for root, source in stores.places:
-        opened = index.open(root, hook=True)
-        rows = by_file.find(opened, project, path)
-        heads = successors.heads(opened, rows)
-        standing = {head.n: head for head in (heads[row.n] for row in rows) if head and admission.admits(head)}
-        found += [Found(_match(head, root), root, source) for head in standing.values()]
-    return found
+        opened = stores.open(root)
+        rows = records_about(opened, project, path)
+        successors = candidates.successors(opened, rows)
+        current = {each.n: each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)}
+        proposed += [Candidate(rank.match(row, root), source) for row in current.values()]
+    return proposed
 
 
-def _match(row: Row, root: str) -> Match:
-    """A memory that belongs to a file: there is nothing to be more or less sure of."""
-    match = Match(row, root, None)
-    match.confidence = ""
-    return match
+def records_about(index: Index, project: str, path: str) -> list[Row]:
+    """The records that belong to a file of the project, the gravest first."""
+    parts = path.split("/")
+    above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    here = _places(index, f"pattern IN ({','.join('?' * len(above))})", above)
+    globbed = _places(index, "name = ''", [], lambda pattern: globs.covers(pattern, path))
+    # A file that moved is recognised by its name, if the old one is gone.
+    moved = _places(index, "name = ?", [parts[-1]], lambda old: not os.path.exists(os.path.join(project, old)))
+    gravity: dict[int, int] = {}
+    for n, grave in (*here, *globbed, *moved):
+        gravity.setdefault(n, grave)
+    rows = index.rows(f"WHERE n IN ({','.join('?' * len(gravity))})", list(gravity)) if gravity else []
+    return sorted(rows, key=lambda row: (gravity[row.n], row.path))
+
+
+def _places(index: Index, where: str, values: list[str], test: Callable[[str], bool] = bool) -> list[tuple[int, int]]:
+    """The number and gravity of the records that name a matching place."""
+    query = f"SELECT pattern, n, gravity FROM place WHERE {where} LIMIT {_MOST_PLACES}"
+    return [(n, gravity) for pattern, n, gravity in index.connection.execute(query, values).fetchall() if test(pattern)]

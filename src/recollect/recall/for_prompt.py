@@ -1,29 +1,42 @@
-"""Recall: what to tell the agent now. Strict: what is probably not relevant is not told."""
+"""What the agent is shown for a prompt: find candidates, filter them, check their files, render the block.
+
+This is the one pipeline of the prompt hook, `recall`, `why`, `try` and the benchmark. It is strict: what is probably
+not relevant is not shown. It returns a `Decision` that says what became of every candidate.
+"""
 
 from __future__ import annotations
 
 import os
 
-from recollect import usage
+from recollect.coldstart import NamedTuple
 from recollect.freshness.check import Freshness
-from recollect.paths import PROJECT_SOURCE, USER_SOURCE
+from recollect.paths import PROJECT_SOURCE
 from recollect.recall import context_block
-from recollect.search import gate, index, query, rank
-from recollect.session import ledger, transcript
+from recollect.recall.context_block import SHOWN, Candidate, Stores, count_shown
+from recollect.search import gate, query, rank
+from recollect.session import transcript
+from recollect.session.ledger import Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from recollect.search.index import Index
     from recollect.search.rank import Match
-    from recollect.session.ledger import Ledger
     from recollect.settings import Settings
 
-_POOL = 12
+    Judge = Callable[[str, list[Match], Sequence[str], float], list[Match]]
+    """Given the prompt, matches, earlier turns and the bar, those of the matches that may be shown."""
+
 _AFTER_COMPACTION = 900
+"""Tokens for what a compacted session was shown before."""
+
 _MISSING = -1.0
-"""What it counts against a memory, in log odds, that a file it is about no longer exists."""
+"""What it counts against a record, in logits, that a file it is about no longer exists."""
+
+_LOWEST_BAR = 0.05
+
+BELOW_BAR, REPEATED = "below the bar", "shown before in this session"
+NO_ROOM, FILE_MISSING, DROPPED, TURNED_OFF = "no room", "file missing", "dropped by the judge", "turned off"
 
 _PAST = (
     "did we decide", "have we decided", "we decided", "was decided", "what was our", "what were our", "why did we",
@@ -33,102 +46,157 @@ _PAST = (
 )  # fmt: skip
 
 
-class Found:
-    """A memory that a store offers, and how it is told from the others."""
+class Request(NamedTuple):
+    """A prompt, and what of its session matters for it."""
 
-    __slots__ = ("caution", "match", "root", "source")
-
-    def __init__(self, match: Match, root: str, source: str) -> None:
-        self.match = match
-        self.root = root
-        self.source = source
-        self.caution = ""
-        """What to check before relying on it: the files it is about have changed since."""
-
-    @property
-    def record(self) -> str:
-        """The record's name in a ledger."""
-        return os.path.join(self.root, self.match.path)
-
-    @property
-    def stamp(self) -> str:
-        """What tells this wording of it from another."""
-        return ledger.stamp(self.match.essence)
-
-    @property
-    def item(self) -> context_block.Item:
-        match = self.match
-        return context_block.Item(
-            match.category,
-            match.essence,
-            self.source + match.path,
-            confidence=match.confidence,
-            updated=match.updated_at,
-            note="; ".join(part for part in (_history(match), self.caution) if part),
-        )
-
-
-class Stores:
-    """The stores that take part, the project's first."""
-
-    __slots__ = ("places",)
-
-    def __init__(self, project_store: str, user_store: str) -> None:
-        self.places = [
-            (root, source) for root, source in ((project_store, PROJECT_SOURCE), (user_store, USER_SOURCE)) if root
-        ]
-
-    def find(self, prompt: str, settings: Settings, borrowed: str = "", *, hook: bool = True) -> list[Found]:
-        """What could be told for a prompt, best first within each store, the gate not yet applied."""
-        found: list[Found] = []
-        for root, source in self.places:
-            opened = self.open(root, hook=hook)
-            matches = rank.find(opened, prompt, limit=_POOL, mode="auto", borrowed=borrowed, settings=settings)
-            self.close(opened)
-            found += [Found(match, root, source) for match in matches]
-        return found
-
-    def open(self, root: str, *, hook: bool) -> Index:
-        """The index of one of them."""
-        return index.open(root, hook=hook)
-
-    def close(self, opened: Index) -> None:
-        opened.close()
-
-
-def verified(found: list[Found], settings: Settings, *, first: bool) -> list[Found]:
-    """The memories about to be told, with a word of caution where their files have changed; a file that is gone counts
-    against a memory, which may then no longer pass."""
-    bar = threshold(settings, first=first)
-    kept: list[Found] = []
-    by_project: dict[str, Freshness] = {}
-    for one in found:
-        if one.match.anchors and one.source == PROJECT_SOURCE:
-            project = os.path.dirname(os.path.dirname(one.root))
-            judge = by_project.setdefault(project, Freshness(project))
-            one.caution, is_missing = judge.note(one.match.anchors)
-            if is_missing and gate.shifted(one.match.probability, _MISSING) < bar:
-                continue
-        kept.append(one)
-    return kept
-
-
-def borrowed(prompt: str, transcript_path: str) -> str:
+    prompt: str
+    is_first: bool = False
+    borrowed: str = ""
     """The last turns of the user, for a prompt that does not say by itself what it is about."""
-    if not transcript_path or not query.is_referring(prompt):
-        return ""
-    return lent(transcript.last_prompts(transcript_path))
+    turns: Sequence[str] = ()
+    """The last turns of the user, which only a judge is shown."""
 
 
-def lent(turns: Sequence[str]) -> str:
-    """What earlier turns have to lend to a prompt that refers to them."""
+class Decision(NamedTuple):
+    """What the agent is shown for a prompt, and what became of every candidate."""
+
+    text: str
+    is_first: bool
+    bar: float
+    borrowed: str
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def shown(self) -> list[Candidate]:
+        return [candidate for candidate in self.candidates if candidate.outcome == SHOWN]
+
+
+def decide(
+    stores: Stores,
+    request: Request,
+    settings: Settings,
+    *,
+    judge: Judge | None = None,
+    open_ledger: Callable[[], Ledger] = lambda: Ledger(""),
+    even_if_off: bool = False,
+) -> Decision:
+    """What to show for a prompt; what is shown is noted in the ledger."""
+    bar = threshold(settings, is_first=request.is_first)
+    candidates = stores.find(request.prompt, settings, request.borrowed)
+    off = "" if even_if_off else turned_off(settings)
+    if off:
+        dropped = tuple(candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in candidates)
+        return Decision("", request.is_first, bar, request.borrowed, dropped)
+    candidates = _filtered(candidates, request, bar, judge)
+    text = ""
+    if any(not candidate.outcome for candidate in candidates):
+        with open_ledger() as session:
+            candidates = _checked(candidates, session, bar)
+            text, candidates = _rendered(candidates, settings, is_first=request.is_first)
+            for candidate in candidates:
+                if candidate.outcome == SHOWN:
+                    session.add_shown(candidate.record, candidate.stamp)
+    else:
+        text = hint(request.prompt)
+    return Decision(text, request.is_first, bar, request.borrowed, tuple(candidates))
+
+
+def _filtered(candidates: list[Candidate], request: Request, bar: float, judge: Judge | None) -> list[Candidate]:
+    """Those below the bar, or dropped by the judge, marked as such."""
+    passed = [candidate.match for candidate in candidates if candidate.match.probability >= bar]
+    chosen = passed
+    if judge is not None:
+        chosen = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, bar)
+    # By identity: two stores may hold equal records.
+    is_passed, is_chosen = set(map(id, passed)), set(map(id, chosen))
+    return [
+        candidate
+        if id(candidate.match) in is_chosen
+        else candidate._replace(outcome=DROPPED if id(candidate.match) in is_passed else BELOW_BAR)
+        for candidate in candidates
+    ]
+
+
+def _checked(candidates: list[Candidate], session: Ledger, bar: float) -> list[Candidate]:
+    """Those shown before in the session marked, the others with a caution where their files have changed.
+
+    A missing file counts against a record, which may then be dropped.
+    """
+    by_project: dict[str, Freshness] = {}
+
+    def check(candidate: Candidate) -> Candidate:
+        match = candidate.match
+        if session.has_shown(candidate.record, candidate.stamp):
+            return candidate._replace(outcome=REPEATED)
+        if not match.anchors or candidate.source != PROJECT_SOURCE:
+            return candidate
+        project = os.path.dirname(os.path.dirname(match.root))
+        caution, is_missing = by_project.setdefault(project, Freshness(project)).note(match.anchors)
+        is_dropped = is_missing and gate.shifted(match.probability, _MISSING) < bar
+        return candidate._replace(caution=caution, outcome=FILE_MISSING if is_dropped else "")
+
+    return [candidate if candidate.outcome else check(candidate) for candidate in candidates]
+
+
+def _rendered(candidates: list[Candidate], settings: Settings, *, is_first: bool) -> tuple[str, list[Candidate]]:
+    """The block for the agent, and all candidates with their outcome."""
+    generosity = settings.number("retrieval.first_prompt_budget") if is_first else 1.0
+    most = int(settings.count("retrieval.max_inject") * generosity)
+    waiting = [place for place, candidate in enumerate(candidates) if not candidate.outcome]
+    items = [candidates[place].item for place in waiting[:most]]
+    fitted = context_block.fitting(items, int(settings.number("retrieval.max_tokens") * generosity))
+    decided = list(candidates)
+    for number, place in enumerate(waiting):
+        decided[place] = candidates[place]._replace(outcome=SHOWN if number < len(fitted) else NO_ROOM)
+    return context_block.render(fitted, PROJECT_SOURCE), decided
+
+
+def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript_path: str) -> str:
+    """What the prompt hook shows: a block of records, a hint, or nothing. The session and the use are noted."""
+    with Ledger(session) as noted:
+        is_first = bool(session) and noted.is_first_prompt
+        noted.count_prompt()
+    judge = configured_judge(settings, session)
+    request = request_for(prompt, transcript_path, is_first=is_first, is_judged=judge is not None)
+    decision = decide(stores, request, settings, judge=judge, open_ledger=lambda: Ledger(session))
+    count_shown(decision.shown)
+    return decision.text
+
+
+def preview(
+    stores: Stores,
+    prompt: str,
+    settings: Settings,
+    *,
+    first: bool,
+    transcript_path: str = "",
+    judge: Judge | None = None,
+) -> Decision:
+    """What the prompt hook would show a session that was shown nothing yet; nothing is noted."""
+    judge = judge or configured_judge(settings)
+    request = request_for(prompt, transcript_path, is_first=first, is_judged=judge is not None)
+    return decide(stores, request, settings, judge=judge)
+
+
+def request_for(prompt: str, transcript_path: str, *, is_first: bool, is_judged: bool) -> Request:
+    """A prompt with what its transcript adds to it."""
+    is_referring = bool(transcript_path) and query.is_referring(prompt)
+    borrowed = lent(transcript.last_prompts(transcript_path)) if is_referring else ""
+    return Request(prompt, is_first, borrowed, transcript.last_prompts(transcript_path, 5) if is_judged else ())
+
+
+def lent(turns: Iterable[str]) -> str:
+    """What earlier turns lend to a prompt that refers to them."""
     return "\n".join(turn[:2_000] for turn in turns)
 
 
-def passing(found: list[Found], settings: Settings, *, first: bool) -> list[Found]:
-    """The memories that are probably relevant."""
-    bar = threshold(settings, first=first)
-    return [one for one in found if one.match.probability >= bar]
+def configured_judge(settings: Settings, session: str = "") -> Judge | None:
+    """The judge that the user has turned on, if any."""
+    if not settings.flag("retrieval.judge.enabled"):
+        return None
+    from recollect.judge import judge
+
+    return lambda prompt, matches, turns, bar: judge.keep(prompt, matches, turns, settings, session, bar=bar)
 
 
 def turned_off(settings: Settings) -> str:
@@ -138,111 +206,36 @@ def turned_off(settings: Settings) -> str:
     return "" if settings.count("retrieval.max_inject") else "retrieval.max_inject is 0"
 
 
-def threshold(settings: Settings, *, first: bool) -> float:
-    """How probable it must be that a memory is relevant."""
+def threshold(settings: Settings, *, is_first: bool) -> float:
+    """The probability from which on a record is shown."""
     bar = settings.number("retrieval.min_probability") or gate.THRESHOLD
-    return max(bar - settings.number("retrieval.first_prompt_relief"), 0.05) if first else bar
-
-
-def rendered(found: list[Found], settings: Settings, *, first: bool) -> tuple[str, list[Found]]:
-    """The block for the agent, and the memories that have a place in it."""
-    generosity = settings.number("retrieval.first_prompt_budget") if first else 1.0
-    most = int(settings.count("retrieval.max_inject") * generosity)
-    kept = context_block.fitting(
-        [one.item for one in found[:most]], int(settings.number("retrieval.max_tokens") * generosity)
-    )
-    return context_block.render(kept, PROJECT_SOURCE), found[: len(kept)]
-
-
-def admitted(
-    found: list[Found], prompt: str, settings: Settings, *, first: bool, turns: list[str], session: str = ""
-) -> list[Found]:
-    """The memories that may be told: those that pass the gate, or those that a judge, if there is one, keeps."""
-    if not settings.flag("retrieval.judge.enabled"):
-        return passing(found, settings, first=first)
-    from recollect.judge import judge
-
-    bar = threshold(settings, first=first)
-    kept = judge.keep(prompt, [one.match for one in found], turns, settings, session, bar=bar)
-    return [one for one in found if any(one.match is match for match in kept)]
-
-
-def for_prompt(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript_path: str) -> str:
-    """What a prompt brings up: a block of memories, a hint, or nothing."""
-    with ledger.Ledger(session) as told:
-        first = bool(session) and told.is_first_prompt
-        told.count_prompt()
-    found = stores.find(prompt, settings, borrowed(prompt, transcript_path))
-    passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path), session=session)
-    with ledger.Ledger(session) as told:
-        text, shown = tell(passed, told, settings, first=first)
-    note_use(shown)
-    return text if passed else hint(prompt)
-
-
-def tell(passed: list[Found], told: Ledger, settings: Settings, *, first: bool) -> tuple[str, list[Found]]:
-    """The block of what a session was not told yet, and the memories in it, which its ledger then knows."""
-    new = [one for one in passed if not told.has_shown(one.record, one.stamp)]
-    text, shown = rendered(verified(new, settings, first=first), settings, first=first)
-    for one in shown:
-        told.add_shown(one.record, one.stamp)
-    return text, shown
-
-
-def note_use(shown: list[Found]) -> None:
-    """Count memories as told, so that what becomes of them can be seen at the end of the turn."""
-    for root in dict.fromkeys(one.root for one in shown):
-        usage.injected(root, [one.match.path for one in shown if one.root == root])
-
-
-def preview(
-    stores: Stores, prompt: str, settings: Settings, *, first: bool, transcript_path: str = ""
-) -> tuple[str, list[Found]]:
-    """What `for_prompt` would say to a session that was told nothing yet, and the memories in it."""
-    found = stores.find(prompt, settings, borrowed(prompt, transcript_path), hook=False)
-    passed = admitted(found, prompt, settings, first=first, turns=_turns(settings, transcript_path))
-    if not passed:
-        return hint(prompt), []
-    return rendered(verified(passed, settings, first=first), settings, first=first)
+    return max(bar - settings.number("retrieval.first_prompt_relief"), _LOWEST_BAR) if is_first else bar
 
 
 def after_compaction(stores: Stores, session: str) -> str:
-    """What the session was told before its conversation was compacted, once more."""
-    with ledger.Ledger(session) as told:
-        records = list(reversed(told.shown))
-        told.reset()
-        current = {one.record: one for one in (_current(record, stores) for record in records) if one}
-        found = list(current.values())
-        kept = context_block.fitting([one.item for one in found], _AFTER_COMPACTION)
-        for one in found[: len(kept)]:
-            told.add_shown(one.record, one.stamp)
-        told.count_prompt()
-    return context_block.render(kept, PROJECT_SOURCE)
+    """What the session was shown before its conversation was compacted, once more."""
+    with Ledger(session) as noted:
+        records = list(reversed(noted.shown))
+        noted.reset()
+        current = {each.record: each for each in (_current(record, stores) for record in records) if each}
+        candidates = list(current.values())
+        fitted = context_block.fitting([candidate.item for candidate in candidates], _AFTER_COMPACTION)
+        for candidate in candidates[: len(fitted)]:
+            noted.add_shown(candidate.record, candidate.stamp)
+        noted.count_prompt()
+    return context_block.render(fitted, PROJECT_SOURCE)
 
 
-def _turns(settings: Settings, transcript_path: str) -> list[str]:
-    """The last turns of the user, which only a judge is shown."""
-    return transcript.last_prompts(transcript_path, 5) if settings.flag("retrieval.judge.enabled") else []
-
-
-def _current(record: str, stores: Stores) -> Found | None:
+def _current(record: str, stores: Stores) -> Candidate | None:
     """A record named in a ledger as it is now, or what has replaced it."""
     for root, source in stores.places:
         if record.startswith(root + os.sep):
-            match = rank.current(index.open(root, hook=True), record[len(root) + 1 :])
-            return Found(match, root, source) if match else None
+            match = rank.current(stores.open(root), record[len(root) + 1 :])
+            return Candidate(match, source) if match else None
     return None
 
 
-def _history(match: Match) -> str:
-    """One clause for a memory that was found through what it replaces."""
-    if not match.via:
-        return ""
-    _, title, since = match.via
-    return f"replaces “{title}”" + (f" since {since[:10]}" if since else "")
-
-
 def hint(prompt: str) -> str:
-    """What is said where nothing was found: something only to a question about the past."""
+    """What is said where nothing matched: something only to a question about the past."""
     asked = prompt[:400].lower()
     return context_block.HINT if any(phrase in asked for phrase in _PAST) else ""

@@ -1,6 +1,6 @@
-"""Trial: what would have been told for prompts that were typed before there was a memory. Nothing is written.
+"""Replay: what would have been shown for prompts that were typed before there was a memory. Nothing is written.
 
-The prompts are played through recall as its hook would have: the first of a session with its lower bar, each memory
+The prompts go through recall as its hook would have sent them: the first of a session with its lower bar, each record
 once a session, a prompt that points back with the words of earlier ones. No model is asked: the prompts are private.
 """
 
@@ -10,11 +10,12 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from recollect import paths
+from recollect.coldstart import NamedTuple
 from recollect.recall import for_prompt
-from recollect.recall.for_prompt import Found, Stores
+from recollect.recall.context_block import HINT, Candidate, Stores
+from recollect.recall.for_prompt import Decision, Request
 from recollect.record import memory
 from recollect.record.memory import Memory
 from recollect.search import index, query
@@ -26,42 +27,51 @@ from recollect.settings import Settings
 from recollect.text import tokens
 
 MOST_PROMPTS = 300
-"""Prompts of one session that are played through; of a longer one the last."""
+"""Prompts of one session that are replayed; of a longer one the last."""
 
-_LENDING = 3
-_OWN = {"RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
-
-TOLD, KNOWN, HINT, SILENT, SKIPPED = "told", "known", "hint", "silent", "skipped"
+_MOST_LENDING = 3
+"""Earlier prompts that lend their words to one that refers to them."""
 
 
 class Turn(NamedTuple):
-    """A prompt, and what would have come of it."""
+    """A prompt, and what would have been decided for it; nothing for a prompt that asks for no records."""
 
     session: str
     prompt: Prompt
     is_first: bool
-    outcome: str
-    """`told`; `known`: the session was told it before; `hint`; `silent`; `skipped`: nobody wanted memories for it."""
+    decision: Decision | None = None
 
-    context: str = ""
-    found: tuple[Found, ...] = ()
-    borrowed: bool = False
-    nearest: Found | None = None
-    """What came nearest to being told, where nothing was."""
+    @property
+    def outcome(self) -> str:
+        """`shown`; `repeated`: the session was shown it before; `hint`; `silent`; `skipped`."""
+        if self.decision is None:
+            return "skipped"
+        if self.decision.text:
+            return "hint" if self.decision.text == HINT else "shown"
+        passed = [each.outcome for each in self.decision.candidates if each.outcome != for_prompt.BELOW_BAR]
+        return "repeated" if passed and set(passed) == {for_prompt.REPEATED} else "silent"
 
     @property
     def tokens(self) -> int:
-        return tokens(self.context)
+        return tokens(self.decision.text) if self.decision else 0
+
+    @property
+    def nearest(self) -> Candidate | None:
+        """The best candidate where all are below the bar."""
+        candidates = self.decision.candidates if self.decision else ()
+        if any(each.outcome != for_prompt.BELOW_BAR for each in candidates):
+            return None
+        return max(candidates, key=lambda each: each.match.probability, default=None)
 
 
-class _InMemory(Stores):
+class InMemory(Stores):
     """Stores whose indexes are nowhere on disk, each made once."""
 
     def __init__(self, project_store: str, user_store: str) -> None:
         super().__init__(project_store, user_store)
         self._indexes = {root: index.in_memory(root) for root, _ in self.places}
 
-    def open(self, root: str, *, hook: bool) -> Index:
+    def open(self, root: str) -> Index:
         return self._indexes[root]
 
     def close(self, opened: Index) -> None:
@@ -74,10 +84,10 @@ class _InMemory(Stores):
 
 def play(sessions: Sequence[Session], last: int, settings: Settings, *, store: str, user_store: str) -> list[Turn]:
     """What the last prompts of some sessions would have brought up, oldest first."""
-    with apart():
-        stores = _InMemory(store, user_store)
+    with private_folders():
+        stores = InMemory(store, user_store)
         try:
-            turns = [turn for session in sessions for turn in _Sitting(session, stores, settings).turns()]
+            turns = [turn for session in sessions for turn in _turns(session, stores, settings)]
         finally:
             stores.done()
     return _last(turns, last)
@@ -85,7 +95,7 @@ def play(sessions: Sequence[Session], last: int, settings: Settings, *, store: s
 
 @contextmanager
 def laid_out(records: Iterable[Memory]) -> Iterator[str]:
-    """A store that holds some records for as long as it is looked at, in a temporary folder."""
+    """A store that holds some records for as long as the `with` lasts, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="recollect-try-") as folder:
         root = os.path.join(folder, "memory")
         os.mkdir(root)
@@ -98,48 +108,31 @@ def laid_out(records: Iterable[Memory]) -> Iterator[str]:
 
 
 @contextmanager
-def apart() -> Iterator[None]:
-    """The user's cache and state stay out of it."""
+def private_folders() -> Iterator[None]:
+    """Temporary folders in place of the user's cache and state, which stay as they are."""
     with tempfile.TemporaryDirectory(prefix="recollect-try-") as folder:
-        variables = {name: os.path.join(folder, below) for name, below in _OWN.items()}
-        with paths.override(variables):
+        names = {"RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
+        with paths.override({name: os.path.join(folder, below) for name, below in names.items()}):
             yield
 
 
-class _Sitting:
-    """One session being played: each prompt knows what those before it brought up."""
-
-    def __init__(self, session: Session, stores: Stores, settings: Settings) -> None:
-        self._session = session
-        self._stores = stores
-        self._settings = settings
-        self._told = Ledger("")
-        self._earlier: list[str] = []
-
-    def turns(self) -> Iterator[Turn]:
-        prompts = self._session.prompts[-MOST_PROMPTS:]
-        if not self._session.is_whole or len(prompts) < len(self._session.prompts):
-            self._told.count_prompt()
-        for prompt in prompts:
-            yield self._turn(prompt)
-            self._earlier.append(prompt.text)
-
-    def _turn(self, prompt: Prompt) -> Turn:
-        if transcript.wants_silence(prompt.text):
-            return Turn(self._session.name, prompt, self._told.is_first_prompt, SKIPPED)
-        settings = self._settings
-        first = self._told.is_first_prompt
-        self._told.count_prompt()
-        borrowed = for_prompt.lent(self._earlier[-_LENDING:]) if query.is_referring(prompt.text) else ""
-        found = self._stores.find(prompt.text, settings, borrowed)
-        passed = for_prompt.passing(found, settings, first=first)
-        is_known = bool(passed) and all(self._told.has_shown(one.record, one.stamp) for one in passed)
-        text, shown = for_prompt.tell(passed, self._told, settings, first=first)
-        outcome = TOLD if shown else KNOWN if is_known else SILENT
-        if not passed and (text := for_prompt.hint(prompt.text)):
-            outcome = HINT
-        nearest = None if passed else max(found, key=lambda one: one.match.probability, default=None)
-        return Turn(self._session.name, prompt, first, outcome, text, tuple(shown), bool(borrowed), nearest)
+def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Turn]:
+    """The prompts of one session, each decided with what those before it were shown."""
+    noted = Ledger("")
+    earlier: list[str] = []
+    prompts = session.prompts[-MOST_PROMPTS:]
+    if not session.is_whole or len(prompts) < len(session.prompts):
+        noted.count_prompt()
+    for prompt in prompts:
+        turn = Turn(session.name, prompt, noted.is_first_prompt)
+        if not transcript.wants_silence(prompt.text):
+            borrowed = for_prompt.lent(earlier[-_MOST_LENDING:]) if query.is_referring(prompt.text) else ""
+            request = Request(prompt.text, noted.is_first_prompt, borrowed)
+            noted.count_prompt()
+            decision = for_prompt.decide(stores, request, settings, open_ledger=lambda: noted, even_if_off=True)
+            turn = turn._replace(decision=decision)
+        yield turn
+        earlier.append(prompt.text)
 
 
 def _last(turns: Iterable[Turn], most: int) -> list[Turn]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from recollect.coldstart import NamedTuple
 from recollect.errors import BadRecord
 from recollect.record import schema
 from recollect.record.fields import Flaw
@@ -141,14 +140,14 @@ def decode(data: bytes, where: str) -> Any:
 
 def from_json(raw: Mapping[str, Any]) -> Memory:
     """A memory from a JSON object whose shape has been checked."""
-    values: dict[str, Any] = {key: raw[key] for key in schema.KEYS if raw.get(key) is not None}
+    known: dict[str, Any] = {key: raw[key] for key in schema.KEYS if raw.get(key) is not None}
     for key in ("tags", "triggers", "related_files", "supersedes"):
-        values[key] = tuple(values.get(key, ()))
-    values["anchors"] = tuple(_part(Anchor, anchor) for anchor in values.get("anchors", ()))
-    values["changes"] = tuple(_part(HistoryEntry, change) for change in values.get("changes", ()))
-    values["scope"] = _part(Scope, values.get("scope", {}))
+        known[key] = tuple(known.get(key, ()))
+    known["anchors"] = tuple(_part(Anchor, anchor) for anchor in known.get("anchors", ()))
+    known["changes"] = tuple(_part(HistoryEntry, change) for change in known.get("changes", ()))
+    known["scope"] = _part(Scope, known.get("scope", {}))
     unknown = {key: value for key, value in raw.items() if key not in schema.KEYS}
-    return Memory(**values, unknown=unknown)
+    return Memory(**known, unknown=unknown)
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
@@ -167,14 +166,14 @@ def render(memory: Memory) -> bytes:
 
 
 def flaws(memory: Memory) -> list[Flaw]:
-    """What would have to be fixed before this memory may be written."""
+    """What would have to be mended before this memory may be written."""
     return flaws_in(to_json(memory))
 
 
 def new_flaws(raw: object, before: object) -> list[Flaw]:
     """What is wrong with a JSON object that was not wrong before; older flaws are no reason to refuse a change."""
-    earlier = {_generally(flaw) for flaw in flaws_in(before)}
-    return [flaw for flaw in flaws_in(raw) if _generally(flaw) not in earlier]
+    known = {_generally(flaw) for flaw in flaws_in(before)}
+    return [flaw for flaw in flaws_in(raw) if _generally(flaw) not in known]
 
 
 def _generally(flaw: Flaw) -> tuple[str, str]:
@@ -183,7 +182,7 @@ def _generally(flaw: Flaw) -> tuple[str, str]:
 
 
 def flaws_in(raw: object) -> list[Flaw]:
-    """What would have to be fixed before a JSON object may be written as a record."""
+    """What would have to be mended before a JSON object may be written as a record."""
     reason = _obstacle(raw)
     if not reason and len(_written(raw)) > LARGEST_FILE:
         reason = f"larger than {LARGEST_FILE:,} bytes"
@@ -203,20 +202,20 @@ def _plain(value: Any) -> Any:
 
 def _part(record: Any, raw: Mapping[str, Any]) -> Any:
     """An anchor, a change or a scope from its JSON object, keys it does not know kept aside."""
-    fields = {key: value for key, value in raw.items() if key in record._fields and key != "unknown"}
-    present = {
-        key: tuple(v) if isinstance(v, list) and record is Scope else v for key, v in fields.items() if v is not None
+    known = {key: value for key, value in raw.items() if key in record._fields and key != "unknown"}
+    given = {
+        key: tuple(v) if isinstance(v, list) and record is Scope else v for key, v in known.items() if v is not None
     }
-    return record(**present, unknown={key: value for key, value in raw.items() if key not in fields})
+    return record(**given, unknown={key: value for key, value in raw.items() if key not in known})
 
 
 def _filled(record: Any) -> dict[str, Any]:
     values = record._asdict()
     unknown = values.pop("unknown")
-    filled = {
+    kept = {
         key: _plain(v) for key, v in values.items() if v is not None and (key in ("old", "new") or not _is_empty(v))
     }
-    return {**filled, **unknown}
+    return {**kept, **unknown}
 
 
 def _written(raw: object) -> bytes:

@@ -1,88 +1,213 @@
-"""The candidates of a search: the few records worth looking at closely, found by their rarest terms."""
+"""The candidates of a search: the few records worth comparing closely, found by their rarest terms and filtered."""
 
 from __future__ import annotations
 
-from recollect.search import refresh
-from recollect.search.features import Look
+from math import log
+
+from recollect import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.search.filters import Admission
+    from collections.abc import Sequence
+
     from recollect.search.index import Index, Row
     from recollect.search.query import Query
+    from recollect.settings import Settings
 
 AUTO, SEARCH = 20, 48
-"""Candidates looked at for a prompt, and for a question somebody asked."""
+"""Candidates compared for a prompt, and for a question somebody asked."""
+
+_FILTERED = 400
+"""Candidates compared where a filter may refuse most of them."""
 
 _MOST_TERMS = 32
-_WORK = 4_000
+_MOST_OCCURRENCES = 4_000
 """Occurrences visited before the commoner terms are left out: what bounds a search in a large store."""
 
 _SHORTEST_PREFIX = 4
 
 
-def look(index: Index, query: Query) -> Look:
+class Corpus(coldstart.NamedTuple):
+    """All records in numbers: how many, how long, and in how many each term of a query occurs."""
+
+    records: int
+    title_length: float
+    body_length: float
+    frequency: dict[str, int]
+    title_frequency: dict[str, int]
+    """In how many titles or triggers."""
+
+
+class WeightedQuery(coldstart.NamedTuple):
+    """Query terms with weights and adjacent pairs. Terms that begin alike are one concept."""
+
+    corpus: Corpus
+    concept: dict[str, int]
+    """The number of the concept that a term stands for."""
+    weights: list[float]
+    total: float
+    titled: list[int]
+    """The concepts that occur in any title or trigger."""
+    pairs: dict[tuple[int, int], float]
+
+
+class Filter(coldstart.NamedTuple):
+    """Which records a search may show."""
+
+    auto: bool = False
+    """Whether nobody asked: then only what is in force now may be shown."""
+    categories: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    include_retired: bool = False
+    now: str = ""
+    settings: Settings | None = None
+
+    def accepts(self, row: Row) -> bool:
+        if self.categories and row.category not in self.categories:
+            return False
+        if self.tags and not any(tag in self.tags for tag in row.tags.split("\n")):
+            return False
+        if row.status != "active" and not self.include_retired:
+            return False
+        return not self.auto or self._is_in_force(row)
+
+    def _is_in_force(self, row: Row) -> bool:
+        """Whether a record may be shown unasked: not void, of a category in use, and neither expired nor too old."""
+        if row.void or (row.expires and row.expires[:10] < self.at[:10]):
+            return False
+        if self.settings is None:
+            return True
+        days = self.settings.retention_days(row.category)
+        return self.settings.is_enabled(row.category) and (not days or row.updated_at >= self.days_ago(days))
+
+    @property
+    def at(self) -> str:
+        """The moment of the search."""
+        from recollect import timestamps
+
+        return self.now or timestamps.now()
+
+    def days_ago(self, days: int) -> str:
+        from recollect import timestamps
+
+        return timestamps.days_before(self.at, days)
+
+
+def rarity(frequency: int, records: int) -> float:
+    """The weight of a term: its inverse document frequency, as if there were 100 more records without it.
+
+    The 100 keep a store of three records from taking every word it has for a common one.
+    """
+    return log(1 + (records + 100) / (frequency + 1))
+
+
+def weigh(index: Index, query: Query) -> WeightedQuery:
     """The query weighed by what the index holds."""
-    corpus = index.corpus(query.terms)
-    alike = _alike(index, query, corpus.frequency, corpus.head_frequency)
-    return Look(query, corpus, alike)
+    records, title_terms, body_terms = index.totals()
+    counts = index.term_counts(query.terms)
+    alike = _alike(index, query, counts)
+    corpus = Corpus(
+        records,
+        max(title_terms / (records or 1), 1.0),
+        max(body_terms / (records or 1), 1.0),
+        {term: count for term, (count, _) in counts.items()},
+        {term: count for term, (_, count) in counts.items()},
+    )
+    return weighted(query, corpus, alike)
 
 
-def candidates(index: Index, seen: Look, admission: Admission) -> list[Row]:
+def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> WeightedQuery:
+    """The query weighed by a corpus; `alike` names, for terms that do not occur, those that begin alike."""
+    variants = [(term, *alike.get(term, ())) for term in query.terms]
+    weights = [rarity(sum(corpus.frequency.get(t, 0) for t in terms), corpus.records) for terms in variants]
+    titled = [i for i, terms in enumerate(variants) if any(corpus.title_frequency.get(t) for t in terms)]
+    concept = {term: i for i, term in enumerate(query.terms)}
+    pairs = {
+        (concept[left], concept[right]): weights[concept[left]] + weights[concept[right]]
+        for left, right in zip(query.sequence, query.sequence[1:])
+        if left in concept and right in concept and left != right
+    }
+    for term, others in alike.items():
+        for other in others:
+            concept.setdefault(other, concept[term])
+    return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs)
+
+
+def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]]) -> dict[str, list[str]]:
+    """For terms that the index does not have, those that begin alike: `auth` stands for `authentication`, and back."""
+    alike: dict[str, list[str]] = {}
+    parts = {part for pair in query.compounds for part in pair}
+    for term in query.terms:
+        if term in counts or term in parts or len(term) < _SHORTEST_PREFIX or not term.isalpha():
+            continue
+        similar = index.terms_like(term, 6)
+        similar.update(index.term_counts(term[:end] for end in range(_SHORTEST_PREFIX, len(term))))
+        if similar:
+            alike[term] = list(similar)
+            counts.update(similar)
+    return alike
+
+
+def find(index: Index, query: WeightedQuery, filter: Filter) -> list[Row]:
     """The best records by the weight of the terms they have, counted twice in title and triggers."""
-    scores = _scores(index, seen)
+    scores = _scores(index, query)
     if scores is None:
-        refresh.rebuild(index, hook=admission.auto)
-        scores = _scores(index, seen) or {}
-    if admission.include_retired:
-        _add_past(index, seen, scores)
-    best = sorted(scores, key=lambda n: (-scores[n], n))
-    most = AUTO if admission.auto else SEARCH
-    return _fetch(index, best[:400] if admission.is_narrow else best[:most])
+        from recollect.search import refresh
+
+        refresh.rebuild(index, hook=filter.auto)
+        scores = _scores(index, query) or {}
+    if filter.include_retired:
+        for term, concept in list(query.concept.items())[:_MOST_TERMS]:
+            for n in index.records_with(term, retired=True):
+                scores[n] = scores.get(n, 0.0) + query.weights[concept]
+    most = _FILTERED if filter.categories or filter.tags else AUTO if filter.auto else SEARCH
+    best = sorted(scores, key=lambda n: (-scores[n], n))[:most]
+    return index.rows(f"WHERE n IN ({','.join(map(str, best))})") if best else []
 
 
-def _scores(index: Index, seen: Look) -> dict[int, float] | None:
-    """The weight found in each record; None if the full-text table does not hold what was counted into it."""
-    frequency, heads = seen.corpus.frequency, seen.corpus.head_frequency
-    known = sorted((term for term in seen.concept if frequency.get(term)), key=lambda term: frequency[term])
+def _scores(index: Index, query: WeightedQuery) -> dict[int, float] | None:
+    """The weight in each record; None if the full-text table does not hold what was counted into it."""
+    frequency, titles = query.corpus.frequency, query.corpus.title_frequency
+    present = sorted((term for term in query.concept if frequency.get(term)), key=lambda term: frequency[term])
     scores: dict[int, float] = {}
-    work = 0
-    for term in known[:_MOST_TERMS]:
-        work += frequency[term]
-        if work > _WORK and scores:
+    occurrences = 0
+    for term in present[:_MOST_TERMS]:
+        occurrences += frequency[term]
+        if occurrences > _MOST_OCCURRENCES and scores:
             break
-        found = index.holders(term)
-        if len(found) != frequency[term]:
+        numbers = index.records_with(term)
+        if len(numbers) != frequency[term]:
             return None
-        weight = seen.weights[seen.concept[term]]
-        for n in found:
+        weight = query.weights[query.concept[term]]
+        for n in numbers:
             scores[n] = scores.get(n, 0.0) + weight
-        for n in index.holders(term, heads=True) if heads.get(term) else ():
+        for n in index.records_with(term, in_title=True) if titles.get(term) else ():
             scores[n] += weight
     return scores
 
 
-def _add_past(index: Index, seen: Look, scores: dict[int, float]) -> None:
-    for term, concept in list(seen.concept.items())[:_MOST_TERMS]:
-        for n in index.holders(term, past=True):
-            scores[n] = scores.get(n, 0.0) + seen.weights[concept]
+def successors(index: Index, rows: Sequence[Row]) -> dict[int, Row | None]:
+    """For each record the one that holds: itself, or the end of its chain; None where the chain leads nowhere."""
+    replaced = index.replaced([row.id for row in rows])
+    return {row.n: _successor(index, row) if row.id in replaced else row for row in rows}
 
 
-def _fetch(index: Index, numbers: list[int]) -> list[Row]:
-    return index.rows(f"WHERE n IN ({','.join(map(str, numbers))})") if numbers else []
+def _successor(index: Index, row: Row) -> Row | None:
+    here, seen = row, {row.id}
+    while True:
+        next_ids = index.replaced([here.id]).get(here.id)
+        if not next_ids:
+            return here
+        newest = _newest(index, next_ids)
+        if newest is None:
+            return None
+        if newest.id in seen:
+            return _newest(index, sorted(seen))
+        here = newest
+        seen.add(newest.id)
 
 
-def _alike(index: Index, query: Query, frequency: dict[str, int], heads: dict[str, int]) -> dict[str, list[str]]:
-    """For words the index does not have, those that begin alike: `auth` stands for `authentication`, and back."""
-    found: dict[str, list[str]] = {}
-    parts = {part for pair in query.compounds for part in pair}
-    for term in query.terms:
-        if term in frequency or term in parts or len(term) < _SHORTEST_PREFIX or not term.isalpha():
-            continue
-        counts = index.terms_like(term, 6)
-        counts.update(index.term_counts(term[:end] for end in range(_SHORTEST_PREFIX, len(term))))
-        if counts:
-            found[term] = list(counts)
-            frequency.update((other, count) for other, (count, _) in counts.items())
-            heads.update((other, count) for other, (_, count) in counts.items())
-    return found
+def _newest(index: Index, ids: Sequence[str]) -> Row | None:
+    """Of several successors, or of records that replace each other in a circle, the active one written last."""
+    rows = [row for each in ids for row in index.rows("WHERE id = ? AND status <> 'broken'", (each,))]
+    return max(rows, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)

@@ -14,57 +14,35 @@ Each left out in turn, at the threshold, mean over the sets of other people:
 from __future__ import annotations
 
 THRESHOLD = 0.8
-
-RANK = (
-    -2.32766,  # coverage
-    2.64266,  # window
-    0.78151,  # window_title
-    1.03889,  # matches
-    2.01626,  # title_asked
-    -0.89517,  # in_title
-    2.56011,  # title_both
-    3.50143,  # in_tags
-    1.25182,  # adjacent
-    0.53108,  # rarest
-    -0.63142,  # bm25_title
-    2.65640,  # bm25_body
-    0.00413,  # length
-    1.01800,  # early
-    1.01687,  # mass
-    1.72646,  # window_mass
-    0.66111,  # title_mass
-    0.94874,  # trigger_asked
-    2.46036,  # in_trigger
-    1.18332,  # title_concepts
-    0.00000,  # store
-)
 RANK_MEAN = 5.25650
-
-GATE = (
-    -0.37126,  # coverage
-    0.26254,  # window
-    -0.40706,  # window_title
-    1.30948,  # matches
-    0.06951,  # title_asked
-    -1.70035,  # in_title
-    1.30049,  # title_both
-    -0.48610,  # in_tags
-    0.21894,  # adjacent
-    0.01371,  # rarest
-    0.82505,  # bm25_title
-    0.52608,  # bm25_body
-    -1.04996,  # length
-    0.68663,  # early
-    0.16032,  # mass
-    0.92578,  # window_mass
-    0.05156,  # title_mass
-    1.43153,  # trigger_asked
-    -1.42430,  # in_trigger
-    0.80350,  # title_concepts
-    -0.28187,  # store
-    1.83715,  # share
-    0.18978,  # log_share
-    0.12656,  # score
-    0.05771,  # lead
-)
 GATE_BASE = -3.49619
+
+# Name: weight in the ranking, weight in the gate.
+FEATURES = {
+    "coverage": (-2.32766, -0.37126),
+    "window": (2.64266, 0.26254),
+    "window_title": (0.78151, -0.40706),
+    "matches": (1.03889, 1.30948),
+    "title_asked": (2.01626, 0.06951),
+    "in_title": (-0.89517, -1.70035),
+    "title_both": (2.56011, 1.30049),
+    "in_tags": (3.50143, -0.48610),
+    "adjacent": (1.25182, 0.21894),
+    "rarest": (0.53108, 0.01371),
+    "bm25_title": (-0.63142, 0.82505),
+    "bm25_body": (2.65640, 0.52608),
+    "length": (0.00413, -1.04996),
+    "early": (1.01800, 0.68663),
+    "mass": (1.01687, 0.16032),
+    "window_mass": (1.72646, 0.92578),
+    "title_mass": (0.66111, 0.05156),
+    "trigger_asked": (0.94874, 1.43153),
+    "in_trigger": (2.46036, -1.42430),
+    "title_concepts": (1.18332, 0.80350),
+    "store": (0.00000, -0.28187),
+}
+# Of the score among the other scores, in the gate only.
+RELATIVE = {"share": 1.83715, "log_share": 0.18978, "score": 0.12656, "lead": 0.05771}
+
+RANK = tuple(rank for rank, _ in FEATURES.values())
+GATE = (*(gate for _, gate in FEATURES.values()), *RELATIVE.values())

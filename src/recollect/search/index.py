@@ -1,6 +1,6 @@
 """The search index: a SQLite file in the user's cache, derived from the store and always rebuildable.
 
-It keeps, for each record, what ranking and injection need, so that a hook opens no record. Whatever is wrong
+It holds, for each record, what ranking and injection need, so that a hook opens no record. Whatever is wrong
 with the file (missing, corrupt, locked, of another version, on a read-only disk) means a quiet rebuild, in
 memory if need be.
 """
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from recollect.search.features import Corpus
-
-VERSION = 11
+VERSION = 12
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 FOLDERS = tuple(category.folder for category in BY_NAME.values())
 
+# `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
+# `place` lists the files, folders and globs that a record is about; `succession` which record replaces which.
 _TABLES = """
 CREATE TABLE folder (name TEXT PRIMARY KEY, mtime INTEGER) WITHOUT ROWID;
 CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER, body_terms INTEGER);
@@ -34,18 +34,18 @@ CREATE TABLE record (
     title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT
 );
 CREATE INDEX record_by_id ON record (id);
-CREATE TABLE succession (old TEXT, new TEXT, said_by INTEGER);
+CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
-CREATE INDEX succession_by_speaker ON succession (said_by);
-CREATE TABLE place (spot TEXT, name TEXT, gravity INTEGER, n INTEGER);
-CREATE INDEX place_by_spot ON place (spot);
+CREATE INDEX succession_by_record ON succession (n);
+CREATE TABLE place (pattern TEXT, name TEXT, gravity INTEGER, n INTEGER);
+CREATE INDEX place_by_pattern ON place (pattern);
 CREATE INDEX place_by_name ON place (name);
 CREATE INDEX place_by_record ON place (n);
-CREATE TABLE term (term TEXT PRIMARY KEY, records INTEGER, heads INTEGER) WITHOUT ROWID;
+CREATE TABLE term (term TEXT PRIMARY KEY, records INTEGER, titles INTEGER) WITHOUT ROWID;
 """
 
 # The streams hold nothing but terms and spaces, so the plainest tokeniser reads back exactly what was analysed.
-# Ranking looks at the streams themselves, so the table need not know positions or lengths.
+# Ranking reads the streams themselves, so the table need not know positions or lengths.
 _WORDS = """
 CREATE VIRTUAL TABLE {0} USING fts5(
     title_terms, tag_terms, trigger_terms, body_terms,
@@ -53,24 +53,32 @@ CREATE VIRTUAL TABLE {0} USING fts5(
 );
 """
 
-_FIELDS = (
-    "n", "path", "mtime", "size", "id", "category", "title", "tags", "status", "updated_at", "expires", "void",
-    "essence", "anchors", "title_terms", "tag_terms", "trigger_terms", "body_terms",
-)  # fmt: skip
-_COLUMNS = ", ".join(_FIELDS)
+
+class Row(coldstart.NamedTuple):
+    """One record as the index holds it."""
+
+    n: int
+    path: str
+    mtime: int
+    size: int
+    id: str
+    category: str
+    title: str
+    tags: str
+    status: str
+    updated_at: str
+    expires: str
+    void: int
+    """Whether the record itself says that it no longer holds."""
+    essence: str
+    anchors: str
+    title_terms: str
+    tag_terms: str
+    trigger_terms: str
+    body_terms: str
 
 
-class Row:
-    """One record as the index knows it."""
-
-    __slots__ = _FIELDS
-
-    def __init__(self, *values: Any) -> None:
-        (
-            self.n, self.path, self.mtime, self.size, self.id, self.category, self.title, self.tags, self.status,
-            self.updated_at, self.expires, self.void, self.essence, self.anchors, self.title_terms, self.tag_terms,
-            self.trigger_terms, self.body_terms,
-        ) = values  # fmt: skip
+_COLUMNS = ", ".join(Row._fields)
 
 
 class Index:
@@ -80,66 +88,53 @@ class Index:
         self.root = root
         self.connection = connection
         self.has_words = has_words
+        """Whether SQLite has FTS5; without it the keyword scorer answers."""
         self.in_memory = in_memory
 
     def refresh(self, *, hook: bool = False) -> bool:
-        """Make the index agree with the files, within a hook's patience or completely; whether anything changed."""
+        """Make the index agree with the files, within a hook's time limit or completely; whether anything changed."""
         from recollect.search.refresh import refresh
 
         return refresh(self, hook=hook)
 
-    def reread(self, names: Iterable[str]) -> None:
-        """Index some records again, whatever is known of them."""
-        from recollect.search.refresh import reread
-
-        reread(self, names)
-
-    def renew(self, *, hook: bool = False) -> None:
-        """Start over after SQLite found the file damaged or lost its lock."""
+    def reopen(self, *, hook: bool = False) -> None:
+        """Start over with a new file after SQLite found this one damaged or lost its lock."""
         self.connection.close()
         if not self.in_memory:
             _discard(paths.index_file(self.root))
-        self.__dict__.update(open(self.root, hook=hook).__dict__)
+        fresh = open(self.root, hook=hook)
+        self.connection, self.has_words, self.in_memory = fresh.connection, fresh.has_words, fresh.in_memory
 
     def close(self) -> None:
         self.connection.close()
 
-    def corpus(self, terms: Iterable[str]) -> Corpus:
-        """How many records there are, how long, and in how many each term occurs."""
-        from recollect.search.features import Corpus
-
-        counts = self.term_counts(terms)
+    def totals(self) -> tuple[int, int, int]:
+        """How many active records there are, and how many terms their titles and bodies have."""
         records, title_terms, body_terms = self.connection.execute(
             "SELECT records, title_terms, body_terms FROM total"
         ).fetchone()
-        return Corpus(
-            records,
-            title_terms / (records or 1),
-            body_terms / (records or 1),
-            {term: count for term, (count, _) in counts.items()},
-            {term: heads for term, (_, heads) in counts.items()},
-        )
+        return records, title_terms, body_terms
 
     def term_counts(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
         """For terms that occur: in how many active records, and in how many titles or triggers."""
         wanted = list(terms)
         marks = ",".join("?" * len(wanted))
-        rows = self.connection.execute(f"SELECT term, records, heads FROM term WHERE term IN ({marks})", wanted)
-        return {term: (records, heads) for term, records, heads in rows}
+        rows = self.connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", wanted)
+        return {term: (records, titles) for term, records, titles in rows}
 
     def terms_like(self, prefix: str, most: int) -> dict[str, tuple[int, int]]:
         """The commonest terms that begin with a prefix."""
         rows = self.connection.execute(
-            "SELECT term, records, heads FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
+            "SELECT term, records, titles FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
             " ORDER BY records DESC LIMIT ?",
             (prefix, prefix + "\U0010ffff", most),
         )
-        return {term: (records, heads) for term, records, heads in rows}
+        return {term: (records, titles) for term, records, titles in rows}
 
-    def holders(self, term: str, *, heads: bool = False, past: bool = False) -> list[int]:
+    def records_with(self, term: str, *, in_title: bool = False, retired: bool = False) -> list[int]:
         """The numbers of the records that have a term: anywhere, or in title and triggers."""
-        table = "past" if past else "word"
-        where = "{title_terms trigger_terms}: " if heads else ""
+        table = "past" if retired else "word"
+        where = "{title_terms trigger_terms}: " if in_title else ""
         rows = self.connection.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (f'{where}"{term}"',))
         return [n for (n,) in rows]
 
@@ -149,19 +144,25 @@ class Index:
     def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """For those of some ids that are superseded, the ids of what replaces them."""
         marks = ",".join("?" * len(ids))
-        found: dict[str, list[str]] = {}
         rows = self.connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
+        successors: dict[str, list[str]] = {}
         for old, new in rows:
             if new != old:
-                found.setdefault(old, []).append(new)
-        return found
+                successors.setdefault(old, []).append(new)
+        return successors
+
+
+def unpack_facts(text: str) -> tuple[int, float, list[str], list[str], str]:
+    """What `indexing.pack_facts` packed: observations, confidence from 0 to 3, files, branches, and the state."""
+    observations, confidence, files, branches, state = coldstart.loads(text)
+    return observations, confidence, files, branches, state
 
 
 def open(store_root: str, *, hook: bool = False) -> Index:
     """The index of a store, up to date as far as a hook has time for, or completely."""
-    for fresh in (False, True):
+    for is_second_try in (False, True):
         try:
-            index = _open_file(store_root, fresh=fresh, patience=0.25 if hook else 5.0)
+            index = _open_file(store_root, anew=is_second_try, patience=0.25 if hook else 5.0)
             index.refresh(hook=hook)
             return index
         except (coldstart.SqliteError, OSError):
@@ -177,9 +178,9 @@ def in_memory(store_root: str, *, hook: bool = False) -> Index:
     return index
 
 
-def _open_file(store_root: str, *, fresh: bool, patience: float) -> Index:
+def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
     file = paths.index_file(store_root)
-    if fresh:
+    if anew:
         _discard(file)
     try:
         connection = coldstart.connect(file, timeout=patience, isolation_level=None)
@@ -187,7 +188,8 @@ def _open_file(store_root: str, *, fresh: bool, patience: float) -> Index:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         connection = coldstart.connect(file, timeout=patience, isolation_level=None)
     try:
-        has_words = _prepare(connection)
+        connection.execute("PRAGMA synchronous=OFF")
+        has_words = reset(connection, unless_current=True)
     except coldstart.SqliteError:
         connection.close()
         raise
@@ -202,19 +204,15 @@ def _discard(file: str) -> None:
             continue
 
 
-def _prepare(connection: coldstart.Connection) -> bool:
-    """Make the tables if need be; whether there is a full-text table among them."""
-    connection.execute("PRAGMA synchronous=OFF")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return bool(version > 0) if abs(version) == VERSION else reset(connection, unless_done=True)
-
-
-def reset(connection: coldstart.Connection, *, unless_done: bool = False) -> bool:
+def reset(connection: coldstart.Connection, *, unless_current: bool = False) -> bool:
     """Empty tables in place of whatever is there; whether there is a full-text table among them."""
+    # A negative version says that the tables are those of a SQLite without FTS5.
+    if unless_current and abs(version := _version(connection)) == VERSION:
+        return version > 0
     connection.execute("BEGIN IMMEDIATE")
     try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if abs(version) != VERSION or not unless_done:
+        version = _version(connection)
+        if not unless_current or abs(version) != VERSION:
             _drop_all(connection)
             version = VERSION if _create(connection) else -VERSION
             connection.execute(f"PRAGMA user_version={version}")
@@ -222,7 +220,11 @@ def reset(connection: coldstart.Connection, *, unless_done: bool = False) -> boo
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    return bool(version > 0)
+    return version > 0
+
+
+def _version(connection: coldstart.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _drop_all(connection: coldstart.Connection) -> None:
@@ -235,13 +237,10 @@ def _drop_all(connection: coldstart.Connection) -> None:
 
 def _create(connection: coldstart.Connection) -> bool:
     for statement in _TABLES.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+        connection.execute(statement)
     try:
         for table in ("word", "past"):
-            for statement in _WORDS.format(table).split(";\n"):
-                if statement.strip():
-                    connection.execute(statement)
+            connection.execute(_WORDS.format(table))
     except coldstart.SqliteError as error:
         if "fts5" not in str(error):
             raise

@@ -1,79 +1,102 @@
-"""Putting records into the index and taking them out. Loaded only when a file has changed."""
+"""What the index holds of a record, and how it gets in and out. Loaded only when a file has changed."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable
 
+from recollect import coldstart
 from recollect.categories import BY_NAME
 from recollect.errors import RecollectError
 from recollect.freshness import anchors
 from recollect.record import summary_line
-from recollect.record.fields import Day
+from recollect.record.fields import Day, ListOf, Object, Text
 from recollect.record.memory import Memory
 from recollect.record.schema import content_fields
-from recollect.search import by_file, digest_columns, document, refresh
-from recollect.search.document import Document
+from recollect.search import query, refresh, terms
 from recollect.search.index import Index
 from recollect.store.store import Store
 
-_INSERT = (
-    "INSERT INTO record (path, mtime, size, id, category, title, tags, status, updated_at, expires, void, essence,"
-    " anchors, facts, title_terms, tag_terms, trigger_terms, body_terms)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+LONGEST_BODY = 1_500
+"""Terms of a body that are indexed; a longer one says what it is about before that."""
+
+MOST_PATHS = 40
+_SNIPPET_WORDS = 28
+
+_FIELDS = {
+    category: [field.name for field in content_fields(category) if isinstance(field.kind, (Text, ListOf, Object))]
+    for category in BY_NAME
+}
+"""The fields of a body, in the order in which they matter."""
+
+_COLUMNS = (
+    "path, mtime, size, id, category, title, tags, status, updated_at, expires, void, essence, anchors, facts,"
+    " title_terms, tag_terms, trigger_terms, body_terms"
 )
+_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 18)})"
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
-    " DO UPDATE SET records = records + excluded.records, heads = heads + excluded.heads"
+    " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
 )
+_TOTAL = "UPDATE total SET records = records + ?, title_terms = title_terms + ?, body_terms = body_terms + ?"
+
+
+class Document(coldstart.NamedTuple):
+    """The four analysed fields of a record, each a stream of terms; triggers are separated by a bar."""
+
+    title: str
+    tags: str
+    triggers: str
+    body: str
 
 
 def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
     """Index the files at some paths as they are now; whether all were done before the deadline."""
-    work = _Work(index)
-    finished = True
+    changes = _Changes(index)
+    is_complete = True
     for path in paths:
         if deadline is not None and time.monotonic() > deadline:
-            finished = False
+            is_complete = False
             break
-        work.remove(path)
-        work.add(path)
-    work.finish()
-    return finished
+        changes.remove(path)
+        changes.add(path)
+    changes.finish()
+    return is_complete
 
 
-def forget(index: Index, paths: Iterable[str]) -> None:
+def remove(index: Index, paths: Iterable[str]) -> None:
     """Take records out, whatever files there are."""
-    work = _Work(index)
+    changes = _Changes(index)
     for path in paths:
-        work.remove(path)
-    work.finish()
+        changes.remove(path)
+    changes.finish()
 
 
-class _Work:
+class _Changes:
     """A run of changes, whose effect on the counts of terms is gathered and written once."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
+        self._execute = index.connection.execute
         self._store = Store(index.root)
         self._terms: dict[str, list[int]] = {}
         self._totals = [0, 0, 0]
 
     def remove(self, path: str) -> None:
         for row in self._index.rows("WHERE path = ?", (path,)):
-            fields = (row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
+            fields = Document(row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
             if self._index.has_words and row.status != "broken":
                 table = _table(row.status)
-                self._index.connection.execute(
+                # An external-content table can only forget a row if it is told what the row held.
+                self._execute(
                     f"INSERT INTO {table} ({table}, rowid, title_terms, tag_terms, trigger_terms, body_terms)"
                     " VALUES ('delete', ?, ?, ?, ?, ?)",
                     (row.n, *fields),
                 )
             if row.status == "active":
-                self._count(Document(*fields), -1)
-            self._index.connection.execute("DELETE FROM record WHERE n = ?", (row.n,))
-            self._index.connection.execute("DELETE FROM succession WHERE said_by = ?", (row.n,))
-            self._index.connection.execute("DELETE FROM place WHERE n = ?", (row.n,))
+                self._count(fields, -1)
+            for name in ("record", "succession", "place"):
+                self._execute(f"DELETE FROM {name} WHERE n = ?", (row.n,))
 
     def add(self, path: str) -> None:
         # The stamp is taken before reading: an edit in between is seen next time, never lost.
@@ -83,59 +106,80 @@ class _Work:
         try:
             memory = self._store.read(path).memory
         except RecollectError:
-            self._index.connection.execute(_INSERT, (path, *stamp, "", "", "", "", "broken", *[""] * 10))
+            self._execute(_INSERT, (path, *stamp, "", "", "", "", "broken", *[""] * 10))
             return
-        self._insert(path, stamp, memory, document.of(memory))
+        self._insert(path, stamp, memory)
 
-    def _insert(self, path: str, stamp: tuple[int, int], memory: Memory, text: Document) -> None:
-        execute = self._index.connection.execute
-        fields = (text.title, text.tags, text.triggers, text.body)
+    def _insert(self, path: str, stamp: tuple[int, int], memory: Memory) -> None:
+        text = document(memory)
         values = (path, *stamp, memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        more = (memory.updated_at, _expiry(memory), _is_void(memory), summary_line.of(memory))
-        n = execute(_INSERT, (*values, *more, anchors.compact(memory), digest_columns.pack(memory), *fields)).lastrowid
+        more = (memory.updated_at, _expiry(memory), _is_void(memory), summary_line.of(memory), anchors.compact(memory))
+        n = self._execute(_INSERT, (*values, *more, pack_facts(memory), *text)).lastrowid
         if self._index.has_words:
-            table = _table(memory.record_status)
-            execute(
-                f"INSERT INTO {table} (rowid, title_terms, tag_terms, trigger_terms, body_terms) VALUES (?,?,?,?,?)",
-                (n, *fields),
+            self._execute(
+                f"INSERT INTO {_table(memory.record_status)} (rowid, title_terms, tag_terms, trigger_terms, body_terms)"
+                " VALUES (?,?,?,?,?)",
+                (n, *text),
             )
         if memory.record_status == "active":
             self._count(text, 1)
-        for spot, name, gravity in by_file.of(memory):
-            execute("INSERT INTO place VALUES (?, ?, ?, ?)", (spot, name, gravity, n))
-        if memory.superseded_by:
-            execute("INSERT INTO succession VALUES (?, ?, ?)", (memory.id, memory.superseded_by, n))
-        for old in memory.supersedes:
-            execute("INSERT INTO succession VALUES (?, ?, ?)", (old, memory.id, n))
+        many = self._index.connection.executemany
+        many("INSERT INTO place VALUES (?, ?, ?, ?)", [(*place, n) for place in places(memory)])
+        links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
+        links += [(old, memory.id) for old in memory.supersedes]
+        many("INSERT INTO succession VALUES (?, ?, ?)", [(*link, n) for link in links])
 
     def _count(self, text: Document, step: int) -> None:
         title, body = text.title.split(), text.body.split()
-        self._totals = [
-            self._totals[0] + step,
-            self._totals[1] + step * len(title),
-            self._totals[2] + step * len(body),
-        ]
-        heads = {*title, *text.triggers.split()} - {"|"}
-        for term in heads.union(text.tags.split(), body):
+        counts = (1, len(title), len(body))
+        self._totals = [total + step * count for total, count in zip(self._totals, counts)]
+        in_title = {*title, *text.triggers.split()} - {"|"}
+        for term in in_title.union(text.tags.split(), body):
             self._terms.setdefault(term, [0, 0])[0] += step
-        for term in heads:
+        for term in in_title:
             self._terms[term][1] += step
 
     def finish(self) -> None:
         many = self._index.connection.executemany
         many(_COUNT, [(term, *counts) for term, counts in self._terms.items() if counts != [0, 0]])
-        many(
-            "DELETE FROM term WHERE term = ? AND records <= 0",
-            [(term,) for term, counts in self._terms.items() if counts[0] < 0],
-        )
-        self._index.connection.execute(
-            "UPDATE total SET records = records + ?, title_terms = title_terms + ?, body_terms = body_terms + ?",
-            self._totals,
-        )
+        fewer = [(term,) for term, counts in self._terms.items() if counts[0] < 0]
+        many("DELETE FROM term WHERE term = ? AND records <= 0", fewer)
+        self._execute(_TOTAL, self._totals)
 
 
 def _table(status: str) -> str:
     return "word" if status == "active" else "past"
+
+
+def document(memory: Memory) -> Document:
+    """The analysed fields of a record."""
+    return Document(
+        " ".join(terms.stream(memory.title)),
+        " ".join(terms.stream(" ".join(memory.tags))),
+        " | ".join(" ".join(_topic_terms(trigger)) for trigger in memory.triggers),
+        " ".join(terms.stream("\n".join(passages(memory)))[:LONGEST_BODY]),
+    )
+
+
+def _topic_terms(trigger: str) -> list[str]:
+    """The terms of a trigger without the words every question has, so that all the others can be asked for."""
+    words = terms.words(trigger)
+    stop = query.stop_words([word.lower() for word in words])
+    return [term for word in words if word.lower() not in stop for term in terms.of_word(word)] or terms.stream(trigger)
+
+
+def passages(memory: Memory) -> list[str]:
+    """The texts of a record's body, and the files it is about."""
+    return [*(text for field in _FIELDS[memory.category] for text in _texts(memory.content.get(field))),
+            *memory.related_files]  # fmt: skip
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
 
 
 def _expiry(memory: Memory) -> str:
@@ -147,3 +191,57 @@ def _is_void(memory: Memory) -> bool:
     """Whether the record itself says that it no longer holds."""
     field, values = BY_NAME[memory.category].void
     return memory.content.get(field) in values
+
+
+def pack_facts(memory: Memory) -> str:
+    """What a session's start weighs, as one text that `index.unpack_facts` reads."""
+    files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
+    # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
+    confidence = 2.0 if memory.confidence is None else round(memory.confidence * 3, 3)
+    branches = memory.scope.branches[:MOST_PATHS]
+    return coldstart.dumps(
+        [memory.times_updated + 1, confidence, files, branches, BY_NAME[memory.category].state(memory)]
+    )
+
+
+def places(memory: Memory) -> list[tuple[str, str, int]]:
+    """The files a record is about: a path, folder or glob, the file's bare name, and how grave ignoring it is."""
+    category = BY_NAME[memory.category]
+    gravity = category.gravity.get(memory.text(category.grade) if category.grade else "")
+    if gravity is None or category.state(memory) == "closed":
+        return []
+    named = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
+    patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
+    return [(each, "" if _is_glob(each) else each.rpartition("/")[2], gravity) for each in patterns if each]
+
+
+def _is_glob(pattern: str) -> bool:
+    return "*" in pattern or "?" in pattern
+
+
+def snippet(root: str, path: str, asked: frozenset[str], mark: tuple[str, str]) -> str:
+    """The passage of a record with the most different terms asked for, each marked; empty if there is none."""
+    try:
+        memory = Store(root).read(path).memory
+    except RecollectError:
+        return ""
+    best = best_passage(passages(memory), asked)
+    return " ".join(
+        f"{mark[0]}{word}{mark[1]}" if asked.intersection(terms.stream(word)) else word for word in best.split()
+    )
+
+
+def best_passage(texts: Iterable[str], asked: frozenset[str]) -> str:
+    """The stretch of words with the most different terms asked for; empty if none has any."""
+    best, most = "", (0, 0)
+    for text in texts:
+        words = text.split()
+        hits = [asked.intersection(terms.stream(word)) for word in words]
+        for start in range(0, max(1, len(words) - _SNIPPET_WORDS // 2), _SNIPPET_WORDS // 4):
+            inside = hits[start : start + _SNIPPET_WORDS]
+            count = (len(frozenset().union(*inside)), sum(map(len, inside)))
+            if count > most:
+                end = start + _SNIPPET_WORDS
+                more = " …" if end < len(words) else ""
+                most, best = count, ("… " if start else "") + " ".join(words[start:end]) + more
+    return best

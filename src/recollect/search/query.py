@@ -1,12 +1,13 @@
-"""What somebody typed, as a bounded set of search terms. Pure: it knows nothing of any index."""
+"""What somebody typed, as a bounded set of search terms. It depends on no index."""
 
 from __future__ import annotations
 
+from recollect import coldstart
 from recollect.categories import BY_NAME
-from recollect.search import stopwords, terms
+from recollect.search import terms
 
 HEAD, TAIL = 2_400, 1_200
-"""Characters looked at from the beginning and from the end of a long prompt: it asks at either."""
+"""Characters read from the beginning and from the end of a long prompt: the question stands at either."""
 
 MOST_TERMS = 64
 _HEAD_TERMS = 40
@@ -17,7 +18,6 @@ _INTENTS = [
     (category.name, frozenset(category.intent[1].split()))
     for category in sorted(BY_NAME.values(), key=lambda category: category.intent[0])
 ]
-
 _REFERRING = frozenset(
     "it its that this these those them they same above again there other one ones like so das dies diese dasselbe"
     " eso esto ça cela isso".split()
@@ -30,74 +30,96 @@ _GENERIC = frozenset(
 )
 """Stems that say what to do without saying to what."""
 
+ENGLISH = frozenset((
+    "a about after again all also am an and any anyone anything are aren around as at be because been before being"
+    " between both but by can cannot could couldn did didn do does doesn doing don done down during each either else"
+    " etc even ever every few for from further get gets getting give go going gonna got had has hasn have haven having"
+    " he hello help her here hey hi him his how however i if in into is isn it its itself just know let lets like ll"
+    " look make makes many may maybe me might more most much must my myself need needs no nor not nothing now of off"
+    " ok okay on once one only or other others our ours out over own per please put quite rather re really same say"
+    " says see seem seems shall she should shouldn since so some somehow something still such take tell than thank"
+    " thanks that the their them then there these they thing things think this those though through to too try trying"
+    " under until up us use used uses using ve very via want wants was wasn way we well were weren what when where"
+    " whether which while who whom whose why will with within without won would wouldn yeah yes yet you your yours"
+).split())  # fmt: skip
 
-class Query:
-    """The terms of a prompt: distinct ones, all in order, which neighbours form one compound, and the intent."""
+# Kept as text and split when needed: most prompts are English. German, French, Spanish, Portuguese, Italian, Dutch.
+_OTHERS = (
+    "aber alle als also am an auch auf aus bei beim bin bis bitte da damit dann das dass dem den der des die dies"
+    " diese dieser doch du durch ein eine einem einen einer er es fur gibt hab habe haben hat hier ich ihr im in ist"
+    " ja jetzt kann kein keine konnen man mal mehr mein mich mir mit muss nach nicht noch nun nur ob oder ohne schon"
+    " sein sich sie sind so soll sollen uber um und uns unser unsere vom von vor war warum was weil welche wenn wer"
+    " werden wie wir wird wo zu zum zur",
+    "a au aux avec ca ce ces cet cette comme comment dans de des dois donc du elle elles en est et etait etre faire"
+    " fait faut il ils j je l la le les leur lui ma mais me mes moi mon ne nos notre nous on ou par pas peut peux plus"
+    " pour pourquoi quand que quel quelle qui quoi sa sans se ses si sont sur ta tes toi ton tous tout toute tres tu"
+    " un une vos votre vous y",
+    "al algo antes aqui asi como con cual cuando de del desde donde el ella ellos en entre era es esa ese eso esta"
+    " este esto estos fue ha hace hacer han hay la las le les lo los mas me mi mis mucho muy nada ni no nos o para"
+    " pero por porque puede puedo que quien se ser si sin sobre son su sus tambien te tengo tiene todo tu un una uno"
+    " unos y ya yo",
+    "a agora ao aos aqui as assim ate com como da das de dela dele deles depois do dos e ela ele eles em entao era"
+    " essa esse esta este eu foi isso isto ja la mais mas me mesmo meu minha muito na nao nas nem no nos nossa nosso"
+    " num numa o os ou para pela pelo por porque pra qual quando que quem quero se sem ser seu so sua tambem tem ter"
+    " todo tudo um uma voce",
+    "a ad ai al alla anche c che chi ci come con cosa da dal dalla degli dei del della delle di dopo dove e ecco era"
+    " fa gli ha hai ho i il in io la le lei lo loro lui ma me mi mia mio ne nei nel nella noi non nostra nostro o per"
+    " perche piu poi puo qual quando questa questo qui se sei senza si sia sono su sul sulla tra tu tutto un una uno"
+    " vi voi",
+    "aan al als bij dan dat de deze die dit doen door dus een eens en er geen had heb heeft hem het hier hij hoe hun"
+    " ik in is ja je kan kunnen maar me meer met mij mijn moet na naar niet nog nu of om omdat ons ook op over te"
+    " tegen toch tot u uit van veel voor waar waarom wat we wel wie wij wil worden zal ze zei zich zij zijn zo zonder"
+    " zou",
+)  # fmt: skip
+_RUSSIAN = frozenset((
+    "а без бы был была были было быть в вам вас во вот все всё вы где да для до его ее если есть еще ещё её же за и"
+    " из или им их к как какой когда кто ли мне мы на над надо нам нас не него нет но ну о об он она они от по под при"
+    " с сейчас со так там то тоже только тот ты у уже чем что чтобы эта эти это этот я"
+).split())  # fmt: skip
 
-    __slots__ = ("compounds", "intent", "sequence", "terms")
 
-    def __init__(self, sequence: list[str], distinct: list[str], compounds: set[tuple[str, str]], intent: str) -> None:
-        self.sequence = sequence
-        self.terms = distinct
-        self.compounds = compounds
-        self.intent = intent
+class Query(coldstart.NamedTuple):
+    """The terms of a prompt: all in order, distinct ones, which neighbours form one compound, and the intent."""
 
-    def __bool__(self) -> bool:
-        return bool(self.terms)
-
-    def borrow(self, other: Query) -> None:
-        """Take in the terms of an earlier turn, after our own."""
-        for term in other.terms:
-            if term not in self.terms and len(self.terms) < MOST_TERMS:
-                self.terms.append(term)
-        self.sequence += ["", *other.sequence]
-        self.compounds |= other.compounds
+    sequence: list[str]
+    terms: list[str]
+    compounds: set[tuple[str, str]]
+    intent: str
+    """The category that the words point to, or empty."""
 
 
 def parse(text: str, borrowed: str = "") -> Query:
-    """The query in a text, with the terms of earlier turns if the text alone does not say what it is about."""
+    """The query in a text, and after its own terms those of earlier turns that it refers to."""
     query = _parse(text)
-    if borrowed:
-        query.borrow(_parse(borrowed))
-    return query
+    if not borrowed:
+        return query
+    other = _parse(borrowed)
+    return query._replace(
+        sequence=[*query.sequence, "", *other.sequence],
+        terms=list(dict.fromkeys([*query.terms, *other.terms]))[:MOST_TERMS],
+        compounds=query.compounds | other.compounds,
+    )
 
 
 def is_referring(text: str) -> bool:
     """Whether a prompt points back, or names nothing, so that by itself it does not say what it is about."""
     if len(text) > 400:
         return False
-    telling = [term for term in _parse(text).terms if term not in _GENERIC]
+    specific = [term for term in _parse(text).terms if term not in _GENERIC]
     points_back = not _REFERRING.isdisjoint(word.lower() for word in terms.words(text))
-    return not telling or (points_back and len(telling) <= _FEW)
+    return not specific or (points_back and len(specific) <= _FEW)
 
 
-def _parse(text: str) -> Query:
-    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MOST_WORDS]] for piece in _pieces(text)]
-    lowered = [word.lower() for piece in pieces for words in piece for word in words]
-    stop = stopwords.of(lowered)
-    sequence: list[str] = []
-    distinct: dict[str, None] = {}
-    compounds: set[tuple[str, str]] = set()
-    for piece in pieces:
-        for words in piece:
-            found = [term for word in words for term in terms.of_word(word)]
-            sequence += found
-            compounds.update(zip(found, found[1:]))
-            if len(distinct) < (_HEAD_TERMS if piece is not pieces[-1] else MOST_TERMS):
-                distinct.update((term, None) for term in _telling(words, stop))
-    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(lowered))
-
-
-def _telling(words: list[str], stop: frozenset[str]) -> list[str]:
-    return [term for word in words if word.lower() not in stop for term in terms.of_word(word) if carries_meaning(term)]
-
-
-def _pieces(text: str) -> list[str]:
-    """The parts of a text that are looked at, without the halves of words where it was cut."""
-    if len(text) <= HEAD + TAIL:
-        return [text]
-    head, tail = text[:HEAD], text[-TAIL:]
-    return [head[: head.rfind(" ")] if " " in head else head, tail[tail.find(" ") + 1 :]]
+def stop_words(words: list[str]) -> frozenset[str]:
+    """The words without a topic in a text, given its lower-case words: English ones, and those of its own language."""
+    distinct = set(words)
+    best, most = ENGLISH, max(1, len(distinct & ENGLISH))
+    for text in _OTHERS:
+        listed = frozenset(text.split())
+        hits = len(distinct & listed)
+        if hits > most:
+            best, most = ENGLISH | listed, hits
+    return best if all(map(str.isascii, distinct)) else best | _RUSSIAN
 
 
 def carries_meaning(term: str) -> bool:
@@ -105,9 +127,35 @@ def carries_meaning(term: str) -> bool:
     return len(term) > 1 or not term.isascii()
 
 
-def _intent(words: list[str]) -> str:
-    found = set(words)
-    for category, cues in _INTENTS:
-        if not cues.isdisjoint(found):
-            return category
-    return ""
+def _parse(text: str) -> Query:
+    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MOST_WORDS]] for piece in _pieces(text)]
+    lowered = [word.lower() for piece in pieces for words in piece for word in words]
+    stop = stop_words(lowered)
+    sequence: list[str] = []
+    distinct: dict[str, None] = {}
+    compounds: set[tuple[str, str]] = set()
+    for piece in pieces:
+        most = _HEAD_TERMS if piece is not pieces[-1] else MOST_TERMS
+        for words in piece:
+            compound = [term for word in words for term in terms.of_word(word)]
+            sequence += compound
+            compounds.update(zip(compound, compound[1:]))
+            if len(distinct) < most:
+                distinct.update(dict.fromkeys(_topic_terms(words, stop)))
+    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(set(lowered)))
+
+
+def _topic_terms(words: list[str], stop: frozenset[str]) -> list[str]:
+    return [term for word in words if word.lower() not in stop for term in terms.of_word(word) if carries_meaning(term)]
+
+
+def _pieces(text: str) -> list[str]:
+    """The parts of a text that are read, without the halves of words where it was cut."""
+    if len(text) <= HEAD + TAIL:
+        return [text]
+    head, tail = text[:HEAD], text[-TAIL:]
+    return [head[: head.rfind(" ")] if " " in head else head, tail[tail.find(" ") + 1 :]]
+
+
+def _intent(words: set[str]) -> str:
+    return next((category for category, cues in _INTENTS if not cues.isdisjoint(words)), "")

@@ -1,7 +1,7 @@
-"""Keeping the index in step with the files: what was added, removed or edited since it last looked.
+"""Keeping the index in step with the files: what was added, removed or edited since the last time.
 
-A store of thousands is not looked at file by file before every prompt. A hook looks at the folders' times, which
-show added and removed files, and at a slice of the files; a record about to be shown is always looked at.
+A store of thousands is not checked file by file before every prompt. A hook checks the folders' times, which
+show added and removed files, and a slice of the files; a record about to be shown is always checked.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 HOOK_SECONDS = 1.5
 """How long a hook may index; what is left is for the next one."""
 
-SLICE = 64
-LARGER_SLICE = 512
+SLICE, LARGER_SLICE = 64, 512
+"""Files that a hook checks when no folder has changed, and when one has: then others were probably edited too."""
+
 _YOUNG = 2_000_000_000
 """Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
 
@@ -39,35 +40,27 @@ def refresh(index: Index, *, hook: bool) -> bool:
         if hook and before:
             return False
         raise
-    try:
+    with index.connection:
         _apply(index, moved, edited, now, time.monotonic() + HOOK_SECONDS if hook else None)
-        index.connection.execute("COMMIT")
-    except BaseException:
-        index.connection.execute("ROLLBACK")
-        raise
     return True
 
 
 def reread(index: Index, names: Iterable[str]) -> None:
-    """Index some records again. One that cannot be written to disk is forgotten, so that it is not shown stale."""
+    """Index some records again, whatever the index has of them."""
     from recollect.search import indexing
 
     index.connection.execute("BEGIN IMMEDIATE")
-    try:
+    with index.connection:
         indexing.replace(index, names, None)
-        index.connection.execute("COMMIT")
-    except BaseException:
-        index.connection.execute("ROLLBACK")
-        raise
 
 
 def stamp(root: str, path: str) -> tuple[int, int] | None:
     """What tells one version of a file from another without reading it; None if there is no file."""
     try:
-        found = os.stat(os.path.join(root, path))
+        status = os.stat(os.path.join(root, path))
     except (OSError, ValueError):
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def rebuild(index: Index, *, hook: bool) -> None:
@@ -89,15 +82,14 @@ def _folder_time(root: str, folder: str) -> int:
 
 def _edited(index: Index, most: int | None) -> list[str]:
     """Records whose file is not the one that was indexed, among all or among a slice that moves with the clock."""
-    if most is None:
-        known = index.connection.execute("SELECT path, mtime, size FROM record").fetchall()
-    else:
-        (last,) = index.connection.execute("SELECT max(n) FROM record").fetchone()
-        start = time.time_ns() // 1_000_000 % (last or 1)
-        known = index.connection.execute(
-            "SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start if (last or 0) > most else 0, most)
-        ).fetchall()
-    return [path for path, mtime, size in known if stamp(index.root, path) != (mtime, size)]
+    execute = index.connection.execute
+    start = 0
+    if most is not None:
+        last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
+        start = time.time_ns() // 1_000_000 % last if last > most else 0
+    # A negative limit is none.
+    rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, -1 if most is None else most))
+    return [path for path, mtime, size in rows.fetchall() if stamp(index.root, path) != (mtime, size)]
 
 
 def _apply(index: Index, moved: list[str], edited: list[str], now: dict[str, int], deadline: float | None) -> None:
@@ -106,8 +98,7 @@ def _apply(index: Index, moved: list[str], edited: list[str], now: dict[str, int
     changed = dict.fromkeys(edited)
     for folder in moved:
         changed.update(dict.fromkeys(_added_and_removed(index, folder)))
-    finished = indexing.replace(index, changed, deadline)
-    if finished:
+    if indexing.replace(index, changed, deadline):
         settled = time.time_ns() - _YOUNG
         index.connection.executemany(
             "INSERT OR REPLACE INTO folder VALUES (?, ?)",

@@ -1,25 +1,32 @@
 """Text as search terms: the one analysis that index, query and ranking share, so that they cannot disagree.
 
 A text becomes a stream of terms in reading order. `userId`, `user_id`, `user-id` and `user.id` all become the
-adjacent terms `user id`, and scripts written without spaces become overlapping pairs of characters.
+adjacent terms `user id`. English words become their stems, so that `retries`, `retried` and `retry` are one term.
+Scripts written without spaces become overlapping pairs of characters.
 """
 
 from __future__ import annotations
 
-from recollect.search.stem import stem
-
 _LONGEST = 40
-_known: dict[str, tuple[str, ...]] = {}
-_MOST_KNOWN = 50_000
+"""Characters of a term: what is longer is a hash or encoded data, and its beginning tells it from others."""
+
+_LARGEST_CACHE = 50_000
+_cache: dict[str, tuple[str, ...]] = {}
+
+# Thai and Lao, Burmese, Khmer, kana, Chinese characters, Korean syllables, and the rarer Chinese characters.
+_UNSPACED = (
+    ("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff"),
+    ("\uac00", "\ud7af"), ("\U00020000", "\U0003ffff"),
+)  # fmt: skip
 
 
 class _Separators(dict):  # type: ignore[type-arg]
-    """A translation table that turns everything but letters, digits and marks into a space, learnt as met."""
+    """A translation table, filled as characters occur, that maps all but letters, digits and marks to a space."""
 
     def __missing__(self, code: int) -> int:
         character = chr(code)
-        kept = character.isalnum() or (code > 127 and _is_mark(character))
-        self[code] = answer = code if kept else 32
+        is_part = character.isalnum() or (code > 127 and _is_mark(character))
+        self[code] = answer = code if is_part else 32
         return answer
 
 
@@ -34,10 +41,7 @@ def _is_mark(character: str) -> bool:
 
 def stream(text: str) -> list[str]:
     """All terms of a text, in order."""
-    found: list[str] = []
-    for word in words(text):
-        found += of_word(word)
-    return found
+    return [term for word in words(text) for term in of_word(word)]
 
 
 def words(text: str) -> list[str]:
@@ -49,17 +53,15 @@ def words(text: str) -> list[str]:
 
 def of_word(word: str) -> tuple[str, ...]:
     """The terms of one word: several if it is a compound or of an unspaced script."""
-    known = _known.get(word)
-    return _learn(word) if known is None else known
-
-
-def _learn(word: str) -> tuple[str, ...]:
-    if len(_known) >= _MOST_KNOWN:
-        _known.clear()
+    cached = _cache.get(word)
+    if cached is not None:
+        return cached
+    if len(_cache) >= _LARGEST_CACHE:
+        _cache.clear()
     plain = [word] if word.isascii() else _plain(word).translate(_separators).split()
-    terms = [term for one in plain for part in cased_parts(one) for term in _terms_of_part(part)]
-    _known[word] = answer = tuple(terms)
-    return answer
+    terms = tuple(term for each in plain for part in cased_parts(each) for term in _terms_of_part(part.lower()))
+    _cache[word] = terms
+    return terms
 
 
 def cased_parts(word: str) -> list[str]:
@@ -78,19 +80,20 @@ def cased_parts(word: str) -> list[str]:
 
 
 def _terms_of_part(part: str) -> list[str]:
-    part = part.lower()
     if part.isascii():
-        return [stem(part) if part.isalpha() else part[:_LONGEST]] if len(part) <= _LONGEST else [part[:_LONGEST]]
-    found: list[str] = []
+        return [_term(part)]
+    terms: list[str] = []
     for unspaced, run in _runs(part):
-        if unspaced:
-            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-        else:
-            found.append(stem(run) if run.isascii() and run.isalpha() and len(run) <= _LONGEST else run[:_LONGEST])
-    return found
+        terms += ([run[i : i + 2] for i in range(len(run) - 1)] or [run]) if unspaced else [_term(run)]
+    return terms
+
+
+def _term(text: str) -> str:
+    return stem(text) if text.isascii() and text.isalpha() and len(text) <= _LONGEST else text[:_LONGEST]
 
 
 def _runs(part: str) -> list[tuple[bool, str]]:
+    """The stretches of a word that are, or are not, of an unspaced script."""
     runs: list[tuple[bool, str]] = []
     for character in part:
         unspaced = is_unspaced(character)
@@ -103,17 +106,7 @@ def _runs(part: str) -> list[tuple[bool, str]]:
 
 def is_unspaced(character: str) -> bool:
     """Whether a character belongs to a script in which a run of letters is not one word (Korean included)."""
-    return (
-        "\u0e00" <= character <= "\u0eff"
-        or "\u1000" <= character <= "\u109f"
-        or (
-            "\u1780" <= character <= "\u17ff"
-            or "\u3040" <= character <= "\u30ff"
-            or "\u3400" <= character <= "\u9fff"
-            or "\uac00" <= character <= "\ud7af"
-            or "\U00020000" <= character <= "\U0003ffff"
-        )
-    )
+    return any(first <= character <= last for first, last in _UNSPACED)
 
 
 def _plain(text: str) -> str:
@@ -123,7 +116,7 @@ def _plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     if text.isascii():
         return text
-    kept: list[str] = []
+    characters: list[str] = []
     latin = False
     for character in unicodedata.normalize("NFD", text):
         if "\u0300" <= character <= "\u036f":
@@ -131,5 +124,83 @@ def _plain(text: str) -> str:
                 continue
         else:
             latin = character < "\u0250" or "\u1e00" <= character <= "\u1eff"
-        kept.append(character)
-    return unicodedata.normalize("NFC", "".join(kept)).replace("ß", "ss").replace("ø", "o").replace("ł", "l")
+        characters.append(character)
+    return unicodedata.normalize("NFC", "".join(characters)).replace("ß", "ss").replace("ø", "o").replace("ł", "l")
+
+
+_STEP_2 = (
+    ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"),
+    ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"), ("ation", "ate"),
+    ("ator", "ate"), ("alism", "al"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous"), ("aliti", "al"),
+    ("iviti", "ive"), ("biliti", "ble"), ("logi", "log"),
+)  # fmt: skip
+_STEP_3 = (
+    ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", ""),
+)  # fmt: skip
+_STEP_4 = tuple(
+    (ending, "") for ending in "ement ance ence able ible ment ant ent ism ate iti ous ive ize ion al er ic ou".split()
+)
+
+
+def stem(word: str) -> str:
+    """The stem of a lower-case ASCII word by Porter's algorithm (1980); short words are their own stem."""
+    if len(word) < 3:
+        return word
+    word = _without_participle(_without_plural(word))
+    if word.endswith("y") and "v" in _shape(word[:-1]):
+        word = word[:-1] + "i"
+    word = _replaced(_replaced(_replaced(word, _STEP_2, 1), _STEP_3, 1), _STEP_4, 2)
+    return _without_final_e(word)
+
+
+def _shape(word: str) -> str:
+    """The word as a string of `v` and `c`; `y` is a vowel after a consonant."""
+    shape = ""
+    for letter in word:
+        shape += "v" if letter in "aeiou" or (letter == "y" and shape[-1:] == "c") else "c"
+    return shape
+
+
+def _measure(word: str) -> int:
+    return _shape(word).count("vc")
+
+
+def _ends_cvc(word: str) -> bool:
+    return _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith(("sses", "ies")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _without_participle(word: str) -> str:
+    """The base of an -ed or -ing form, with its lost `e` restored or its doubled consonant undone."""
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) else word
+    base = word[:-2] if word.endswith("ed") else word[:-3] if word.endswith("ing") else ""
+    if "v" not in _shape(base):
+        return word
+    if base[-1:] == base[-2:-1] and base[-1:] not in "aeioulsz":
+        return base[:-1]
+    lost_e = base.endswith(("at", "bl", "iz")) or (_measure(base) == 1 and _ends_cvc(base))
+    return base + "e" if lost_e else base
+
+
+def _replaced(word: str, endings: tuple[tuple[str, str], ...], least: int) -> str:
+    """The word with the first of some endings that it has replaced, if what is left has this measure."""
+    for ending, better in endings:
+        if word.endswith(ending):
+            base = word[: -len(ending)]
+            is_long_enough = _measure(base) >= least and (ending != "ion" or base[-1:] in ("s", "t"))
+            return base + better if is_long_enough else word
+    return word
+
+
+def _without_final_e(word: str) -> str:
+    if word.endswith("e"):
+        measure = _measure(word[:-1])
+        if measure > 1 or (measure == 1 and not _ends_cvc(word[:-1])):
+            word = word[:-1]
+    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word

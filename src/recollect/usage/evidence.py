@@ -7,7 +7,7 @@ any, such as a rule in plain words, proves nothing either way: *unclear*.
 
 from __future__ import annotations
 
-from recollect.search import stopwords, terms
+from recollect.search import query, terms
 from recollect.usage import identifiers, objections
 
 TYPE_CHECKING = False
@@ -164,7 +164,7 @@ def _is_echoed(shown: Shown, answers: Sequence[Step]) -> bool:
 
 def _topic(text: str) -> frozenset[str]:
     """The words of a text that say what it is about, as stems."""
-    words = [word for word in terms.words(text[:4_000].lower()) if len(word) > 3 and word not in stopwords.ENGLISH]
+    words = [word for word in terms.words(text[:4_000].lower()) if len(word) > 3 and word not in query.ENGLISH]
     return frozenset(stem for word in words for stem in terms.of_word(word))
 
 
