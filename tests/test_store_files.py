@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
@@ -36,6 +37,9 @@ def forbids(tool: str, **given: str) -> bool:
         "git rm .claude/memory/decisions/x.json",
         "find .claude/memory -name '*.json' -delete",
         "sudo touch .claude/memory/decisions/x.json",
+        "ls # nothing\nrm .claude/memory/index.md",
+        "echo a#b > .claude/memory/x.json",
+        "rm .claude/mem\\ory/index.md; cat .claude/memory/index.md",
     ],
 )
 def test_a_shell_command_that_writes_records_is_stopped(command):
@@ -63,6 +67,9 @@ def test_a_shell_command_that_writes_records_is_stopped(command):
         "python3 -c \"import json; print(json.load(open('.claude/memory/decisions/a.json')))\"",
         "rm -rf node_modules",
         "echo 'unterminated",
+        "echo '; rm .claude/memory/index.md'",
+        "ls .claude/memory # && rm -rf .claude/memory",
+        'cat ".claude/memory/\\"odd\\" name.json"',
     ],
 )
 def test_reading_the_store_and_everything_else_stays_free(command):
@@ -72,6 +79,38 @@ def test_reading_the_store_and_everything_else_stays_free(command):
 def test_powershell_paths_have_backslashes():
     assert forbids("PowerShell", command="Set-Content .claude\\memory\\decisions\\x.json '{}'")
     assert not forbids("PowerShell", command="Get-Content .claude\\memory\\decisions\\x.json")
+
+
+LONG = {
+    "one quoted word": lambda n: f"cat '{'x' * n}' .claude/memory/index.md",
+    "escaped quotes": lambda n: 'cat "' + '\\"' * (n // 2) + '" .claude/memory/index.md',
+    "backslashes": lambda n: "cat " + "\\x" * (n // 2) + " .claude/memory/index.md",
+    "pieces of one word": lambda n: "cat " + "a'b'" * (n // 4) + " .claude/memory/index.md",
+    "words": lambda n: "cat " + "a " * (n // 2) + " .claude/memory/index.md",
+    "wrappers": lambda n: "sudo " * (n // 5) + "cat .claude/memory/index.md",
+    "commands": lambda n: "sh x;" * (n // 5) + "cat .claude/memory/index.md",
+    "redirections": lambda n: "cat .claude/memory/index.md" + " 2>x" * (n // 4),
+    "comments": lambda n: "#\n" * (n // 2) + "cat .claude/memory/index.md",
+    "an open quote": lambda n: "cat .claude/memory/index.md '" + '"' * n,
+    "documents": lambda n: "cat .claude/memory/index.md" + "<<E\nE\n" * (n // 6),
+}
+
+
+@pytest.mark.parametrize("shape", list(LONG))
+def test_a_long_command_costs_in_proportion_to_its_length(shape):
+    """Four times the length at most eight times the CPU time, where quadratic is sixteen; a megabyte is cut."""
+
+    def cost(length: int) -> float:
+        command = LONG[shape](length)
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            assert not forbids("Bash", command=command)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert cost(40_000) < 8 * cost(10_000) + 0.02
+    assert cost(1_000_000) < 4 * cost(100_000) + 0.05
 
 
 @pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])

@@ -12,7 +12,7 @@ from recollect import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
@@ -33,15 +33,25 @@ _WRITING_CODE = (
     "'w", '"w', "'a'", '"a"', "write", "dump(", "unlink", "remove", "rename", "replace(", "rmtree", "copy",
     "> ", ">>", " rm ", "mv ", "-i ", "-pi",
 )  # fmt: skip
+_LONGEST = 100_000
+"""Characters of a command that are read: a tenth of a second, and here-documents do not count."""
+
+_KINDS = {
+    **dict.fromkeys(" \t\r", "space"),
+    **dict.fromkeys(";\n", "end"),
+    **dict.fromkeys("|&<>", "operator"),
+    **dict.fromkeys("'\"", "quote"),
+    "\\": "escape",
+}
 _WRAPPERS = frozenset("sudo command env time nice nohup do then else if while until ! ( { xargs".split())
 
 
-def forbids(tool: str, given: Mapping[str, Any], stores: list[str], cwd: str) -> bool:
+def forbids(tool: str, tool_input: Mapping[str, Any], stores: list[str], cwd: str) -> bool:
     """Whether a tool call would write a store's files by hand."""
     if tool in FILE_TOOLS:
-        target = given.get(FILE_TOOLS[tool])
+        target = tool_input.get(FILE_TOOLS[tool])
         return isinstance(target, str) and _is_record_file(target, stores, cwd)
-    command = given.get("command")
+    command = tool_input.get("command")
     if tool in SHELL_TOOLS and isinstance(command, str):
         # In PowerShell a backslash separates folders; in the others it would hide the next character.
         spelt = command.replace("\\", "/") if tool == "PowerShell" else command
@@ -60,17 +70,16 @@ def _is_record_file(target: str, stores: list[str], cwd: str) -> bool:
 class _Ground:
     """The stores a command might touch, and whether it has moved into one."""
 
-    __slots__ = ("cwd", "inside", "stores")
+    __slots__ = ("_names", "inside")
 
     def __init__(self, stores: list[str], cwd: str) -> None:
-        self.stores = stores
-        self.cwd = cwd
+        places = {place for store in stores for place in (store, os.path.realpath(store))}
+        self._names = (".claude/memory", *map(_spelt_alike, places))
         self.inside = any(paths.is_within(store, cwd) for store in stores)
 
     def named_in(self, text: str) -> bool:
         plain = _spelt_alike(text)
-        places = [place for store in self.stores for place in (store, os.path.realpath(store))]
-        return ".claude/memory" in plain or any(_spelt_alike(place) in plain for place in places)
+        return any(name in plain for name in self._names)
 
     def has(self, word: str) -> bool:
         """Whether a word of a command may be a file of the store; a variable may be anything."""
@@ -90,8 +99,9 @@ def _shell_writes(command: str, ground: _Ground) -> bool:
     """Whether any part of a command writes into a store."""
     if not ground.inside and not ground.named_in(command):
         return False
+    runs_code, has_document = any(sign in command for sign in _WRITING_CODE), "<<" in command
     for part in _parts(_without_documents(command)):
-        if _part_writes(part, command, ground):
+        if _part_writes(part, ground, runs_code, has_document):
             return True
         if part and part[0] in ("cd", "pushd", "Set-Location") and any(ground.named_in(word) for word in part[1:]):
             ground.inside = True
@@ -100,59 +110,91 @@ def _shell_writes(command: str, ground: _Ground) -> bool:
 
 def _parts(command: str) -> list[list[str]]:
     """The simple commands a shell line is made of, redirections still in them."""
-    import shlex
-
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=";|&<>\n")
-    lexer.whitespace = " \t\r"
-    lexer.whitespace_split = True
-    try:
-        words = list(lexer)
-    except ValueError:
-        words = command.split()
     parts: list[list[str]] = [[]]
-    for word in words:
-        if set(word) <= set(";|&\n"):
+    pieces: list[str] = []
+    for kind, text in (*_tokens(command[:_LONGEST]), ("end", "")):
+        if kind == "word":
+            pieces.append(text)
+            continue
+        if pieces:
+            parts[-1].append("".join(pieces))
+            pieces = []
+        if kind == "operator" and (">" in text or "<" in text):
+            parts[-1].append(text)
+        elif kind != "space":
             parts.append([])
-        else:
-            parts[-1].append(word)
     return parts
+
+
+def _tokens(command: str) -> Iterator[tuple[str, str]]:
+    """Pieces of a shell line, each looked at once: words without their quotes, spaces, operators, ends of commands.
+
+    `shlex` does the same in quadratic time. A quote that is not closed takes all the rest: no shell runs it.
+    """
+    at, kind = 0, ""
+    while at < len(command):
+        start, before, kind = at, kind, _KINDS.get(command[at], "word")
+        if kind == "quote":
+            at, kind = _closing(command, at), "word"
+            yield kind, command[start + 1 : at - 1]
+        elif kind == "escape":
+            at, kind = at + 2, "word"
+            yield kind, command[start + 1 : at]
+        elif command[at] == "#" and before != "word":
+            newline = command.find("\n", at)
+            at = newline if newline >= 0 else len(command)
+        else:
+            while at < len(command) and _KINDS.get(command[at], "word") == kind:
+                at += 1
+            yield kind, command[start:at]
+
+
+def _closing(command: str, at: int) -> int:
+    """The place after the quote that closes the one at `at`, or after the end."""
+    quote, end = command[at], at
+    while True:
+        end = command.find(quote, end + 1)
+        escapes = end
+        while quote == '"' and escapes > 0 and command[escapes - 1] == "\\":
+            escapes -= 1
+        if end < 0 or (end - escapes) % 2 == 0:
+            return (end if end >= 0 else len(command)) + 1
 
 
 def _without_documents(command: str) -> str:
     """A command without its here-documents: they are what a program reads, not what the shell runs."""
-    kept, end = [], ""
+    lines, end = [], ""
     for line in command.split("\n"):
         if end:
             end = "" if line.strip() == end else end
             continue
-        kept.append(line)
+        lines.append(line)
         _, opened, rest = line.partition("<<")
         if opened and not rest.startswith("<"):
             end = rest.lstrip("- ").split()[0].strip("'\";|&)") if rest.strip("- ") else ""
-    return "\n".join(kept)
+    return "\n".join(lines)
 
 
-def _part_writes(words: list[str], command: str, ground: _Ground) -> bool:
+def _part_writes(words: list[str], ground: _Ground, runs_code: bool, has_document: bool) -> bool:
     for operator, target in zip(words, words[1:]):
         if ">" in operator and set(operator) <= set("<>&") and ground.has(target):
             return True
     piped = words[:1] == ["xargs"]
-    while words and (words[0] in _WRAPPERS or _is_assignment(words[0])):
-        words = words[1:]
-    if not words:
+    first = next((at for at, word in enumerate(words) if word not in _WRAPPERS and not _is_assignment(word)), -1)
+    if first < 0:
         return False
-    program, given = os.path.basename(words[0]).lower(), words[1:]
-    touched = piped or any(ground.has(word) for word in given)
-    if program.startswith(_INTERPRETERS) and "recollect" not in " ".join(given[:3]):
-        return any(sign in command for sign in _WRITING_CODE) and (touched or "<<" in command)
+    program, arguments = os.path.basename(words[first]).lower(), words[first + 1 :]
+    touched = piped or any(ground.has(word) for word in arguments)
+    if program.startswith(_INTERPRETERS) and "recollect" not in " ".join(arguments[:3]):
+        return runs_code and (touched or has_document)
     if program in _COPIERS:
-        return piped or (bool(given) and ground.has(given[-1]))
+        return piped or (bool(arguments) and ground.has(arguments[-1]))
     if program in ("find", "fd"):
-        return touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in given)
+        return touched and any(word in ("-delete", "-exec", "-execdir", "-x") for word in arguments)
     if program in ("sed", "awk", "gawk"):
-        return touched and any(word.startswith(("-i", "--in-place")) for word in given)
+        return touched and any(word.startswith(("-i", "--in-place")) for word in arguments)
     if program == "git":
-        return touched and given[:1] in (["rm"], ["mv"])
+        return touched and arguments[:1] in (["rm"], ["mv"])
     return program in _WRITERS and touched
 
 
