@@ -52,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    chosen = [one for one in sessions.taught() if not one.is_phrase] if options.taught else sessions.held()
-    outcomes = [replay(one, lambda end, shown: triage.findings(end, shown=shown)) for one in chosen]
+    chosen = [session for session in sessions.taught() if not session.is_phrase] if options.taught else sessions.held()
+    outcomes = [replay(session, lambda end, shown: triage.findings(end, shown=shown)) for session in chosen]
     print(report("learnt from" if options.taught else "held", outcomes))
     if options.details:
         print(details(outcomes))

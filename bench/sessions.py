@@ -43,15 +43,15 @@ class Session(NamedTuple):
     def stops(self) -> Iterator[tuple[Ending, tuple[str, ...]]]:
         """What triage sees whenever a turn ends, and what memories had been told by then."""
         seen: list[Message] = []
-        told: list[str] = []
+        shown: list[str] = []
         for number, message in enumerate(self.messages):
             if message.kind == _INJECTED:
-                told.append(message.text)
+                shown.append(message.text)
                 continue
             seen.append(message)
-            later = [one for one in self.messages[number + 1 :] if one.kind != _INJECTED]
+            later = [message for message in self.messages[number + 1 :] if message.kind != _INJECTED]
             if not later or (_is_typed(later[0]) and not _is_typed(message)):
-                yield Ending(seen[-_MOST:], is_whole=len(seen) <= _MOST), tuple(told)
+                yield Ending(seen[-_MOST:], is_whole=len(seen) <= _MOST), tuple(shown)
 
     def quotes(self, sentence: str) -> bool:
         """Whether a sentence is among the labelled words."""
@@ -64,10 +64,10 @@ def held() -> list[Session]:
 
 def taught() -> list[Session]:
     """Everything that may be learnt from."""
-    found: list[Session] = []
+    learnt: list[Session] = []
     for path in sorted((FOLDER / "authors").iterdir()):
-        found += _read(path, path.stem) if path.suffix == ".jsonl" else _phrases(path)
-    return found + list(_prompts())
+        learnt += _read(path, path.stem) if path.suffix == ".jsonl" else _phrases(path)
+    return learnt + list(_prompts())
 
 
 def _read(path: Path, author: str) -> list[Session]:
@@ -82,18 +82,18 @@ def _parse(raw: dict[str, Any], author: str) -> Session:
         raw["kind"],
         frozenset(raw["expected"]),
         tuple(raw["evidence"]),
-        tuple(_message(one) for one in raw["messages"]),
+        tuple(_message(message) for message in raw["messages"]),
     )
 
 
-def _message(one: dict[str, Any]) -> Message:
-    if one["role"] == "tool_use":
-        return Message("assistant", "tool_use", "", one["name"], one["input"])
-    if one["role"] == "tool_result":
-        return Message("user", "tool_result", one["text"], "error" if one.get("is_error") else "")
-    if one["role"] == _INJECTED:
-        return Message("system", _INJECTED, one["text"])
-    return Message(one["role"], "text", one["text"])
+def _message(raw: dict[str, Any]) -> Message:
+    if raw["role"] == "tool_use":
+        return Message("assistant", "tool_use", "", raw["name"], raw["input"])
+    if raw["role"] == "tool_result":
+        return Message("user", "tool_result", raw["text"], "error" if raw.get("is_error") else "")
+    if raw["role"] == _INJECTED:
+        return Message("system", _INJECTED, raw["text"])
+    return Message(raw["role"], "text", raw["text"])
 
 
 def _is_typed(message: Message) -> bool:

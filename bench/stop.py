@@ -34,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    quiet = [one for one in sessions.taught() if not one.is_phrase and not one.expected and one.language == "en"]
+    quiet = [
+        session
+        for session in sessions.taught()
+        if not session.is_phrase and not session.expected and session.language == "en"
+    ]
     with tempfile.TemporaryDirectory(prefix="recollect-stop-") as folder:
         project = Path(folder, "project")
         Path(project, ".claude", "memory", "decisions").mkdir(parents=True)
@@ -44,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
             _write(path, quiet, length)
             name = f"answers of {length:,} characters" if length else "100 MB of ordinary talk"
             hook = latency.command(options.python, "stop")
-            found = latency.compare(hook, lambda turn: event, latency.environment(Path(folder)), options.times)
-            print(json.dumps({name: found}), flush=True)
+            cost = latency.compare(hook, lambda turn: event, latency.environment(Path(folder)), options.times)
+            print(json.dumps({name: cost}), flush=True)
     return 0
 
 
@@ -72,9 +76,9 @@ def _talk(quiet: Sequence[Session], dice: random.Random) -> Iterator[str]:
 
 
 def _lengthened(quiet: Sequence[Session], dice: random.Random, length: int) -> Iterator[str]:
-    said = [message for session in quiet for message in session.messages if message.kind == "text"]
-    prompts = [message for message in said if message.role == "user" and len(message.text) < 300]
-    answers = [message.text for message in said if message.role == "assistant"]
+    texts = [message for session in quiet for message in session.messages if message.kind == "text"]
+    prompts = [message for message in texts if message.role == "user" and len(message.text) < 300]
+    answers = [message.text for message in texts if message.role == "assistant"]
     for _ in range(_TURNS):
         text = ""
         while len(text) < length:

@@ -58,36 +58,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     taught = sessions.taught()
     print(_amount(taught), flush=True)
-    examples = {id(one): learn(one) for one in taught}
+    examples = {id(session): learn(session) for session in taught}
     if options.check:
         check(taught, examples)
         return 0
-    text = fit([example for one in taught for example in examples[id(one)]])
+    text = fit([example for session in taught for example in examples[id(session)]])
     Path(WEIGHTS).write_text(text, encoding="utf-8")
     print(f"{text.count(chr(10)):,} features written to {WEIGHTS}")
     return 0
 
 
 def _amount(taught: Sequence[Session]) -> str:
-    written = [one for one in taught if one.author != sessions.PROMPTS]
-    whole = sum(not one.is_phrase for one in written)
-    said = {(one.author, one.evidence) for one in written if one.is_phrase}
-    return f"{whole:,} sessions and {len(said):,} utterances by {len({one.author for one in written})} authors"
+    written = [session for session in taught if session.author != sessions.PROMPTS]
+    whole = sum(not session.is_phrase for session in written)
+    utterances = {(session.author, session.evidence) for session in written if session.is_phrase}
+    authors = {session.author for session in written}
+    return f"{whole:,} sessions and {len(utterances):,} utterances by {len(authors)} authors"
 
 
 def learn(session: Session) -> list[Example]:
     """The sentences of a session as examples."""
-    said = [message for message in session.messages if message.kind != "injected"]
-    whole = Conversation(Ending(said, is_whole=True))
-    found = [example for speech in whole.speeches for example in _examples(session, whole, speech, session.label)]
+    messages = [message for message in session.messages if message.kind != "injected"]
+    whole = Conversation(Ending(messages, is_whole=True))
+    examples = [example for speech in whole.speeches for example in _examples(session, whole, speech, session.label)]
     if session.is_phrase:
-        return found
+        return examples
     for end, _ in list(session.stops())[:-1]:
         talk = Conversation(end)
         if talk.speeches and not talk.speeches[-1].by_user:
             last = talk.speeches[-1]
-            found += _examples(session, talk, last, "nothing", but=not _is_agreed_later(session, whole, last))
-    return found
+            examples += _examples(session, talk, last, "nothing", but=not _is_agreed_later(session, whole, last))
+    return examples
 
 
 def _examples(
@@ -108,26 +109,26 @@ def _examples(
 
 def _is_agreed_later(session: Session, whole: Conversation, speech: Speech) -> bool:
     raws = [line.sentence.raw for line in speech.lines]
-    same = (one for one in whole.speeches if [line.sentence.raw for line in one.lines] == raws)
-    return session.label == "decision" and any(whole.is_accepted(one) for one in same)
+    same = (other for other in whole.speeches if [line.sentence.raw for line in other.lines] == raws)
+    return session.label == "decision" and any(whole.is_accepted(other) for other in same)
 
 
 def fit(examples: Sequence[Example]) -> str:
     """The text of a weights file: all features are weighed, then those that turn out to matter by themselves."""
     seen = Counter(feature for example in examples for feature in set(example.features))
-    known = sorted(feature for feature in seen if seen[feature] >= LEAST_SEEN)
-    model = _regress(examples, known)
+    frequent = sorted(feature for feature in seen if seen[feature] >= LEAST_SEEN)
+    model = _regress(examples, frequent)
     matters = np.abs(model.coef_).max(axis=0) >= LEAST_WEIGHT
-    kept = [feature for feature, is_kept in zip(known, matters) if is_kept]
-    model = _regress(examples, kept)
+    weighty = [feature for feature, is_weighty in zip(frequent, matters) if is_weighty]
+    model = _regress(examples, weighty)
     hundredths = np.rint(np.vstack([model.intercept_, model.coef_.T]) * 100).astype(int)
-    lines = [f"{feature}\t{' '.join(map(str, row))}" for feature, row in zip([ALWAYS, *kept], hundredths)]
+    lines = [f"{feature}\t{' '.join(map(str, row))}" for feature, row in zip([ALWAYS, *weighty], hundredths)]
     return "\n".join([f"outcomes\t{' '.join(OUTCOMES)}", *lines])
 
 
-def _regress(examples: Sequence[Example], known: Sequence[str]) -> LogisticRegression:
+def _regress(examples: Sequence[Example], names: Sequence[str]) -> LogisticRegression:
     """Multinomial logistic regression with an L2 penalty."""
-    places = {feature: place for place, feature in enumerate(known)}
+    places = {feature: place for place, feature in enumerate(names)}
     rows = [sorted({places[feature] for feature in example.features if feature in places}) for example in examples]
     ends = np.cumsum([0, *map(len, rows)])
     columns = np.array([place for row in rows for place in row])
@@ -139,18 +140,18 @@ def _regress(examples: Sequence[Example], known: Sequence[str]) -> LogisticRegre
 
 def check(taught: Sequence[Session], examples: dict[int, list[Example]]) -> None:
     """What is found in sessions of authors who were not learnt from, at several thresholds."""
-    authors = sorted({one.author for one in taught if not one.is_phrase})
+    authors = sorted({session.author for session in taught if not session.is_phrase})
     scored: list[tuple[Session, list[list[Finding]]]] = []
     for fold in range(FOLDS):
         left_out = authors[fold::FOLDS]
-        text = fit([each for one in taught if one.author not in left_out for each in examples[id(one)]])
+        text = fit([each for session in taught if session.author not in left_out for each in examples[id(session)]])
         table = Model(text)
         print(f"without {' '.join(left_out)}: {text.count(chr(10)):,} features", flush=True)
-        mine = [one for one in taught if one.author in left_out and not one.is_phrase]
-        scored += [(one, _all_findings(one, table)) for one in mine]
+        mine = [session for session in taught if session.author in left_out and not session.is_phrase]
+        scored += [(session, _all_findings(session, table)) for session in mine]
     for bar in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
-        _print(f"{bar:.1f}", [_at(one, found, partial(_same, bar)) for one, found in scored])
-    outcomes = [_at(one, found, triage.default_threshold) for one, found in scored]
+        _print(f"{bar:.1f}", [_at(session, findings, partial(_same, bar)) for session, findings in scored])
+    outcomes = [_at(session, findings, triage.default_threshold) for session, findings in scored]
     _print("defaults", outcomes)
     for author in authors:
         _print(f"  {author}", [outcome for outcome in outcomes if outcome.session.author == author])
@@ -168,17 +169,17 @@ def _same(bar: float, _: str) -> float:
 
 def _all_findings(session: Session, table: Model) -> list[list[Finding]]:
     """Every candidate at every stop."""
-    found = []
-    for end, known in session.stops():
+    findings = []
+    for end, shown in session.stops():
         each = triage.candidates(Conversation(end), table, partial(_same, 0.2))
-        found.append([one for one in each if not triage.is_said_in(one.core, known)])
-    return found
+        findings.append([finding for finding in each if not triage.is_said_in(finding.core, shown)])
+    return findings
 
 
-def _at(session: Session, found: list[list[Finding]], bar: triage.Threshold) -> Outcome:
-    stops = iter(found)
+def _at(session: Session, findings: list[list[Finding]], bar: triage.Threshold) -> Outcome:
+    stops = iter(findings)
 
-    def find(end: Ending, known: tuple[str, ...]) -> list[Finding]:
-        return triage.best([one for one in next(stops) if one.score >= bar(one.category)])
+    def find(end: Ending, shown: tuple[str, ...]) -> list[Finding]:
+        return triage.best([finding for finding in next(stops) if finding.score >= bar(finding.category)])
 
     return capture.replay(session, find)

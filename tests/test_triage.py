@@ -214,7 +214,7 @@ def test_thresholds_decide():
 def test_no_single_cue_is_enough():
     """A booster, a second cue or something done must come to it: what the spec calls a booster nearby."""
     alone = [["we", "decided"], ["always", "use"], ["turns", "out"], ["for", "now"]]
-    assert all(sentences.load_cues("en", set(words)).tags(words) for words in alone)
+    assert all(Cues(sentences.load("en"), set(words)).tags(words) for words in alone)
 
     for words in alone:
         assert found(*after_work(" ".join(words) + " xyzzy")) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from recollect.capture import sentences
+from recollect.capture.sentences import Cues
 from recollect.coldstart import NamedTuple
 from recollect.session import ledger
 
@@ -24,7 +25,6 @@ OURS = "recollect "
 """How our own commands begin: what an agent says after running one is about the memory, not the project."""
 
 _FAILED = ("Exit code ", "error", "Error", "ERROR", "FAILED", "FAILURE", "fatal:", "Traceback", "panic", "PANIC")
-_NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
 _PASTED = 40
 """Sentences above which a prompt is a pasted document rather than speech."""
 
@@ -45,20 +45,6 @@ class Line(NamedTuple):
         # Not `any`: this is asked thousands of times, and a generator costs more than the search.
         return not self.tags.keys().isdisjoint(tags)
 
-    @property
-    def asks_which(self) -> bool:
-        """Whether it asks for one thing or another."""
-        return self.is_question and any(word in ("or", "oder", "o") for word in self.sentence.words)
-
-    @property
-    def has_number(self) -> bool:
-        return any(word[:1].isdigit() for word in self.sentence.words)
-
-    @property
-    def has_name(self) -> bool:
-        """Whether something in it is written like a name: with a capital, and not because a sentence begins."""
-        return any(word[:1].isupper() and word[:2] not in ("I", "I'") for word in self.sentence.raw.split()[1:])
-
 
 class Speech(NamedTuple):
     """One text message: who spoke, what was said, and what the tools did around it."""
@@ -66,11 +52,9 @@ class Speech(NamedTuple):
     by_user: bool
     lines: list[Line]
     at: int
-    """Its place among all messages."""
+    """Its place among all messages; the next field is that among the speeches."""
 
     place: int
-    """Its place among the speeches."""
-
     corrects: bool
     is_grounded: bool
     """A tool was used before it in the session."""
@@ -89,12 +73,6 @@ class Speech(NamedTuple):
     @property
     def asks(self) -> bool:
         return any(line.is_question for line in self.lines)
-
-    @property
-    def is_bare_answer(self) -> bool:
-        """Whether it begins with a word or two that name something, and goes on: "Postgres. One thing less to run."."""
-        first = self.lines[0]
-        return len(self.lines) > 1 and len(first.sentence.words) < 4 and not first.has(*_NO_ANSWER)
 
     @property
     def offers_choice(self) -> bool:
@@ -169,7 +147,8 @@ class Conversation:
         # The user's words decide: assistants answer in the user's language, but with much English in between.
         own = [word for at, lines in texts if messages[at].role == "user" for line in lines for word in line.words]
         self.language = sentences.language_of(own)
-        cues = sentences.load_cues(self.language, {word for _, lines in texts for line in lines for word in line.words})
+        vocabulary = {word for _, lines in texts for line in lines for word in line.words}
+        cues = Cues(sentences.load(self.language), vocabulary)
         self.speeches: list[Speech] = []
         for at, split in texts:
             tagged = [(sentence, cues.tags(sentence.words)) for sentence in split]
@@ -184,17 +163,10 @@ class Conversation:
             # It speaks of what it has just saved.
             return
         opens_part = not self.is_whole and before < 0
-        acted = any(before < act < at and (name in SHELLS or name in EDITORS) for act, name in self._acts)
-        speech = Speech(
-            by_user,
-            lines,
-            at,
-            len(self.speeches),
-            corrects=by_user and any(ledger.corrects(line.sentence.raw) for line in lines),
-            is_grounded=opens_part or (bool(self._acts) and self._acts[0][0] < at),
-            acted_before=opens_part or acted,
-        )
-        self.speeches.append(speech)
+        corrects = by_user and any(ledger.corrects(line.sentence.raw) for line in lines)
+        is_grounded = opens_part or (bool(self._acts) and self._acts[0][0] < at)
+        acted = opens_part or any(before < act < at and name in {*SHELLS, *EDITORS} for act, name in self._acts)
+        self.speeches.append(Speech(by_user, lines, at, len(self.speeches), corrects, is_grounded, acted))
 
     def asked(self, speech: Speech) -> Speech | None:
         """The assistant's speech right before a speech."""

@@ -19,6 +19,7 @@ _SPEECH_WIDE = frozenset(
 )
 _CURES = ("cause.strong", "cause.weak", "solved", "w.fix")
 _ENDS = ("leftover", "wrap_up")
+_NO_ANSWER = ("accept", "correction", "w.thanks", "joke", "hedge", "question", "one_off", "w.see")
 _STATEMENT = 7
 """Words from which what a user says in the course of a session is more than an acknowledgement."""
 
@@ -57,15 +58,11 @@ def of_line(talk: Conversation, speech: Speech, number: int) -> list[str]:
 
 def _words(line: Line) -> list[str]:
     """A sentence's words, the pairs of them, and the beginnings of the long ones."""
-    row = ["^", *(word if word.isalpha() or not _has_digit(word) else "#" for word in line.sentence.words), "$"]
+    row = ["^", *("#" if any(map(str.isdigit, word)) else word for word in line.sentence.words), "$"]
     features = [f"u {word}" for word in row[1:-1]]
     features += [f"b {first} {second}" for first, second in zip(row, row[1:])]
     features += [f"p {word[:_STEM]}" for word in row if len(word) >= _STEM]
     return list(dict.fromkeys(features))
-
-
-def _has_digit(word: str) -> bool:
-    return any(char.isdigit() for char in word)
 
 
 def _true(facts: dict[str, bool]) -> list[str]:
@@ -100,21 +97,26 @@ def _work(talk: Conversation, speech: Speech, tags: Iterable[str]) -> list[str]:
 
 def _users(talk: Conversation, speech: Speech) -> list[str]:
     asked = talk.asked(speech)
-    earlier = talk.by_user_before(speech)
+    earlier, first = talk.by_user_before(speech), speech.lines[0]
     facts = {
         "user": True,
         "corrects": speech.corrects,
         "corrects what was done": speech.corrects and speech.acted_before,
         "answers a choice": asked is not None and asked.offers_choice,
         "answers a question": asked is not None and asked.lines[-1].sentence.is_question,
-        "weighed before": bool(earlier) and any(line.asks_which for line in earlier[-1].lines),
+        "weighed before": bool(earlier) and any(map(_asks_which, earlier[-1].lines)),
         "after an act": speech.acted_before,
         "first prompt": talk.is_first(speech),
-        "bare answer": speech.is_bare_answer,
+        # A word or two that name something, and then more: "Postgres. One thing less to run."
+        "bare answer": len(speech.lines) > 1 and len(first.sentence.words) < 4 and not first.has(*_NO_ANSWER),
         "U asks": speech.asks,
         f"U sentences {min(len(speech.lines), 4)}": True,
     }
     return _true(facts)
+
+
+def _asks_which(line: Line) -> bool:
+    return line.is_question and not {"or", "oder", "o"}.isdisjoint(line.sentence.words)
 
 
 def _assistants(talk: Conversation, speech: Speech) -> list[str]:
@@ -140,14 +142,14 @@ def _assistants(talk: Conversation, speech: Speech) -> list[str]:
 
 def _build(talk: Conversation, speech: Speech, line: Line) -> list[str]:
     """How a sentence is made."""
-    size = len(line.sentence.words)
+    size, rest = len(line.sentence.words), line.sentence.raw.split()[1:]
     facts = {
         "later statement": speech.by_user and not talk.is_first(speech) and size >= _STATEMENT and not speech.asks,
         "code": line.sentence.has_code,
         "command": line.sentence.has_command,
-        "number": line.has_number,
+        "number": any(word[:1].isdigit() for word in line.sentence.words),
         # German writes every noun with a capital.
-        "name": line.has_name and talk.language != "de",
+        "name": talk.language != "de" and any(word[:1].isupper() and word[:2] not in ("I", "I'") for word in rest),
         "short": size < 5,
         "middling": 8 <= size <= 30,
         "long": size > 20,

@@ -67,13 +67,9 @@ def _sentence(raw: str, is_item: bool) -> Sentence:
     if any(mark in spoken.rstrip(".") for mark in (*_CODE_MARKS, ".")):
         spoken = " ".join(CODE if _is_code(word) else word for word in spoken.split())
     plain = spoken.lower().replace("’", "'").replace(":", " : ").translate(_SEPARATORS)
-    words = plain.split() if "'" not in plain else [word for word in map(_unquoted, plain.split()) if word]
+    words = [word for word in (word.strip("'") for word in plain.split()) if word]
     has_command = "`" in raw and any(" " in code.strip() or "=" in code for code in raw.split("`")[1::2])
     return Sentence(raw, words, is_item, raw.rstrip(" )\"'”*_").endswith("?"), CODE in spoken, has_command)
-
-
-def _unquoted(word: str) -> str:
-    return word.strip("'")
 
 
 def _without_passages(message: str) -> str:
@@ -166,21 +162,17 @@ class Cues:
 
 def language_of(words: list[str]) -> str:
     """The language whose commonest words a text uses most; English where no other is clearly ahead."""
-    common = {name: frozenset(listed.split()) for name, listed in _load("languages").items()}
+    common = {name: frozenset(listed.split()) for name, listed in load("languages").items()}
     counts = {name: sum(word in common[name] for word in words) for name in common}
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] > counts["en"] else "en"
 
 
-def load_cues(language: str, vocabulary: set[str]) -> Cues:
-    """The cue phrases of a language that texts of some vocabulary can contain."""
-    return Cues(_load(language), vocabulary)
-
-
 _loaded: dict[str, dict[str, Any]] = {}
 
 
-def _load(name: str) -> dict[str, Any]:
+def load(name: str) -> dict[str, Any]:
+    """The word list of a language, or `languages`: the commonest words of each."""
     if name not in _loaded:
         with open(os.path.join(FOLDER, f"{name}.json"), encoding="utf-8") as file:
             _loaded[name] = coldstart.loads(file.read())

@@ -18,34 +18,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     box = Inbox(store_args.store_of(args).root)
-    found: list[Union[Draft, BrokenDraft]] = [box.get(args.name)] if args.name else list(box.scan())
-    return Answer({"drafts": [brief(one) for one in found]}, lambda screen: _text(screen, found))
+    drafts: list[Union[Draft, BrokenDraft]] = [box.get(args.name)] if args.name else list(box.scan())
+    return Answer({"drafts": [brief(draft) for draft in drafts]}, lambda screen: _text(screen, drafts))
 
 
-def brief(one: Union[Draft, BrokenDraft]) -> dict[str, Any]:
+def brief(draft: Union[Draft, BrokenDraft]) -> dict[str, Any]:
     """A draft for programs: the record it proposes and what it rests on."""
-    if isinstance(one, BrokenDraft):
-        return {"name": one.name, "error": {"code": one.error.code, "message": one.error.message, "fix": one.error.fix}}
+    if isinstance(draft, BrokenDraft):
+        return {
+            "name": draft.name,
+            "error": {"code": draft.error.code, "message": draft.error.message, "fix": draft.error.fix},
+        }
     return {
-        "name": one.name,
-        "category": one.record.category,
-        "title": one.record.title,
-        "made_at": one.made_at,
-        "session": one.session,
-        "machine_made": one.is_machine_made,
-        "evidence": list(one.evidence),
-        "updates": one.updates,
-        "supersedes": one.supersedes,
-        "record": memory.to_json(one.record),
+        "name": draft.name,
+        "category": draft.record.category,
+        "title": draft.record.title,
+        "made_at": draft.made_at,
+        "session": draft.session,
+        "machine_made": draft.is_machine_made,
+        "evidence": list(draft.evidence),
+        "updates": draft.updates,
+        "supersedes": draft.supersedes,
+        "record": memory.to_json(draft.record),
     }
 
 
-def _text(screen: Screen, found: list[Union[Draft, BrokenDraft]]) -> str:
+def _text(screen: Screen, drafts: list[Union[Draft, BrokenDraft]]) -> str:
     rows = [
-        (one.name, one.record.category, one.made_at[:10], one.record.title)
-        if isinstance(one, Draft)
-        else (one.name, "unreadable", "", one.error.message)
-        for one in found
+        (draft.name, draft.record.category, draft.made_at[:10], draft.record.title)
+        if isinstance(draft, Draft)
+        else (draft.name, "unreadable", "", draft.error.message)
+        for draft in drafts
     ]
     if not rows:
         return "The inbox is empty." if screen.is_terminal else ""

@@ -66,7 +66,7 @@ class Desk:
         draft = self.box.find(name)
         if verb == "reject":
             review.reject(self.box, draft, project=self.project)
-            return _told("rejected", name)
+            return _answer("rejected", name)
         if isinstance(draft, BrokenDraft):
             raise draft.error
         if verb == "merge":
@@ -82,7 +82,7 @@ class Desk:
         return review.accept(self.writer, self.box, draft, project=self.project, force=args.force)
 
     def _done(self, verb: str, name: str, entry: Entry) -> Answer:
-        return _told(verb, name, store_args.handle(self.writer.store, entry))
+        return _answer(verb, name, store_args.handle(self.writer.store, entry))
 
     def walk(self) -> Answer:
         """Show every draft and ask what shall become of it."""
@@ -94,8 +94,8 @@ class Desk:
             if outcome == "quit":
                 break
             counts[outcome] += 1
-        told = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to decide"
-        return Answer(counts, lambda screen: told if waiting else "The inbox is empty.")
+        outcomes = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to decide"
+        return Answer(counts, lambda screen: outcomes if waiting else "The inbox is empty.")
 
     def _ask_about(self, draft: Draft | BrokenDraft) -> str:
         if isinstance(draft, BrokenDraft):
@@ -137,9 +137,12 @@ class Desk:
         near = [] if draft.updates or draft.supersedes else review.nearest(self.writer.store, draft.record)
         if not near or near[0].verdict not in ("same", "reverses"):
             return False
-        one = near[0]
-        word = "says nearly the same" if one.verdict == "same" else "is reversed by this"
-        return self._ask(f"{one.entry.path} {word} ({one.reason}). Save it all the same? [y/N] ").lower()[:1] == "y"
+        nearest = near[0]
+        word = "says nearly the same" if nearest.verdict == "same" else "is reversed by this"
+        return (
+            self._ask(f"{nearest.entry.path} {word} ({nearest.reason}). Save it all the same? [y/N] ").lower()[:1]
+            == "y"
+        )
 
     def _merge(self, draft: Draft) -> str:
         near = review.nearest(self.writer.store, draft.record)
@@ -171,9 +174,9 @@ class Desk:
             self._say(f"{self.screen.paint('said', 'cyan')}: {clean(quote)}")
         if draft.is_machine_made:
             self._say(self.screen.paint("made by recollect from the transcript, not by an agent", "yellow"))
-        for one in review.nearest(self.writer.store, draft.record):
-            word = {"same": "says the same", "reverses": "contradicts this"}.get(one.verdict, "is near")
-            self._say(f"{self.screen.paint(word, 'yellow')}: {one.entry.path} ({clean(one.memory.title)})")
+        for near in review.nearest(self.writer.store, draft.record):
+            word = {"same": "says the same", "reverses": "contradicts this"}.get(near.verdict, "is near")
+            self._say(f"{self.screen.paint(word, 'yellow')}: {near.entry.path} ({clean(near.memory.title)})")
         target_id = draft.updates
         if target_id and self.writer.store.has(target_id):
             self._say(difference(*review.preview(self.writer, draft, target_id), self.screen))
@@ -202,15 +205,15 @@ def difference(before: Memory, after: Memory, screen: Screen) -> str:
 
 
 def _plain(record: Memory) -> list[str]:
-    kept = {
+    fields = {
         key: value
         for key, value in memory.to_json(record).items()
         if key not in ("changes", "times_updated", "updated_at")
     }
-    return json.dumps(kept, ensure_ascii=False, indent=2).split("\n")
+    return json.dumps(fields, ensure_ascii=False, indent=2).split("\n")
 
 
-def _told(verb: str, name: str, handle: dict[str, Any] | None = None) -> Answer:
+def _answer(verb: str, name: str, handle: dict[str, Any] | None = None) -> Answer:
     data = {"draft": name, "outcome": verb, **(handle or {})}
     where = f" as {handle['path']}" if handle else ""
     return Answer(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")

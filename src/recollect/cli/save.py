@@ -99,7 +99,7 @@ def _draft(
     box = Inbox(writer.store.root)
     if not args.dry_run:
         box.put(draft)
-    data = {**_draft_handle(box, draft), "nearest": [_brief(one) for one in near], "dry_run": args.dry_run}
+    data = {**_draft_handle(box, draft), "nearest": [_brief(each) for each in near], "dry_run": args.dry_run}
 
     def text(screen: Screen) -> str:
         verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
@@ -136,7 +136,7 @@ def _save(
         _, entry = writer.supersede(args.supersedes, entry.memory.id)
     data: dict[str, Any] = {
         **store_args.handle(writer.store, entry),
-        "nearest": [_brief(one) for one in near],
+        "nearest": [_brief(each) for each in near],
         "dry_run": args.dry_run,
     }
     if args.dry_run:
@@ -150,19 +150,19 @@ def _save(
     return Answer(data, text)
 
 
-def _brief(one: Neighbour) -> dict[str, Any]:
+def _brief(near: Neighbour) -> dict[str, Any]:
     return {
-        "id": one.memory.id,
-        "category": one.memory.category,
-        "title": one.memory.title,
-        "path": one.entry.path,
-        "hash": one.entry.hash,
-        "probability": round(one.probability, 3),
-        "likeness": round(one.likeness, 3),
-        "verdict": one.verdict,
-        "reason": one.reason,
+        "id": near.memory.id,
+        "category": near.memory.category,
+        "title": near.memory.title,
+        "path": near.entry.path,
+        "hash": near.entry.hash,
+        "probability": round(near.probability, 3),
+        "likeness": round(near.likeness, 3),
+        "verdict": near.verdict,
+        "reason": near.reason,
     }
 
 
 def _nearest_lines(near: list[Neighbour]) -> list[str]:
-    return [f"near: {one.entry.path} ({clean(one.memory.title)})" for one in near]
+    return [f"near: {each.entry.path} ({clean(each.memory.title)})" for each in near]

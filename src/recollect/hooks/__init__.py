@@ -16,7 +16,7 @@ EVENTS = {
     "post_tool_use_failure": "tools",
     "stop": "stop",
     "pre_compact": "pre_compact",
-    "session_end": "session_end",
+    "session_end": "pre_compact",
 }
 """The module that handles each event."""
 

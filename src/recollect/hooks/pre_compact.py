@@ -1,4 +1,7 @@
-"""A conversation is about to be compacted: draft a summary of what can be seen of it without an agent."""
+"""A conversation is about to be compacted, or ends: draft a summary of what can be seen of it without an agent.
+
+The host gives all hooks of a session's end together a second and a half.
+"""
 
 from __future__ import annotations
 

@@ -67,16 +67,16 @@ def mangled(path: str) -> str:
 
 def recent(places: Sequence[str], last: int, project: str = "") -> list[Session]:
     """The sessions that hold the last prompts, of one project if it is named; a place is a folder or a transcript."""
-    found: list[Session] = []
+    recent_sessions: list[Session] = []
     times: list[str] = []
     for path, changed in _newest_first(places):
         if len(times) >= last and times[-last] >= changed:
             break
         session = read(path)
         if session.prompts and (not project or _is_of(session, path, project)):
-            found.append(session)
+            recent_sessions.append(session)
             times = sorted([*times, *(prompt.at for prompt in session.prompts)])
-    return found
+    return recent_sessions
 
 
 def read(path: str) -> Session:
@@ -88,14 +88,14 @@ def read(path: str) -> Session:
 
 def _newest_first(places: Sequence[str]) -> list[tuple[str, str]]:
     """Transcripts with the moment each was last written."""
-    found: dict[str, str] = {}
+    changed: dict[str, str] = {}
     for place in places:
         for path in _files(place):
             try:
-                found[path] = timestamps.at(os.stat(path).st_mtime)
+                changed[path] = timestamps.at(os.stat(path).st_mtime)
             except (OSError, ValueError, OverflowError):
                 continue
-    return sorted(found.items(), key=lambda each: (each[1], each[0]), reverse=True)[:MOST_FILES]
+    return sorted(changed.items(), key=lambda each: (each[1], each[0]), reverse=True)[:MOST_FILES]
 
 
 def _files(place: str) -> list[str]:

@@ -62,11 +62,11 @@ def wants_silence(prompt: str) -> bool:
 
 def last_prompts(path: str, most: int = 3) -> list[str]:
     """The newest prompts a person typed, oldest first, without anything that was injected into them."""
-    found: list[str] = []
+    prompts: list[str] = []
     lines = last_lines(path)
-    while lines and len(found) < most:
-        found += [message.text for message in _last_typed(lines)]
-    return found[:most][::-1]
+    while lines and len(prompts) < most:
+        prompts += [message.text for message in _last_typed(lines)]
+    return prompts[:most][::-1]
 
 
 def first_prompt(path: str) -> str:
@@ -87,11 +87,11 @@ class Ending(NamedTuple):
 
     def with_missing(self, role: str, texts: Sequence[str]) -> Ending:
         """The same with what was said but is not here: not written down yet, or further back than this part."""
-        known = [message.text for message in self.messages if message.role == role and message.kind == "text"]
+        present = [message.text for message in self.messages if message.role == role and message.kind == "text"]
         missing = [
             Message(role, "text", text)
             for text in texts
-            if text and not any(text in other or (len(other) >= _DISTINCT and other in text) for other in known)
+            if text and not any(text in other or (len(other) >= _DISTINCT and other in text) for other in present)
         ]
         is_before = role == "user" and not self.is_whole
         return self._replace(messages=[*missing, *self.messages] if is_before else [*self.messages, *missing])
@@ -99,25 +99,25 @@ class Ending(NamedTuple):
 
 def ending(path: str, most: int) -> Ending:
     """The last so many things said and done, and the prompt that began the turn however long ago that was."""
-    found: list[Message] = []
+    last: list[Message] = []
     lines, is_all = tail(path, TAIL)
-    while lines and len(found) < most:
-        found += reversed(list(_parse(lines.pop())))
-    is_whole = is_all and not lines and len(found) <= most
-    found = found[:most][::-1]
-    if not any(_is_typed(message) for message in found):
-        found = _last_typed(lines) + found
-    return Ending(found, is_whole=is_whole)
+    while lines and len(last) < most:
+        last += reversed(list(_parse(lines.pop())))
+    is_whole = is_all and not lines and len(last) <= most
+    last = last[:most][::-1]
+    if not any(_is_typed(message) for message in last):
+        last = _last_typed(lines) + last
+    return Ending(last, is_whole=is_whole)
 
 
 def messages(path: str, tail: int = TAIL, *, contexts: bool = False) -> list[Message]:
     """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
-    found: list[Message] = []
+    result: list[Message] = []
     for line in last_lines(path, tail):
-        found += _parse(line)
+        result += _parse(line)
         if contexts and b"hook_additional_context" in line:
-            found += _added(line)
-    return found
+            result += _added(line)
+    return result
 
 
 def without_blocks(text: str) -> str:
@@ -159,9 +159,9 @@ def _last_typed(lines: list[bytes]) -> list[Message]:
     while lines:
         line = lines.pop()
         if b'"user"' in line and b"tool_result" not in line:
-            found = [message for message in _parse(line) if _is_typed(message)]
-            if found:
-                return found
+            typed = [message for message in _parse(line) if _is_typed(message)]
+            if typed:
+                return typed
     return []
 
 
