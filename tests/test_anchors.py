@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -301,3 +302,53 @@ def test_hostile_symbols_and_lines_end_soon() -> None:
     assert project_files.block_id(long, "(((a+)+)+)$") == ""
     assert project_files.block_id(b"a\n" * 1_000_000, "L1-L500") != ""
     assert not project_files.has_block(b"a\n" * 1_000_000, "L1-L500", "0" * 32)
+
+
+@pytest.mark.parametrize(
+    ("line", "symbol"),
+    [
+        ("} def f {", "f"),
+        ("} def f {", "f.f"),
+        ("} def f {", "f.f.f.f.f.f.f.f"),
+        ("def " * 90 + "f", "f"),
+        ("f " * 150, "f"),
+        ("f" + " " * 300 + "f", "f"),
+        ("f." * 150, "f"),
+        ("f<" * 150, "f"),
+        (" " * 300 + "f f f(", "f"),
+        ("@a", "f"),
+        ("x", "L5-L300"),
+        ("", "f"),
+    ],
+)
+def test_the_work_for_a_symbol_does_not_grow_with_the_square_of_the_file(line: str, symbol: str) -> None:
+    def cost(size: int) -> float:
+        data = f"{line}\n".encode() * (size // (len(line) + 1))
+        started = time.process_time()
+        project_files.has_block(data, symbol, "0" * 32)
+        return time.process_time() - started
+
+    cost(1_000)
+    bare = min(cost(62_500) for _ in range(3))
+
+    # Four steps of doubling: linear work grows by 16, its square by 256; what is tiny is not measured.
+    assert cost(1_000_000) < 0.1 + 40 * bare
+
+
+def test_a_file_of_definitions_in_each_other_has_no_block(tmp_path: Path) -> None:
+    (tmp_path / "deep.py").write_text("} def f {\n" * 10_000)
+
+    anchor = anchors.take(str(tmp_path), "deep.py", "f", None, NOW)
+
+    assert anchor is not None and (anchor.symbol, anchor.block) == ("f", "")
+    assert project_files.block_id(b"} def f {\n" * 10_000, "f") == ""
+    assert project_files.block_id(b"def f():\n    pass\n" * 50, "f") != ""
+
+
+@pytest.mark.parametrize(("moved", "is_there"), [(0, True), (-3, True), (900, True), (30_000, True)])
+def test_lines_that_moved_are_found_again(moved: int, is_there: bool) -> None:
+    text = [f"line {number}" for number in range(40)]
+    block = project_files.block_id("\n".join(text).encode(), "L10-L12")
+    shifted = text[-moved:] if moved < 0 else ["x"] * moved + text
+
+    assert project_files.has_block("\n".join(shifted).encode(), "L10-L12", block) is is_there

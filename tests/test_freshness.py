@@ -237,14 +237,14 @@ def test_an_unchanged_symbol_is_fresh_in_a_changed_and_renamed_file(project: Git
 @pytest.mark.parametrize(
     "path", ["../outside.txt", "/etc/hostname", "link", "pipe", "nul\0", "src", "\ud800", "x" * 300]
 )
-def test_a_hostile_path_is_neither_read_nor_reported(project: GitProject, tmp_path: Path, path: str) -> None:
+def test_a_hostile_path_is_neither_read_nor_named(project: GitProject, tmp_path: Path, path: str) -> None:
     (tmp_path / "outside.txt").write_text("x\n")
     (project.root / "link").symlink_to(tmp_path / "outside.txt")
     os.mkfifo(project.root / "pipe")
     record = Memory("decision", "x", "X", {}, anchors=(Anchor(path, blob="a" * 40, commit="b" * 40),))
 
     assert judged(project.root, record).state == "unknown"
-    assert told(project.root, record) == ("", False)
+    assert told(project.root, record) == ("verify: 1 file was not checked", False)
 
 
 def test_a_commit_that_is_not_one_never_reaches_a_command_line(project: GitProject, tmp_path: Path) -> None:
@@ -401,6 +401,42 @@ class TestNotebook:
 
         assert file.stat().st_size <= 20_200
         assert {line.count("\t") for line in file.read_text().splitlines()} == {7}
+
+
+def test_what_there_was_no_time_for_is_not_called_fresh(project: GitProject) -> None:
+    record = anchored(project.root, "src/auth.py", "src/other.py")
+    freshness = Freshness(str(project.root), patience=-1)
+
+    assert [freshness.check(anchor).state for anchor in anchors.indexed(record)] == ["unknown"] * 2
+    assert freshness.note(anchors.compact(record)) == ("verify: 2 files were not checked", False)
+
+
+def test_files_beyond_the_most_that_are_checked_are_counted(project: GitProject) -> None:
+    for number in range(check.MOST_ANCHORS + 3):
+        project.write(f"many/{number}.py", "x\n")
+    names = [f"many/{number}.py" for number in range(check.MOST_ANCHORS + 3)]
+    record = anchored(project.root, *names)
+
+    assert told(project.root, record) == ("verify: 3 files were not checked", False)
+    project.write("many/0.py", "changed\n")
+    assert told(project.root, record)[0].endswith("changed since 2026-03-01; 3 files were not checked")
+
+
+def test_many_expensive_files_cost_a_bounded_time(project: GitProject) -> None:
+    expensive = b"x\n" * 900_000
+    for number in range(check.MOST_ANCHORS):
+        (project.root / f"{number}.txt").write_bytes(expensive)
+    taken = [Anchor(f"{n}.txt", blob="a" * 40, commit="b" * 40, symbol="L5-L300", block="c" * 32) for n in range(12)]
+    record = Memory("decision", "x", "X", {}, anchors=tuple(taken))
+    started = time.process_time()
+    Freshness(str(project.root)).check(anchors.indexed(record)[0])
+    for_one, started = time.process_time() - started, time.process_time()
+
+    clause, _ = told(project.root, record)
+
+    # After half a second of work the rest is left; one file takes at most that long itself.
+    assert time.process_time() - started < 2 * check.PATIENCE + 3 * for_one
+    assert "not checked" in clause
 
 
 def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:

@@ -283,6 +283,15 @@ def test_a_feature_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> 
     assert "leads out" in failure_log.recent()[0][2]
 
 
+def test_features_of_another_place_are_not_even_listed(tmp_path: Path) -> None:
+    add_feature(tmp_path / "outside", "secret-name", status="active", slug="secret")
+    (tmp_path / "project" / "docs").mkdir(parents=True)
+    (tmp_path / "project" / "docs" / "features").symlink_to(tmp_path / "outside" / "docs" / "features")
+
+    assert read(tmp_path / "project").query == ""
+    assert failure_log.recent() == []
+
+
 def test_a_branch_of_any_length_is_bounded(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/" + "long-" * 100_000)

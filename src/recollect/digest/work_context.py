@@ -123,8 +123,9 @@ def active_feature(project: str, notes: list[str]) -> Feature | None:
 
 
 def _features(project: str) -> list[str]:
+    folder = os.path.join(project, FEATURES)
     try:
-        return sorted(os.listdir(os.path.join(project, FEATURES)))[-MOST_FEATURES:]
+        return sorted(os.listdir(folder))[-MOST_FEATURES:] if paths.is_within(project, folder) else []
     except OSError:
         return []
 

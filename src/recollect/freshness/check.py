@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 FRESH, DRIFTED, MISSING, UNKNOWN = "fresh", "drifted", "missing", "unknown"
 PATIENCE = 0.5
-"""Seconds that git may take in all while a hook waits."""
+"""Seconds that git may take in all while a hook waits, and as many of our own time for comparing content."""
 
 MOST_ANCHORS = 12
+"""Anchors of one record that a hook checks."""
+
 LARGEST_CACHE = 500_000
 _RACY = 2.0
 """Seconds within which a file can change twice and look the same to the clock."""
@@ -71,12 +73,13 @@ class Verdict(NamedTuple):
 class Freshness:
     """Checks the anchors of one project, within one budget of time."""
 
-    __slots__ = ("_cache", "_deadline", "_head", "_patience", "_repository", "root")
+    __slots__ = ("_cache", "_deadline", "_head", "_most_cpu", "_patience", "_repository", "root")
 
     def __init__(self, root: str, patience: float = PATIENCE) -> None:
         self.root = root
         self._patience = patience
         self._deadline = 0.0
+        self._most_cpu = 0.0
         self._cache = VerdictCache(root)
         self._repository: Repository | None = None
         self._head: str | None = None
@@ -85,8 +88,9 @@ class Freshness:
         """The warning to show with a record, given its anchors as the index holds them; whether a file is missing."""
         if not anchors:
             return "", False
-        verdicts = [self.check(IndexedAnchor(*parts)) for parts in coldstart.loads(anchors)[:MOST_ANCHORS]]
-        return warning(verdicts), any(verdict.state == MISSING for verdict in verdicts)
+        parts = coldstart.loads(anchors)
+        verdicts = [self.check(IndexedAnchor(*each)) for each in parts[:MOST_ANCHORS]]
+        return warning(verdicts, len(parts) - len(verdicts)), any(verdict.state == MISSING for verdict in verdicts)
 
     def check(self, anchor: IndexedAnchor) -> Verdict:
         """The verdict on one anchor."""
@@ -113,6 +117,9 @@ class Freshness:
         from recollect.errors import UnsafePath
         from recollect.freshness import project_files
 
+        self._most_cpu = self._most_cpu or time.process_time() + self._patience
+        if time.process_time() > self._most_cpu:
+            return Verdict(anchor, UNKNOWN, anchor.path, reason="not checked: no time was left"), False
         try:
             data = project_files.read(self.root, anchor.path)
             if data is not None and project_files.is_same(data, anchor):
@@ -190,13 +197,17 @@ def _key(anchor: IndexedAnchor) -> str:
     return coldstart.digest("\0".join(anchor).encode("utf-8", "surrogatepass"))
 
 
-def warning(verdicts: Sequence[Verdict]) -> str:
+def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:
     """What is shown with a record: nothing when all of its files are fresh and in place."""
     sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
     more = len(sentences) - _MOST_NAMED
     tail = f"; so did {more} more file{'s' if more > 1 else ''}" if more > 0 else ""
-    needs_look = any(verdict.is_stale for verdict in verdicts)
-    return ("verify: " if needs_look else "") + "; ".join(sentences[:_MOST_NAMED]) + tail
+    unchecked += sum(verdict.state == UNKNOWN for verdict in verdicts)
+    rest = [f"{unchecked} file{' was' if unchecked == 1 else 's were'} not checked"] if unchecked else []
+    needs_look = unchecked or any(verdict.is_stale for verdict in verdicts)
+    return ("verify: " if needs_look else "") + "; ".join(["; ".join(sentences[:_MOST_NAMED]) + tail, *rest]).lstrip(
+        "; "
+    )
 
 
 def sentence(verdict: Verdict) -> str:

@@ -7,6 +7,7 @@ is asked whether it renamed it.
 from __future__ import annotations
 
 import os
+import time
 
 from recollect.coldstart import NamedTuple
 from recollect.errors import UnsafePath
@@ -139,6 +140,8 @@ class _History:
         name = self.anchor.path.rpartition("/")[2]
         others = filter(None, map(self._existing, _names(answer or b"")[:MOST_UNTRACKED]))
         for path in sorted(others, key=lambda other: not other.endswith(name)):
+            if time.monotonic() >= self.deadline:
+                break
             try:
                 data = project_files.read(self.root, path)
             except UnsafePath:
@@ -169,6 +172,8 @@ class _History:
         return "", ""
 
     def _ask(self, *question: str, about_files: bool = False) -> bytes | None:
+        if time.monotonic() >= self.deadline:
+            return None
         answer = self.repository.ask(*question, deadline=self.deadline, about_files=about_files)
         return answer.output if answer.is_good else None
 

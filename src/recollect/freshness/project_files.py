@@ -24,8 +24,21 @@ LARGEST = 2_000_000
 MOST_LINES = 500
 """Lines that a range may name."""
 
+MOST_MENTIONS = 2_000
+"""Lines with a name that are examined. One that is on more is no use to find a definition by."""
+
+MOST_BLOCK_LINES = 5_000
+"""Lines of all definitions of a name. A larger part is about as good as the whole file."""
+
+_MOST_NAMES = 8
+"""Names in a dotted symbol."""
+
 _LONGEST_LINE = 400
-_MOST_COMPARED = 200_000
+"""Characters of a line with a definition; longer ones are generated."""
+
+_MOST_COMPARED = 10_000_000
+"""Characters compared while looking for lines that have moved."""
+
 _KEYWORDS = (
     "def class func fn fun function sub proc macro type typedef interface struct enum union trait impl protocol"
     " extension module namespace package object record const let var val static define defn defmodule CREATE TABLE"
@@ -92,10 +105,19 @@ def has_block(data: bytes, symbol: str, block: str) -> bool:
     span = line_range(symbol)
     if not span:
         return block_id(data, symbol) == block
-    lines, length = _lines(data), span[1] - span[0] + 1
-    reach = _MOST_COMPARED // length
-    places = range(max(0, span[0] - 1 - reach), min(len(lines) - length, span[0] - 1 + reach) + 1)
-    return any(_fingerprint(lines[at : at + length]) == block for at in places)
+    lines, length, left = _lines(data), span[1] - span[0] + 1, _MOST_COMPARED
+    last = len(lines) - length
+    # From where the lines were outwards, upwards first.
+    for at in (place for step in range(len(lines)) for place in {span[0] - 1 - step, span[0] - 1 + step}):
+        if not 0 <= at <= last:
+            continue
+        part = lines[at : at + length]
+        left -= length + sum(map(len, part))
+        if left < 0:
+            break
+        if _fingerprint(part) == block:
+            return True
+    return False
 
 
 def _lines(data: bytes) -> list[str]:
@@ -111,33 +133,60 @@ def _definitions(lines: list[str], symbol: str) -> list[str]:
 
     A dotted name such as `Session.renew` is looked for inside the block of its first part.
     """
-    for name in symbol.strip().removesuffix("()").replace("::", ".").split("."):
-        lines = [line for start in _starts(lines, name) for line in _block(lines, start)]
+    names = symbol.strip().removesuffix("()").replace("::", ".").split(".")
+    if len(names) > _MOST_NAMES or not all(names):
+        return []
+    for name in names:
+        blocks: list[str] = []
+        for start in _starts(lines, name):
+            blocks += _block(lines, start)
+            # Blocks of the same name may lie inside each other, so that their sum grows with the square of the file.
+            if len(blocks) > MOST_BLOCK_LINES:
+                return []
+        lines = blocks
     return lines
 
 
 def _starts(lines: list[str], name: str) -> list[int]:
     """Where a name is defined: behind a keyword if it is anywhere, else where it is bound, else as a method."""
+    folded = name.lower()
+    mentions = [at for at, line in enumerate(lines) if folded in line.lower() and len(line) <= _LONGEST_LINE]
+    if len(mentions) > MOST_MENTIONS:
+        return []
     starts: list[int] = []
     for matches in _definition_forms(name):
-        starts = starts or [at for at, line in enumerate(lines) if len(line) <= _LONGEST_LINE and matches(line)]
+        starts = starts or [at for at in mentions if matches(lines[at])]
     return starts
 
 
 def _definition_forms(name: str) -> tuple[Callable[[str], object], ...]:
+    """Tests of a line, each linear in its length."""
     import re
 
-    name = re.escape(name)
-    keyword = rf"(?:^|[\s(])(?:{'|'.join(_KEYWORDS)})\b[^=;{{]*?(?<![\w$]){name}(?![\w$])"
-    bound = rf"\s*(?:export\s+|pub\s+|[\w$.]+\.)?['\"]?{name}['\"]?\s*(?::=|=(?!=)|:(?!:))"
-    method = rf"\s*(?:[\w<>\[\],*&?~]+\s+)*{name}\s*(?:<[^>]*>)?\([^;]*$"
-    return re.compile(keyword, re.IGNORECASE).search, re.compile(bound).match, re.compile(method).match
+    escaped = re.escape(name)
+    keyword = re.compile(rf"(?:^|[\s(])(?:{'|'.join(_KEYWORDS)})\b", re.IGNORECASE)
+    word = re.compile(rf"(?<![\w$]){escaped}(?![\w$])", re.IGNORECASE)
+    segment = re.compile(r"[^=;{]+")
+
+    def behind_keyword(line: str) -> bool:
+        for part in segment.finditer(line):
+            start = keyword.search(line, part.start(), part.end())
+            if start and word.search(line, start.end(), part.end()):
+                return True
+        return False
+
+    bound = re.compile(rf"\s*(?:export\s+|pub\s+|[\w$.]+\.)?['\"]?{escaped}['\"]?\s*(?::=|=(?!=)|:(?!:))")
+    method = re.compile(rf"\s*(?:[\w<>\[\],*&?~]+\s+)*{escaped}\s*(?:<[^>]*>)?\([^;]*$")
+    return behind_keyword, bound.match, method.match
 
 
 def _block(lines: list[str], start: int) -> list[str]:
-    """The lines of a definition: its attributes above, all that is indented below it, and what closes it."""
+    """The lines of a definition: its attributes above, all that is indented below it, and what closes it.
+
+    One that is too long comes back with more than `MOST_BLOCK_LINES` lines.
+    """
     depth, end = _indent(lines[start]), start + 1
-    while end < len(lines):
+    while end < min(len(lines), start + MOST_BLOCK_LINES + 1):
         line = lines[end].strip()
         if line and _indent(lines[end]) <= depth:
             if _indent(lines[end]) < depth or not _is_closer(line):
@@ -148,7 +197,7 @@ def _block(lines: list[str], start: int) -> list[str]:
         end += 1
     while start and lines[start - 1].strip().startswith(_ATTRIBUTES) and _indent(lines[start - 1]) == depth:
         start -= 1
-    while not lines[end - 1].strip():
+    while end - start <= MOST_BLOCK_LINES and not lines[end - 1].strip():
         end -= 1
     return lines[start:end]
 
