@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from recollect import files
 from recollect.record import compose
-from recollect.store.store import Entry, Store, index_md_problems
+from recollect.store import index_md
+from recollect.store.store import Entry, Store
 from tests.busy_writer import SHARED
 
 WRITER = str(Path(__file__).parent / "busy_writer.py")
@@ -60,7 +61,7 @@ def check(store: Store, logs: list[Log]) -> int:
     for log in logs:
         _check_records(by_birth, log)
     assert not store.is_interrupted
-    assert index_md_problems(store, store.entries()) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
     return sum(len(log.lines) for log in logs)
 
 

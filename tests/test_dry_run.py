@@ -6,9 +6,8 @@ from recollect import project
 from recollect.errors import AlreadyExists, Changed, WrongState
 from recollect.record import compose
 from recollect.settings import Settings
-from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Store
-from recollect.store.writer import Writer
+from recollect.store.writer import DryRunStore, Writer
 
 NOW = "2026-03-02T09:30:00Z"
 

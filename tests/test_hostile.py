@@ -19,7 +19,8 @@ import pytest
 from recollect.errors import AlreadyExists, Invalid, RecollectError, UnsafePath, Unwritable
 from recollect.record import compose, memory, secrets
 from recollect.settings import Settings, load_settings
-from recollect.store.store import Broken, Entry, Store, index_md_problems
+from recollect.store import index_md
+from recollect.store.store import Broken, Entry, Store
 from recollect.store.writer import Writer
 from tests.records import LATER, raw, sample
 
@@ -411,7 +412,7 @@ def test_a_disk_that_fills_up_at_any_step_leaves_the_old_state_or_the_new(small_
     store.recover()
     assert _broken(store) == []
     assert store.has("new") or not written
-    assert index_md_problems(store, store.entries()) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
     assert pages < 7 or written
 
 
@@ -444,7 +445,7 @@ def _assert_the_rest_works(store: Store) -> None:
     writer.retire("fresh", "tried")
     writer.collect()
     assert {"good", "fresh"} <= {entry.memory.id for entry in store.entries()}
-    assert "decisions/good.json" in store.index_md_text()
+    assert "decisions/good.json" in index_md.read(store.root)
 
 
 def _tree(folder: Path) -> dict[str, bytes]:

@@ -14,9 +14,8 @@ from recollect.errors import BadInput
 from recollect.importers import adr, claude_md, discover, notes
 from recollect.record import memory, summary_line
 from recollect.settings import Settings
-from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Store
-from recollect.store.writer import Writer
+from recollect.store.writer import DryRunStore, Writer
 
 from .records import sample
 

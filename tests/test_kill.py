@@ -15,7 +15,8 @@ import pytest
 
 from recollect import files
 from recollect.settings import Settings
-from recollect.store.store import Entry, Store, index_md_problems
+from recollect.store import index_md
+from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 from tests import aftermath
 from tests.records import LATER, sample
@@ -72,7 +73,7 @@ def test_a_rename_that_dies_at_any_step_happened_whole_or_not_at_all(tmp_path, c
         "Sessions in Postgres", ("old",), "")}  # fmt: skip
     assert _state(store) in ((before, renamed) if died else (renamed,))
     assert any("sessions-in" in path for path in files_seen), "a reader must never find neither"
-    assert index_md_problems(store, store.entries()) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
     assert not store.is_interrupted
 
 

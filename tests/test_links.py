@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from recollect.doctor.store_checks import link_problems
 from recollect.record.memory import Memory
-from recollect.store import links
 
 
 def record(name, by="", of=(), category="decision"):
@@ -11,14 +11,14 @@ def record(name, by="", of=(), category="decision"):
 
 
 @pytest.mark.parametrize(
-    ("records", "told"),
+    ("records", "problems"),
     [
         ([record("a", by="b"), record("b", of=["a"])], []),
         ([record("a", by="b"), record("b", by="c", of=["a"]), record("c", of=["b"])], []),
         ([record("b", of=["collected-long-ago"])], []),
         ([record("a", by="b")], [("warning", "a is superseded by b, which is not there")]),
         ([record("a", by="b"), record("b")], [("warning", "a is superseded by b, which does not say so")]),
-        ([record("a"), record("b", of=["a"])], [("warning", "b supersedes a, which does not know")]),
+        ([record("a"), record("b", of=["a"])], [("warning", "b supersedes a, which does not say so")]),
         (
             [record("a", by="c"), record("b", of=["a"]), record("c", of=["a"])],
             [("warning", "b supersedes a, which says that c replaces it")],
@@ -34,14 +34,14 @@ def record(name, by="", of=(), category="decision"):
         ),
     ],
 )
-def test_problems(records, told):
-    assert [(severity, what) for severity, what, _ in links.problems(records)] == told
+def test_problems(records, problems):
+    assert [(finding.severity, finding.what) for finding in link_problems(records)] == problems
 
 
 def test_a_long_chain_is_walked_once():
     """Quadratic walks would make this take minutes."""
     chain = [record(f"r{n}", by=f"r{n + 1}", of=[f"r{n - 1}"] if n else []) for n in range(20_000)]
 
-    problems = list(links.problems(chain))
+    problems = list(link_problems(chain))
 
-    assert [what for _, what, _ in problems] == ["r19999 is superseded by r20000, which is not there"]
+    assert [finding.what for finding in problems] == ["r19999 is superseded by r20000, which is not there"]

@@ -8,7 +8,8 @@ import pytest
 
 from recollect.errors import AlreadyExists, Ambiguous, BadRecord, Changed, Invalid, NotFound, UnsafePath, Unwritable
 from recollect.record import memory
-from recollect.store.store import Broken, Entry, Store, index_md_problems, names_in, record_files
+from recollect.store import index_md
+from recollect.store.store import Broken, Entry, Store, names_in, record_files
 from tests.records import sample
 
 
@@ -24,7 +25,7 @@ def test_a_created_record_is_a_file_a_line_in_the_catalog_and_an_entry(store):
     with open(os.path.join(store.root, "decisions", "sessions-in-redis.json"), "rb") as file:
         assert file.read() == data
     assert entry == store.get("sessions-in-redis") == Entry(sample(), "decisions/sessions-in-redis.json", entry.hash)
-    assert "-> decisions/sessions-in-redis.json #tags:redis,sessions" in store.index_md_text()
+    assert "-> decisions/sessions-in-redis.json #tags:redis,sessions" in index_md.read(store.root)
     assert sorted(os.listdir(store.root)) == [".lock", "decisions", "index.md"]
 
 
@@ -123,7 +124,7 @@ def test_reading_what_cannot_be_read(store, path, error):
 
 
 def test_an_empty_or_missing_store_holds_nothing(store):
-    assert (list(store.scan()), store.exists, store.has("x"), store.index_md_text()) == ([], False, False, "")
+    assert (list(store.scan()), store.exists, store.has("x"), index_md.read(store.root)) == ([], False, False, "")
     assert list(record_files(store.root)) == names_in(store.root, "decisions") == []
     store.recover()
     assert not store.exists
@@ -163,7 +164,7 @@ def test_a_batch_writes_and_drops_together(store):
         batch.drop("decisions/sessions-in-redis.json")
 
     assert [entry.memory.id for entry in store.entries()] == ["one", "two"]
-    assert index_md_problems(store, store.entries()) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
 
 
 def test_a_put_with_the_hash_of_an_older_version_is_refused(store):
@@ -191,7 +192,7 @@ def test_a_lost_catalog_is_rebuilt_by_the_next_write(store):
 
     store.create(sample(id="other", title="Other"))
 
-    assert index_md_problems(store, store.entries()) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
 
 
 def test_how_a_catalog_differs_from_the_files(store):
@@ -199,7 +200,7 @@ def test_how_a_catalog_differs_from_the_files(store):
     line = "- [DECISION] Sessions in Redis -> decisions/sessions-in-redis.json #tags:redis,sessions"
     _overwrite(store, "index.md", b"- [DECISION] Gone -> decisions/gone.json #tags:x\r\n" * 2)
 
-    assert index_md_problems(store, store.entries()) == [
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == [
         f"not listed: {line}",
         "listed but not so: - [DECISION] Gone -> decisions/gone.json #tags:x",
         "listed twice: - [DECISION] Gone -> decisions/gone.json #tags:x",
@@ -208,9 +209,9 @@ def test_how_a_catalog_differs_from_the_files(store):
 
 def test_a_catalog_with_windows_line_ends_is_no_drift(store):
     store.create(sample())
-    _overwrite(store, "index.md", store.index_md_text().replace("\n", "\r\n").encode())
+    _overwrite(store, "index.md", index_md.read(store.root).replace("\n", "\r\n").encode())
 
-    assert index_md_problems(store, store.entries()) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
 
 
 def test_what_a_writer_that_died_had_written_down_is_finished_by_the_next(store):
@@ -226,7 +227,7 @@ def test_what_a_writer_that_died_had_written_down_is_finished_by_the_next(store)
 
     assert [entry.memory.id for entry in store.entries()] == ["new", "third"]
     assert not store.is_interrupted
-    assert index_md_problems(store, store.entries()) == []
+    assert index_md.differences(store.root, (entry.memory for entry in store.entries())) == []
 
 
 def test_a_step_on_a_file_that_was_edited_since_is_not_done(store):

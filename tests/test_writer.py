@@ -7,7 +7,8 @@ import pytest
 from recollect.errors import AlreadyExists, Changed, Invalid, NotFound, SecretFound, WrongState
 from recollect.record import compose
 from recollect.settings import Settings
-from recollect.store.store import Store, index_md_problems
+from recollect.store import index_md
+from recollect.store.store import Store
 from recollect.store.writer import Change, Writer
 from tests.records import CONTENT, LATER, sample
 
@@ -35,7 +36,7 @@ def test_a_rename_moves_the_file_keeps_the_history_and_the_links(writer):
     assert not writer.store.has("sessions-in-redis")
     assert writer.store.get("old").memory.superseded_by == "sessions-in-valkey"
     assert renamed.memory.changes[-1].summary == "Renamed from sessions-in-redis"
-    assert index_md_problems(writer.store, writer.store.entries()) == []
+    assert index_md.differences(writer.store.root, (entry.memory for entry in writer.store.entries())) == []
 
 
 def test_renaming_what_was_superseded_keeps_the_link_from_its_successor(writer):
@@ -175,7 +176,7 @@ def test_collecting_deletes_after_the_grace_period_and_retires_after_retention(w
     assert {e.memory.id: e.memory.record_status for e in writer.store.entries()} == {
         "fresh": "retired", "kept": "active", "shelved": "archived", "unused": "retired",
     }  # fmt: skip
-    assert index_md_problems(writer.store, writer.store.entries()) == []
+    assert index_md.differences(writer.store.root, (entry.memory for entry in writer.store.entries())) == []
 
 
 def test_one_flawed_record_did_stop_the_collection_of_all(writer):

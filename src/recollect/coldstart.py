@@ -31,9 +31,9 @@ def __getattr__(name: str) -> Any:
         library = _sqlite()
     except ImportError:
         import sqlite3 as library
-    found = {"Connection": library.Connection, "SqliteError": library.Error, "connect": library.connect}
-    globals().update(found)
-    return found[name]
+    names = {"Connection": library.Connection, "SqliteError": library.Error, "connect": library.connect}
+    globals().update(names)
+    return names[name]
 
 
 def _sqlite() -> Any:

@@ -11,9 +11,8 @@ from recollect.errors import BadInput
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Project, found
 from recollect.settings import load_settings
-from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Entry, Store
-from recollect.store.writer import Writer
+from recollect.store.writer import DryRunStore, Writer
 
 _SHARED: dict[str, dict[str, Any]] = {
     "id": {"metavar": "ID", "help": "an id, category/id or path"},

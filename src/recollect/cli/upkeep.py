@@ -14,7 +14,7 @@ from recollect.errors import BadInput
 from recollect.git import git_files
 from recollect.project import Project
 from recollect.store import index_md
-from recollect.store.store import Entry, Store, index_md_problems
+from recollect.store.store import Entry, Store
 
 _DRIVER_HELP = "register `recollect merge-driver` in this clone's git config, so that records merge field by field"
 _IGNORED = "git ignores this folder, so nobody else will see these records: check the project's .gitignore"
@@ -95,7 +95,8 @@ def _rebuild(store: Store) -> Answer:
 
 def _check(store: Store) -> Answer:
     scanned = watched(store.scan(), "reading records")
-    drift = index_md_problems(store, (entry for entry in scanned if isinstance(entry, Entry)))
+    records = (entry.memory for entry in scanned if isinstance(entry, Entry))
+    drift = index_md.differences(store.root, records)
     lines = [*map(clean, drift), "fix: recollect index rebuild"]
     text = "\n".join(lines) if drift else f"{paths.INDEX_MD} agrees with the records"
     return Answer({"drift": drift}, lambda screen: text, status=1 if drift else 0)

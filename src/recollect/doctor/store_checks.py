@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
 from recollect import files, paths, timestamps
 from recollect.doctor import Finding
 from recollect.git import git_files
 from recollect.record import memory, schema, secrets
+from recollect.record.memory import Memory
 from recollect.settings import Settings
-from recollect.store import links
-from recollect.store.store import Broken, Entry, Store, index_md_problems
+from recollect.store import index_md
+from recollect.store.store import Broken, Entry, Store
 
 _UNFINISHED_AFTER = 60
 """Seconds after which a temporary file counts as left over: a writer needs milliseconds."""
@@ -41,8 +42,7 @@ def examine_store(
         else:
             yield _broken(store, scanned)
     yield Finding("ok", "store", f"{len(entries):,} readable record{'' if len(entries) == 1 else 's'} in {store.root}")
-    for severity, what, fix in links.problems([entry.memory for entry in entries]):
-        yield Finding(severity, "links", what, fix)
+    yield from link_problems([entry.memory for entry in entries])
     yield from _times(store, entries)
     yield from _older(entries)
     yield from _index_md(store, entries)
@@ -61,7 +61,8 @@ def repair(store: Store) -> list[str]:
         for path in _leftovers(store, older_than=0):
             files.remove(path)
             done.append(f"deleted {os.path.relpath(path, store.root)}")
-        if index_md_problems(store, store.entries()) or not store.index_md_text():
+        records = (entry.memory for entry in store.entries())
+        if index_md.differences(store.root, records) or not index_md.read(store.root):
             store.rebuild_index_md()
             done.append(f"rebuilt {paths.INDEX_MD}")
         done += [f"completed {name}" for name in git_files.ensure(store.root)]
@@ -156,7 +157,7 @@ def _older(entries: list[Entry]) -> Iterator[Finding]:
 
 
 def _index_md(store: Store, entries: list[Entry]) -> Iterator[Finding]:
-    drift = index_md_problems(store, entries)
+    drift = index_md.differences(store.root, (entry.memory for entry in entries))
     if drift:
         what = f"{paths.INDEX_MD} disagrees with the records: {drift[0]}{_more(drift)}"
         yield Finding("warning", "index", what, "recollect index rebuild")
@@ -165,3 +166,48 @@ def _index_md(store: Store, entries: list[Entry]) -> Iterator[Finding]:
 def _more(items: Sequence[object]) -> str:
     """How many items there are besides the first, which is shown."""
     return f" (and {len(items) - 1} more)" if len(items) > 1 else ""
+
+
+def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
+    """Everything wrong with the ids of a store's records and with the links between them."""
+    by_id: dict[str, Memory] = {}
+    for record in records:
+        if record.id in by_id:
+            first, second = by_id[record.id].path, record.path
+            fix = f"give one of them another title: recollect update {second}"
+            yield Finding("warning", "links", f"{first} and {second} have the same id", fix)
+        by_id.setdefault(record.id, record)
+    yield from _circles(by_id)
+    for record in by_id.values():
+        yield from _loose_ends(record, by_id)
+
+
+def _loose_ends(record: Memory, by_id: Mapping[str, Memory]) -> Iterator[Finding]:
+    successor = record.superseded_by
+    if successor and successor not in by_id:
+        fix = f"recollect edit {record.id}: remove superseded_by, or name the record that replaces it"
+        yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which is not there", fix)
+    elif successor and record.id not in by_id[successor].supersedes:
+        what = f"{record.id} is superseded by {successor}, which does not say so"
+        yield Finding("warning", "links", what, f"recollect edit {successor}")
+    for old in record.supersedes:
+        if old in by_id and by_id[old].superseded_by != record.id:
+            now = by_id[old].superseded_by
+            instead = f"says that {now} replaces it" if now else "does not say so"
+            fix = f"recollect supersede {old} {record.id}"
+            yield Finding("warning", "links", f"{record.id} supersedes {old}, which {instead}", fix)
+
+
+def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
+    settled: set[str] = set()
+    for start in by_id:
+        walk: dict[str, None] = {}
+        here = start
+        while here in by_id and here not in settled and here not in walk:
+            walk[here] = None
+            here = by_id[here].superseded_by
+        if here in walk:
+            circle = list(walk)[list(walk).index(here) :]
+            fix = f"recollect edit {circle[0]}: remove superseded_by from the one that holds now"
+            yield Finding("error", "links", f"superseded in a circle: {' → '.join([*circle, here])}", fix)
+        settled.update(walk)

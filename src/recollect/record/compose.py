@@ -1,4 +1,4 @@
-"""From what somebody wrote down to a whole record: ids, dates, defaults and clean tags filled in."""
+"""A whole record from a partial one: ids, dates, defaults and clean tags filled in."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def category_of(name: str) -> str:
     raise BadInput(f"{shorten(name)!r} is not a category", fix=hint)
 
 
-def compose(category: str, given: Mapping[str, Any], *, now: str = "", allow_secret: bool = False) -> Memory:
+def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_secret: bool = False) -> Memory:
     """A valid new record from a partial one; Invalid or SecretFound says what is in the way."""
     now = now or timestamps.now()
-    raw = _arranged(category, given)
+    raw = _arranged(category, partial)
     title = raw.get("title")
     if not isinstance(title, str) or not sanitize.title(title):
         raise Invalid("title: is missing", fix='give it a title: {"title": "…"}')
@@ -54,7 +54,7 @@ def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
     """The memory a JSON object describes, if it may be written at all."""
     flaws = memory.flaws_in(raw)
     if flaws:
-        raise Invalid("; ".join(map(str, flaws[:8])), fix=_how_to_mend(str(raw.get("category")), flaws[0].where))
+        raise Invalid("; ".join(map(str, flaws[:8])), fix=_how_to_fix(str(raw.get("category")), flaws[0].where))
     if not allow_secret:
         refuse_secrets(raw)
     return memory.from_json(raw)
@@ -69,11 +69,11 @@ def refuse_secrets(value: Any) -> None:
         )
 
 
-def _arranged(category: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given keys in their places: content fields may stand at the top, single texts may stand for lists."""
-    if not isinstance(given, Mapping):
+def _arranged(category: str, partial: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys in their places: content fields may stand at the top, single texts may stand for lists."""
+    if not isinstance(partial, Mapping):
         raise Invalid("the record must be a JSON object", fix='for example {"title": "…", "content": {…}}')
-    raw = {key: value for key, value in given.items() if value is not None}
+    raw = {key: value for key, value in partial.items() if value is not None}
     named = raw.pop("category", category)
     if named != category:
         raise Invalid(
@@ -81,7 +81,7 @@ def _arranged(category: str, given: Mapping[str, Any]) -> dict[str, Any]:
         )
     content = raw.get("content", {})
     if not isinstance(content, dict):
-        raise Invalid("content: must be an object with the fields of its category", fix=_how_to_mend(category, ""))
+        raise Invalid("content: must be an object with the fields of its category", fix=_how_to_fix(category, ""))
     content = {key: value for key, value in content.items() if value is not None}
     fields = {field.name: field for field in schema.content_fields(category)}
     loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
@@ -95,21 +95,21 @@ def _arranged(category: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return raw
 
 
-def _refuse_misspelt(raw: Mapping[str, Any], known: tuple[str, ...]) -> None:
+def _refuse_misspelt(raw: Mapping[str, Any], names: tuple[str, ...]) -> None:
     for key in raw:
-        nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.8) if key not in known else []
+        nearest = difflib.get_close_matches(key, names, n=1, cutoff=0.8) if key not in names else []
         if nearest and nearest[0] not in raw:
             raise Invalid(f"{key}: is not a field of a record", fix=f"did you mean {nearest[0]}?")
 
 
 def _tags(raw: Mapping[str, Any]) -> list[str]:
-    """The given tags, cleaned; with none given, the longest words of the title."""
-    given = raw.get("tags", [])
-    if isinstance(given, str):
-        given = given.split(",")
-    if not isinstance(given, (list, tuple)) or not all(isinstance(tag, str) for tag in given):
+    """The tags, cleaned; where there are none, the longest words of the title."""
+    tags = raw.get("tags", [])
+    if isinstance(tags, str):
+        tags = tags.split(",")
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise Invalid("tags: must be a list of texts", fix='for example "tags": ["database", "migrations"]')
-    clean = sanitize.tags(list(given))
+    clean = sanitize.tags(list(tags))
     if clean:
         return list(clean)
     words = [word for word in raw["title"].split() if word.lower() not in _COMMON]
@@ -117,7 +117,7 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
     return list(sanitize.tags(longest)) or ["untagged"]
 
 
-def _how_to_mend(category: str, where: str) -> str:
+def _how_to_fix(category: str, where: str) -> str:
     if category not in schema.FOLDERS:
         return f"use one of {', '.join(schema.FOLDERS)}"
     if not where.startswith("content") and where:

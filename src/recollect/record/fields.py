@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from recollect import timestamps
+from recollect.coldstart import NamedTuple
 
 
 class Flaw(NamedTuple):
@@ -102,9 +103,9 @@ class Field(NamedTuple):
 
 def check_fields(fields: tuple[Field, ...], value: Mapping[str, Any], prefix: str) -> Iterator[Flaw]:
     for field in fields:
-        given = value.get(field.name)
-        if given is not None:
-            yield from _check(field.kind, given, prefix + field.name)
+        present = value.get(field.name)
+        if present is not None:
+            yield from _check(field.kind, present, prefix + field.name)
         elif field.required:
             yield Flaw(prefix + field.name, "is missing", field.vital)
 

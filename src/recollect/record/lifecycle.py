@@ -1,6 +1,6 @@
 """What happens to a record after it was saved: changed, retired, restored, archived, replaced, collected.
 
-Pure: each function takes a memory and gives the one that should take its place. `writer` does it on a store.
+Pure: each function takes a record and returns the record that should take its place. `store.writer` writes it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ from typing import Any
 
 from recollect import categories, timestamps
 from recollect.errors import BadInput, Invalid, WrongState
-from recollect.record import memory, sanitize
+from recollect.record import memory, sanitize, schema
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
 
-NEWEST_CHANGES = 50
-MOST_TAGS = 12
+NEWEST_CHANGES = schema.most_items("changes")
+MOST_TAGS = schema.most_items("tags")
+LONGEST_SUMMARY = 300
+LONGEST_REASON = 500
 _LOG_LONGEST = 200
-_KEPT = frozenset(
+"""Characters of an old or new value in the history: enough to recognise it by; git has the rest."""
+
+_NOT_PATCHED = frozenset(
     "id category schema_version created_at updated_at changes times_updated record_status"
     " retired_at retired_reason archived_at archived_reason".split()
 )
@@ -32,46 +36,41 @@ def noted(record: Memory, change: HistoryEntry) -> Memory:
 def revised(
     record: Memory, patch: Mapping[str, Any], *, now: str, summary: str = "", may_shrink: bool = False
 ) -> Memory:
-    """The record with a patch applied, each change logged: given fields replace, null removes.
+    """The record with a patch applied, each change logged: fields of the patch replace, null removes.
 
     Tags and files only grow, unless whoever changes them had the whole list before their eyes.
     """
-    refused = sorted(_KEPT.intersection(key for key in patch if patch[key] != memory.to_json(record).get(key)))
+    old = memory.to_json(record)
+    refused = sorted(key for key in _NOT_PATCHED.intersection(patch) if patch[key] != old.get(key))
     if refused:
         raise Invalid(f"{refused[0]}: cannot be changed by an update", fix=_other_command(refused[0]))
-    old = memory.to_json(record)
-    given = {key: value for key, value in patch.items() if key not in _KEPT}
-    new = {key: value for key, value in {**old, **given}.items() if given.get(key, key) is not None}
+    fields = {key: value for key, value in patch.items() if key not in _NOT_PATCHED}
+    new = {key: value for key, value in {**old, **fields}.items() if fields.get(key, key) is not None}
     new["content"] = _merged_content(record, patch)
     if isinstance(new.get("title"), str):
         new["title"] = sanitize.title(new["title"])
-    lost: tuple[str, ...] = ()
-    if "tags" in given:
-        tags = sanitize.tags(_texts(given["tags"], "tags"))
-        if not may_shrink:
-            tags, lost = _grown_tags(record, tags)
-        new["tags"] = list(tags)
-    if "related_files" in given and not may_shrink:
-        new["related_files"] = list(
-            dict.fromkeys([*record.related_files, *_texts(patch["related_files"], "related_files")])
-        )
-    changed = memory.from_json(_sound(new, old))
+    dropped = _set_tags(new, record, fields["tags"], may_shrink) if "tags" in fields else ()
+    if "related_files" in fields and not may_shrink:
+        files = _texts(fields["related_files"], "related_files")
+        new["related_files"] = list(dict.fromkeys([*record.related_files, *files]))
+    changed = memory.from_json(_valid(new, old))
     lines = list(_differences(old, memory.to_json(changed), now))
-    if lost:
-        lines.append(HistoryEntry(now, f"Tags are full: dropped {', '.join(lost)}", "tags"))
+    if dropped:
+        lines.append(HistoryEntry(now, f"Tags are full: dropped {', '.join(dropped)}", "tags"))
     if not lines:
         return record
     if summary:
-        lines.insert(0, HistoryEntry(now, summary[:300]))
+        lines.insert(0, HistoryEntry(now, summary[:LONGEST_SUMMARY]))
     changes = (*record.changes, *lines)[-NEWEST_CHANGES:]
     return changed._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=now)
 
 
 def retired(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active", "archived"), "retire")
-    change = HistoryEntry(now, f"Retired: {reason}"[:300], "record_status", record.record_status, "retired")
-    kept = record._replace(archived_at="", archived_reason="")
-    return noted(kept._replace(record_status="retired", retired_at=now, retired_reason=reason.strip()[:500]), change)
+    change = HistoryEntry(now, f"Retired: {reason}"[:LONGEST_SUMMARY], "record_status", record.record_status, "retired")
+    reason = reason.strip()[:LONGEST_REASON]
+    in_use = record._replace(archived_at="", archived_reason="")
+    return noted(in_use._replace(record_status="retired", retired_at=now, retired_reason=reason), change)
 
 
 def restored(record: Memory, now: str) -> Memory:
@@ -82,10 +81,9 @@ def restored(record: Memory, now: str) -> Memory:
 
 def archived(record: Memory, reason: str, now: str) -> Memory:
     _require(record, ("active",), "archive")
-    change = HistoryEntry(now, f"Archived: {reason}"[:300], "record_status", "active", "archived")
-    return noted(
-        record._replace(record_status="archived", archived_at=now, archived_reason=reason.strip()[:500]), change
-    )
+    change = HistoryEntry(now, f"Archived: {reason}"[:LONGEST_SUMMARY], "record_status", "active", "archived")
+    reason = reason.strip()[:LONGEST_REASON]
+    return noted(record._replace(record_status="archived", archived_at=now, archived_reason=reason), change)
 
 
 def unarchived(record: Memory, now: str) -> Memory:
@@ -155,11 +153,11 @@ def _other_command(field: str) -> str:
 
 
 def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
-    given = patch.get("content", {})
-    if not isinstance(given, Mapping):
+    changes = patch.get("content", {})
+    if not isinstance(changes, Mapping):
         raise Invalid("content: must be an object", fix="give only the fields that change")
-    merged = {**record.content, **given}
-    return {key: value for key, value in merged.items() if value is not None or key not in given}
+    merged = {**record.content, **changes}
+    return {key: value for key, value in merged.items() if value is not None or key not in changes}
 
 
 def _texts(value: Any, where: str) -> list[str]:
@@ -168,16 +166,21 @@ def _texts(value: Any, where: str) -> list[str]:
     return list(value)
 
 
-def _grown_tags(record: Memory, added: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All tags, and those given up for want of room: first the ones the title says anyway, then the longest-winded."""
-    old = sanitize.tags(list(record.tags))
-    new = [tag for tag in added if tag not in old]
-    said = record.title.lower()
-    by_use = [*new, *sorted(old, key=lambda tag: (tag in said, len(tag), tag))]
-    return tuple(sorted(by_use[:MOST_TAGS])), tuple(sorted(by_use[MOST_TAGS:]))
+def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
+    """Put the tags of a patch in place; those that were dropped over the limit are returned.
+
+    New tags stay. Of the old ones words of the title go first, then the longest.
+    """
+    added = sanitize.tags(_texts(tags, "tags"))
+    old = () if may_shrink else sanitize.tags(list(record.tags))
+    title = record.title.lower()
+    by_use = [*(tag for tag in added if tag not in old), *sorted(old, key=lambda tag: (tag in title, len(tag), tag))]
+    most = len(by_use) if may_shrink else MOST_TAGS
+    new["tags"] = sorted(by_use[:most])
+    return tuple(sorted(by_use[most:]))
 
 
-def _sound(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+def _valid(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     for flaw in memory.new_flaws(raw, before):
         raise Invalid(str(flaw), fix=f"correct {flaw.where} and try again; nothing was written")
     return raw
@@ -186,7 +189,7 @@ def _sound(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> Iterable[HistoryEntry]:
     for prefix, before, after in (("", old, new), ("content.", old["content"], new["content"])):
         for key in dict.fromkeys((*before, *after)):
-            if key in _KEPT or key == "content" or before.get(key) == after.get(key):
+            if key in _NOT_PATCHED or key == "content" or before.get(key) == after.get(key):
                 continue
             verb = "Added" if key not in before else "Removed" if key not in after else "Changed"
             yield HistoryEntry(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from recollect.coldstart import NamedTuple
 from recollect.errors import BadRecord
 from recollect.record import schema
 from recollect.record.fields import Flaw
@@ -140,14 +141,14 @@ def decode(data: bytes, where: str) -> Any:
 
 def from_json(raw: Mapping[str, Any]) -> Memory:
     """A memory from a JSON object whose shape has been checked."""
-    known: dict[str, Any] = {key: raw[key] for key in schema.KEYS if raw.get(key) is not None}
+    values: dict[str, Any] = {key: raw[key] for key in schema.KEYS if raw.get(key) is not None}
     for key in ("tags", "triggers", "related_files", "supersedes"):
-        known[key] = tuple(known.get(key, ()))
-    known["anchors"] = tuple(_part(Anchor, anchor) for anchor in known.get("anchors", ()))
-    known["changes"] = tuple(_part(HistoryEntry, change) for change in known.get("changes", ()))
-    known["scope"] = _part(Scope, known.get("scope", {}))
+        values[key] = tuple(values.get(key, ()))
+    values["anchors"] = tuple(_part(Anchor, anchor) for anchor in values.get("anchors", ()))
+    values["changes"] = tuple(_part(HistoryEntry, change) for change in values.get("changes", ()))
+    values["scope"] = _part(Scope, values.get("scope", {}))
     unknown = {key: value for key, value in raw.items() if key not in schema.KEYS}
-    return Memory(**known, unknown=unknown)
+    return Memory(**values, unknown=unknown)
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
@@ -172,8 +173,8 @@ def flaws(memory: Memory) -> list[Flaw]:
 
 def new_flaws(raw: object, before: object) -> list[Flaw]:
     """What is wrong with a JSON object that was not wrong before; older flaws are no reason to refuse a change."""
-    known = {_generally(flaw) for flaw in flaws_in(before)}
-    return [flaw for flaw in flaws_in(raw) if _generally(flaw) not in known]
+    earlier = {_generally(flaw) for flaw in flaws_in(before)}
+    return [flaw for flaw in flaws_in(raw) if _generally(flaw) not in earlier]
 
 
 def _generally(flaw: Flaw) -> tuple[str, str]:
@@ -202,20 +203,20 @@ def _plain(value: Any) -> Any:
 
 def _part(record: Any, raw: Mapping[str, Any]) -> Any:
     """An anchor, a change or a scope from its JSON object, keys it does not know kept aside."""
-    known = {key: value for key, value in raw.items() if key in record._fields and key != "unknown"}
-    given = {
-        key: tuple(v) if isinstance(v, list) and record is Scope else v for key, v in known.items() if v is not None
+    fields = {key: value for key, value in raw.items() if key in record._fields and key != "unknown"}
+    present = {
+        key: tuple(v) if isinstance(v, list) and record is Scope else v for key, v in fields.items() if v is not None
     }
-    return record(**given, unknown={key: value for key, value in raw.items() if key not in known})
+    return record(**present, unknown={key: value for key, value in raw.items() if key not in fields})
 
 
 def _filled(record: Any) -> dict[str, Any]:
     values = record._asdict()
     unknown = values.pop("unknown")
-    kept = {
+    filled = {
         key: _plain(v) for key, v in values.items() if v is not None and (key in ("old", "new") or not _is_empty(v))
     }
-    return {**kept, **unknown}
+    return {**filled, **unknown}
 
 
 def _written(raw: object) -> bytes:

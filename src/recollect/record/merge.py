@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from recollect.coldstart import NamedTuple
 from recollect.errors import BadRecord
 from recollect.record import memory, schema
 from recollect.record.fields import ListOf
@@ -128,8 +129,8 @@ def _tags(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
 def _ranked_tags(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
     """All tags that should stay, those that both sides have first."""
     gone = {*base} - ({*ours} & {*theirs})
-    kept = ({*ours} | {*theirs}) - gone or {*ours, *theirs}
-    return sorted(kept, key=lambda tag: (-((tag in ours) + (tag in theirs)), tag))
+    staying = ({*ours} | {*theirs}) - gone or {*ours, *theirs}
+    return sorted(staying, key=lambda tag: (-((tag in ours) + (tag in theirs)), tag))
 
 
 def _lost_tags(*sides: Mapping[str, Any]) -> list[str]:

@@ -25,8 +25,8 @@ def title(text: str) -> str:
 def tag(text: str) -> str:
     """A tag as it may stand in a record: lower case, no spaces, none of the delimiters of `index.md`."""
     clean = visible(_unmarked(one_line(text)).lower())
-    kept = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
-    return re.sub(r"-{2,}", "-", kept).strip("-:")[:LONGEST_TAG].rstrip("-:")
+    plain = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
+    return re.sub(r"-{2,}", "-", plain).strip("-:")[:LONGEST_TAG].rstrip("-:")
 
 
 def tags(texts: list[str]) -> tuple[str, ...]:
@@ -43,10 +43,10 @@ def visible(text: str) -> str:
     """Text without control characters, format characters and stray combining marks."""
     if text.isascii() and text.isprintable():
         return text
-    kept: list[str] = []
+    characters: list[str] = []
     for char in unicodedata.normalize("NFC", text):
-        kept.append(_keep(char, kept[-1] if kept else ""))
-    return unicodedata.normalize("NFC", "".join(kept))
+        characters.append(_keep(char, characters[-1] if characters else ""))
+    return unicodedata.normalize("NFC", "".join(characters))
 
 
 def _unmarked(text: str) -> str:

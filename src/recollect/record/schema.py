@@ -155,6 +155,11 @@ RECORD: tuple[Field, ...] = (
 KEYS: tuple[str, ...] = tuple(field.name for field in RECORD)
 
 
+def most_items(key: str) -> int:
+    """How many items a list of the record may have."""
+    return next(int(field.kind.most) for field in RECORD if field.name == key)
+
+
 def flaws(record: object) -> Iterator[Flaw]:
     """Everything wrong with a record as read from JSON."""
     if not isinstance(record, dict):

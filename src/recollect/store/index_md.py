@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterable
 
+from recollect import files, paths
 from recollect.record.memory import Memory
 from recollect.record.sanitize import one_line
+
+_LARGEST = 100_000_000
+"""Bytes: about a million lines."""
 
 HEADER = (
     "# Project memory",
@@ -30,13 +36,36 @@ def revise(text: str, *, gone: Iterable[str], written: Iterable[Memory]) -> str:
     """The page after some records were removed (by path) and others written, without reading the rest."""
     written = tuple(written)
     stale = tuple(f" -> {path} #tags:" for path in (*gone, *(memory.path for memory in written)))
-    kept = {entry for entry in entries(text) if not any(mark in entry for mark in stale)}
-    return _page(sorted(kept.union(line(memory) for memory in written if memory.record_status == "active")))
+    others = {entry for entry in entries(text) if not any(mark in entry for mark in stale)}
+    return _page(sorted(others.union(line(memory) for memory in written if memory.record_status == "active")))
 
 
 def entries(text: str) -> list[str]:
     """The lines of a page that stand for records."""
     return [entry for entry in text.split("\n") if entry.startswith("- [")]
+
+
+def differences(root: str, memories: Iterable[Memory]) -> list[str]:
+    """How the page of a store differs from its records: one line for each entry missing, outdated or listed twice."""
+    wanted = {line(memory) for memory in memories if memory.record_status == "active"}
+    listed = entries(read(root))
+    missing = [f"not listed: {entry}" for entry in sorted(wanted.difference(listed))]
+    outdated = [f"listed but not so: {entry}" for entry in sorted(set(listed) - wanted)]
+    twice = [f"listed twice: {entry}" for entry, count in sorted(Counter(listed).items()) if count > 1]
+    return missing + outdated + twice
+
+
+def read(root: str) -> str:
+    """The page of a store as it is on disk; empty if it is missing or unreadable."""
+    try:
+        data = files.read(os.path.join(root, paths.INDEX_MD), _LARGEST)
+    except OSError:
+        return ""
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def write(root: str, text: str) -> None:
+    files.write(os.path.join(root, paths.INDEX_MD), text.encode("utf-8"), lasting=False)
 
 
 def _page(lines: list[str]) -> str:

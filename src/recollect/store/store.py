@@ -1,4 +1,4 @@
-"""The files on disk that hold memories. They are the truth; everything else can be rebuilt from them.
+"""The files on disk that hold records. They are the truth; everything else can be rebuilt from them.
 
 A change of any number of files is one step, made under the lock through the journal.
 """
@@ -6,13 +6,12 @@ A change of any number of files is one step, made under the lock through the jou
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, Union
+from typing import Union
 
-from recollect import files, paths
-from recollect.coldstart import digest
+from recollect import files
+from recollect.coldstart import NamedTuple, digest
 from recollect.errors import (
     AlreadyExists,
     Ambiguous,
@@ -28,7 +27,6 @@ from recollect.record.memory import Memory
 from recollect.store import index_md, journal
 
 _LOCK = ".lock"
-_LARGEST_INDEX_MD = 100_000_000
 
 
 class Entry(NamedTuple):
@@ -112,7 +110,7 @@ class Store:
         return Entry(record, path, digest(data))
 
     def scan(self) -> Iterator[Union[Entry, Broken]]:
-        """Every record file, read or found broken."""
+        """Every record file, read, or broken and why."""
         for folder in schema.FOLDERS.values():
             try:
                 names = _names(self.root, folder)
@@ -120,9 +118,9 @@ class Store:
                 yield Broken(folder, error)
                 continue
             for name in names:
-                yield from self._looked_at(f"{folder}/{name}")
+                yield from self._scan_file(f"{folder}/{name}")
 
-    def _looked_at(self, path: str) -> Iterator[Union[Entry, Broken]]:
+    def _scan_file(self, path: str) -> Iterator[Union[Entry, Broken]]:
         try:
             yield self.read(path)
         except NotFound:
@@ -133,21 +131,21 @@ class Store:
 
     def entries(self) -> Iterator[Entry]:
         """Every record that can be read."""
-        return (found for found in self.scan() if isinstance(found, Entry))
+        return (scanned for scanned in self.scan() if isinstance(scanned, Entry))
 
     def get(self, reference: str) -> Entry:
         """A record by its id, `category/id`, or path."""
-        found = self._paths_of(reference)
-        if not found:
+        matches = self._paths_of(reference)
+        if not matches:
             raise NotFound(
                 f"no memory {shorten(reference)!r} in {self.root}",
                 fix=f"recollect search {shorten(reference.replace('-', ' '))!r}",
             )
-        if len(found) > 1:
+        if len(matches) > 1:
             raise Ambiguous(
-                f"{reference!r} is the id of {' and '.join(found)}", fix=f"name one by its path: {found[0]}"
+                f"{reference!r} is the id of {' and '.join(matches)}", fix=f"name one by its path: {matches[0]}"
             )
-        return self.read(found[0])
+        return self.read(matches[0])
 
     def has(self, record_id: str) -> bool:
         return bool(self._paths_of(record_id))
@@ -208,16 +206,7 @@ class Store:
             journal.end(self.root)
 
     def rebuild_index_md(self) -> None:
-        text = index_md.render(entry.memory for entry in self.entries())
-        files.write(os.path.join(self.root, paths.INDEX_MD), text.encode("utf-8"), lasting=False)
-
-    def index_md_text(self) -> str:
-        """`index.md` as it stands on disk; empty if it is missing or unreadable."""
-        try:
-            data = files.read(os.path.join(self.root, paths.INDEX_MD), _LARGEST_INDEX_MD)
-        except OSError:
-            return ""
-        return data.decode("utf-8", "replace").replace("\r\n", "\n")
+        index_md.write(self.root, index_md.render(entry.memory for entry in self.entries()))
 
 
 class Batch:
@@ -248,10 +237,10 @@ class Batch:
         self._drops.append(path)
 
     def expect(self, path: str, expected_hash: str) -> None:
-        found = self._store.read(path).hash
-        if found != expected_hash:
+        current = self._store.read(path).hash
+        if current != expected_hash:
             raise Changed(
-                f"{path} was changed since it was read (it is {found} now, not {shorten(expected_hash, 40)})",
+                f"{path} was changed since it was read (it is {current} now, not {shorten(expected_hash, 40)})",
                 fix=f"read it again with: recollect show {path} --json, then apply the change to that",
             )
 
@@ -267,26 +256,12 @@ class Batch:
         for path in changes:
             files.inside(root, path)
         journal.begin(root, changes)
-        self._revise_index_md(root)
-        journal.end(root)
-
-    def _revise_index_md(self, root: str) -> None:
-        before = self._store.index_md_text()
-        if not before:
+        listed = index_md.read(root)
+        if listed:
+            index_md.write(root, index_md.revise(listed, gone=self._drops, written=self._puts.values()))
+        else:
             self._store.rebuild_index_md()
-            return
-        text = index_md.revise(before, gone=self._drops, written=self._puts.values())
-        files.write(os.path.join(root, paths.INDEX_MD), text.encode("utf-8"), lasting=False)
-
-
-def index_md_problems(store: Store, entries: Iterable[Entry]) -> list[str]:
-    """How `index.md` differs from the files: one line for each entry missing, stale or twice there."""
-    wanted = {index_md.line(entry.memory) for entry in entries if entry.memory.record_status == "active"}
-    listed = index_md.entries(store.index_md_text())
-    missing = [f"not listed: {line}" for line in sorted(wanted.difference(listed))]
-    stale = [f"listed but not so: {line}" for line in sorted(set(listed) - wanted)]
-    twice = [f"listed twice: {line}" for line, count in sorted(Counter(listed).items()) if count > 1]
-    return missing + stale + twice
+        journal.end(root)
 
 
 def _is_file(path: str) -> bool:

@@ -1,17 +1,19 @@
-"""Changes carried out on a store, each as one step under the lock."""
+"""Changes carried out on a store, each as one step under the lock; or only checked, for `--dry-run`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from typing import Any, Union
 
 from recollect import categories, timestamps
+from recollect.coldstart import NamedTuple, digest
 from recollect.errors import NotFound, WrongState
 from recollect.freshness import anchors
-from recollect.record import compose, lifecycle, slug
+from recollect.record import compose, lifecycle, memory, slug
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
-from recollect.store.store import Batch, Entry, Store
+from recollect.store.store import Batch, Broken, Entry, Store
 
 
 class Change(NamedTuple):
@@ -180,3 +182,46 @@ class Writer:
 def _is_at(store: Store, record: Memory) -> bool:
     """Whether a record of this category has this id already."""
     return store.has(record.path)
+
+
+class DryRunStore(Store):
+    """A store in which everything is checked and nothing is written; later reads see what would have been written."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root)
+        self.planned: dict[str, Memory] = {}
+        self.dropped: list[str] = []
+
+    def read(self, path: str) -> Entry:
+        if path in self.planned:
+            record = self.planned[path]
+            return Entry(record, path, digest(memory.render(record)))
+        return super().read(path)
+
+    def scan(self) -> Iterator[Union[Entry, Broken]]:
+        ahead = dict(self.planned)
+        for scanned in super().scan():
+            ahead.pop(scanned.path, None)
+            yield scanned
+        yield from (self.read(path) for path in ahead)
+
+    def _paths_of(self, reference: str) -> list[str]:
+        present = super()._paths_of(reference)
+        planned = [path for path in self._candidates(reference) if path in self.planned]
+        return present + [path for path in planned if path not in present]
+
+    @contextmanager
+    def writing(self) -> Iterator[Batch]:
+        batch = _Plan(self)
+        yield batch
+        batch.commit()
+
+
+class _Plan(Batch):
+    def __init__(self, store: DryRunStore) -> None:
+        super().__init__(store)
+        self._dry_run = store
+
+    def commit(self) -> None:
+        self._dry_run.planned.update(self._puts)
+        self._dry_run.dropped += self._drops
