@@ -1,4 +1,4 @@
-"""What can go wrong that a person or an agent can mend: a stable code, what was wrong, and what to do next.
+"""What can go wrong that a person or an agent can fix: a stable code, what was wrong, and what to do next.
 
 RecollectError
 ├── NoStore        NO_STORE            there is no memory in this project

@@ -167,7 +167,7 @@ def render(memory: Memory) -> bytes:
 
 
 def flaws(memory: Memory) -> list[Flaw]:
-    """What would have to be mended before this memory may be written."""
+    """What would have to be fixed before this memory may be written."""
     return flaws_in(to_json(memory))
 
 
@@ -183,7 +183,7 @@ def _generally(flaw: Flaw) -> tuple[str, str]:
 
 
 def flaws_in(raw: object) -> list[Flaw]:
-    """What would have to be mended before a JSON object may be written as a record."""
+    """What would have to be fixed before a JSON object may be written as a record."""
     reason = _obstacle(raw)
     if not reason and len(_written(raw)) > LARGEST_FILE:
         reason = f"larger than {LARGEST_FILE:,} bytes"
