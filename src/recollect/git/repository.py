@@ -199,7 +199,8 @@ def merge_text(ours: str, base: str, theirs: str, marker_size: int, deadline: fl
 
 
 def _run(*words: str, deadline: float) -> process.Outcome:
-    program = process.find("git")
+    here = around(os.getcwd())
+    program = process.find("git", outside=here.root if here else os.getcwd())
     if not program:
         return process.Outcome(None, b"", _NO_GIT)
     return process.run_all([(program, *_PINNED, *words)], _environment(), deadline)[0]

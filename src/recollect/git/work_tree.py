@@ -48,12 +48,13 @@ def changed_paths(listing: bytes, root: str, deadline: float) -> tuple[list[str]
     for entry in _entries(listing):
         if time.monotonic() > deadline:
             return _texts(changed), False
-        state = _state(entry, os.path.join(os.fsencode(root), entry.path))
+        path = os.path.join(os.fsencode(root), entry.path)
+        state, size = _compare(entry, path)
         if state == "touched":
-            left -= entry.size
+            left -= size
             is_complete = is_complete and left >= 0
-            state = "changed" if left >= 0 and not _has_content(entry, root) else ""
-        if state:
+            state = "changed" if left >= 0 and not _has_content(entry, path) else "same"
+        if state == "changed":
             changed[entry.path] = None
     return _texts(changed), is_complete
 
@@ -95,28 +96,27 @@ def _field(text: bytes, name: bytes) -> bytes:
     return value if value.replace(b":", b"").isalnum() else b""
 
 
-def _state(entry: _Entry, path: bytes) -> str:
-    """`changed`, `touched` if only its content can tell, or empty: as the index has it, or none of our business."""
+def _compare(entry: _Entry, path: bytes) -> tuple[str, int]:
+    """`same`, `changed`, or `touched` where only the content can decide; and the size of the file."""
     if not entry.is_merged:
-        return "changed"
+        return "changed", 0
     if entry.mode == _SUBMODULE:
-        return ""
+        return "same", 0
     try:
         seen = os.lstat(path)
     except (OSError, ValueError):
-        return "" if entry.flags & _SKIP_WORKTREE else "changed"
+        return "same" if entry.flags & _SKIP_WORKTREE else "changed", 0
     if stat.S_ISLNK(seen.st_mode) != (entry.mode == _LINK) or stat.S_ISDIR(seen.st_mode):
-        return "changed"
+        return "changed", 0
     seconds, nanoseconds = divmod(seen.st_mtime_ns, 1_000_000_000)
     is_same_moment = seconds & _WORD == entry.moment[0] and entry.moment[1] in (0, nanoseconds)
     if seen.st_size & _WORD == entry.size:
-        return "" if is_same_moment else "touched"
-    # Git writes the size 0 for a file that was modified in the same moment as the index.
-    return "changed" if entry.size or not is_same_moment else "touched"
+        return "same" if is_same_moment else "touched", seen.st_size
+    # Git notes no size for a file that was modified in the same moment as the index.
+    return "changed" if entry.size else "touched", seen.st_size
 
 
-def _has_content(entry: _Entry, root: str) -> bool:
-    path = os.path.join(os.fsencode(root), entry.path)
+def _has_content(entry: _Entry, path: bytes) -> bool:
     try:
         if entry.mode == _LINK:
             return has_id(os.readlink(path), entry.blob)
