@@ -108,6 +108,13 @@ def test_a_broken_record_harms_nobody_and_comes_back_when_mended(root):
     assert found(root, "zebra") == ["one"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="names there are always text")
+def test_a_name_with_bytes_that_are_no_text_harms_nobody(root):
+    Path(os.fsdecode(os.fsencode(root) + b"/decisions/caf\xe9.json")).write_text("{}")
+
+    assert found(root, "zebra", hook=True) == ["one"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"not a database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
 def test_a_damaged_cache_is_made_anew(root, damage):
     found(root, "zebra")

@@ -97,7 +97,8 @@ def test_a_store_has_one_index_however_it_is_reached(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("path", "expected"), [("", True), ("a", True), ("a/../b", True), ("..", False), ("../root-2", False)]
+    ("path", "expected"),
+    [("", True), ("a", True), ("a/../b", True), ("..", False), ("../root-2", False), ("\0", False)],
 )
 def test_what_lies_within(tmp_path, path, expected):
     _make(tmp_path, "root", "root-2")

@@ -50,8 +50,11 @@ def project_store(project_dir: str) -> str:
 
 
 def is_within(root: str, path: str) -> bool:
-    """Whether a path, links followed, lies in a directory."""
-    root, path = os.path.normcase(os.path.realpath(root)), os.path.normcase(os.path.realpath(path))
+    """Whether a path, links followed, lies in a directory; one that no file can have lies in none."""
+    try:
+        root, path = os.path.normcase(os.path.realpath(root)), os.path.normcase(os.path.realpath(path))
+    except ValueError:
+        return False
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from recollect import failure_log
 from recollect.store.store import Store
 
 
@@ -121,3 +122,14 @@ def test_good_records_are_left_alone(hook, project):
 
     assert answer.stdout == b""
     assert len(list(project.store.entries())) == 6
+
+
+@pytest.mark.parametrize("event", ["pre_tool_use", "post_tool_use"])
+@pytest.mark.parametrize("name", ["a\0b.json", "half \udfff pair.json"])
+def test_a_path_that_no_file_can_have_is_no_failure(hook, project, event, name):
+    path = os.path.join(project.store.root, "decisions", name)
+
+    for tool in ("Read", "Write", "Edit"):
+        assert hook(event, tool_name=tool, tool_input={"file_path": path}).stdout == b""
+
+    assert failure_log.recent() == []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import files
+from recollect import files, paths
 from recollect.errors import BadRecord, RecollectError
 from recollect.record import memory
 from recollect.store.store import Store, record_files
@@ -26,6 +26,8 @@ _MOST = 20
 def check(root: str, written: str = "", now: float | None = None) -> list[str]:
     """What is wrong with the file that a tool wrote, or with those that a command may have: a sentence for each."""
     store = Store(root)
+    if written and not paths.is_within(root, written):
+        return []
     if written:
         path = os.path.relpath(os.path.realpath(written), os.path.realpath(root)).replace(os.sep, "/")
         sentences = [_set_aside(root, path) or _problem(store, path)] if path in record_files(root) else []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect import globs
-from recollect.paths import PROJECT_SOURCE
+from recollect import globs, paths
 from recollect.recall import context_block
 from recollect.recall.context_block import Candidate, Stores, count_shown
 from recollect.search import candidates, rank
@@ -39,15 +38,15 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
         for each in shown:
             noted.add_shown(each.record, each.stamp)
     count_shown(shown)
-    return context_block.render(fitted, PROJECT_SOURCE)
+    return context_block.render(fitted, paths.PROJECT_SOURCE)
 
 
 def relative(project: str, file: str) -> str:
     """The path of a file within a project, with slashes; empty if it lies elsewhere."""
-    root, full = os.path.realpath(project), os.path.realpath(os.path.join(project, file))
-    if not full.startswith(root.rstrip(os.sep) + os.sep):
+    full = os.path.join(project, file)
+    if not paths.is_within(project, full):
         return ""
-    return full[len(root) :].strip(os.sep).replace(os.sep, "/")
+    return os.path.realpath(full)[len(os.path.realpath(project)) :].strip(os.sep).replace(os.sep, "/")
 
 
 def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[Candidate]:

@@ -109,7 +109,8 @@ def _apply(index: Index, moved: list[str], edited: list[str], now: dict[str, int
 def _added_and_removed(index: Index, folder: str) -> set[str]:
     from recollect.store import store
 
-    there = {f"{folder}/{name}" for name in store.names_in(index.root, folder)}
+    # The names of records are ASCII; another could have bytes that are no text, which SQLite refuses.
+    there = {f"{folder}/{name}" for name in store.names_in(index.root, folder) if name.isascii()}
     rows = index.connection.execute(
         "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
     ).fetchall()
