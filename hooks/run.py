@@ -1,8 +1,11 @@
 """Answer one event of a coding agent: python3 -S -E hooks/run.py <event> < event.json"""
 
+import gc
 import os
 import sys
 
+# The process is gone before collecting its garbage would pay: that saves half a millisecond.
+gc.disable()
 sys.path[0] = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src")
 
 from recollect.hooks import main  # noqa: E402

@@ -185,3 +185,14 @@ def test_the_modules_every_hook_starts_with_load_nothing_but_c(module):
 
 def test_the_guard_sees_a_heavy_module():
     assert too_heavy(loaded("record.memory")) != []
+
+
+def test_search_loads_only_what_search_needs():
+    modules = {name for name in loaded("search.rank") if name.startswith("recollect.")}
+    own = "candidates coefficients gate query rank refresh index terms".split()
+
+    assert too_heavy(loaded("search.rank")) == []
+    assert sorted(modules) == sorted(
+        ["recollect.search", *(f"recollect.search.{name}" for name in own)]
+        + [f"recollect.{name}" for name in ("categories", "coldstart", "paths")]
+    )

@@ -7,11 +7,12 @@ import stat
 import time
 
 from recollect import paths
-from recollect.errors import Locked, UnsafePath, Unwritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from recollect.errors import Unwritable
 
 PATIENCE = 10.0
 """Seconds to wait for the lock before giving up with an error."""
@@ -83,6 +84,8 @@ def inside(root: str, path: str) -> str:
     """The real path of something in `root`; UnsafePath if it leads out of it."""
     full = os.path.join(root, path)
     if "\0" in path or not paths.is_within(root, full):
+        from recollect.errors import UnsafePath
+
         raise UnsafePath(f"{path!r} leads out of {root}", fix="remove the link, or keep the file in the store")
     return os.path.realpath(full)
 
@@ -111,6 +114,8 @@ class locked:  # noqa: N801
             raise _unwritable(self._path, error) from error
         if not has_lock:
             self.__exit__(None, None, None)
+            from recollect.errors import Locked
+
             raise Locked(
                 f"another process has held {self._path} for {self._patience:g} seconds",
                 fix="wait for it to finish and try again; nothing was written",
@@ -161,6 +166,8 @@ def _try_lock_windows(handle: int) -> bool:
 
 def _unwritable(path: str, error: OSError) -> Unwritable:
     reason = error.strerror or str(error)
+    from recollect.errors import Unwritable
+
     return Unwritable(f"cannot write {path}: {reason}", fix="check the disk's space and the folder's permissions")
 
 

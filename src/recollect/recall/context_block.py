@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from recollect import usage
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.search import index, rank
@@ -145,6 +144,8 @@ def _room(items: list[Item], budget: int) -> int:
 
 def count_shown(candidates: Sequence[Candidate]) -> None:
     """Count records as shown, so that the end of the turn can look for evidence of use."""
+    from recollect import usage
+
     for root in dict.fromkeys(candidate.match.root for candidate in candidates):
         usage.injected(root, [each.match.path for each in candidates if each.match.root == root])
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 from recollect.coldstart import NamedTuple
-from recollect.freshness.check import Freshness
 from recollect.paths import PROJECT_SOURCE
 from recollect.recall import context_block
 from recollect.recall.context_block import SHOWN, Candidate, Stores, count_shown
@@ -21,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from recollect.freshness.check import Freshness
     from recollect.search.rank import Match
     from recollect.settings import Settings
 
@@ -130,6 +130,8 @@ def _checked(candidates: list[Candidate], session: Ledger, bar: float) -> list[C
             return candidate._replace(outcome=REPEATED)
         if not match.anchors or candidate.source != PROJECT_SOURCE:
             return candidate
+        from recollect.freshness.check import Freshness
+
         project = os.path.dirname(os.path.dirname(match.root))
         caution, is_missing = by_project.setdefault(project, Freshness(project)).note(match.anchors)
         is_dropped = is_missing and gate.shifted(match.probability, _MISSING) < bar

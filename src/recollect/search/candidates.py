@@ -161,15 +161,15 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[Row]:
             for n in index.records_with(term, retired=True):
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
     most = _FILTERED if filter.categories or filter.tags else AUTO if filter.auto else SEARCH
-    best = sorted(scores, key=lambda n: (-scores[n], n))[:most]
-    return index.rows(f"WHERE n IN ({','.join(map(str, best))})") if best else []
+    best = sorted(scores, key=lambda n: (-scores[n], int(n)))[:most]
+    return index.rows(f"WHERE n IN ({','.join(best)})") if best else []
 
 
-def _scores(index: Index, query: WeightedQuery) -> dict[int, float] | None:
-    """The weight in each record; None if the full-text table does not hold what was counted into it."""
+def _scores(index: Index, query: WeightedQuery) -> dict[str, float] | None:
+    """The weight in each record, by its number; None if the full-text table does not hold what was counted into it."""
     frequency, titles = query.corpus.frequency, query.corpus.title_frequency
     present = sorted((term for term in query.concept if frequency.get(term)), key=lambda term: frequency[term])
-    scores: dict[int, float] = {}
+    scores: dict[str, float] = {}
     occurrences = 0
     for term in present[:_MOST_TERMS]:
         occurrences += frequency[term]

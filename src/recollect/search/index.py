@@ -131,12 +131,15 @@ class Index:
         )
         return {term: (records, titles) for term, records, titles in rows}
 
-    def records_with(self, term: str, *, in_title: bool = False, retired: bool = False) -> list[int]:
+    def records_with(self, term: str, *, in_title: bool = False, retired: bool = False) -> list[str]:
         """The numbers of the records that have a term: anywhere, or in title and triggers."""
         table = "past" if retired else "word"
         where = "{title_terms trigger_terms}: " if in_title else ""
-        rows = self.connection.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (f'{where}"{term}"',))
-        return [n for (n,) in rows]
+        # One text of all numbers comes out of SQLite faster than a row for each.
+        (numbers,) = self.connection.execute(
+            f"SELECT group_concat(rowid) FROM {table} WHERE {table} MATCH ?", (f'{where}"{term}"',)
+        ).fetchone()
+        return numbers.split(",") if numbers else []
 
     def rows(self, where: str = "", values: Any = ()) -> list[Row]:
         return [Row(*row) for row in self.connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]

@@ -106,7 +106,7 @@ def _apply(index: Index, moved: list[str], edited: list[str], now: dict[str, int
         )
 
 
-def _added_and_removed(index: Index, folder: str) -> set[str]:
+def _added_and_removed(index: Index, folder: str) -> list[str]:
     from recollect.store import store
 
     # The names of records are ASCII; another could have bytes that are no text, which SQLite refuses.
@@ -114,4 +114,5 @@ def _added_and_removed(index: Index, folder: str) -> set[str]:
     rows = index.connection.execute(
         "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
     ).fetchall()
-    return there.symmetric_difference(path for (path,) in rows)
+    # In order, so that equal stores have equal indexes: ties in a search are settled by the number of a record.
+    return sorted(there.symmetric_difference(path for (path,) in rows))
