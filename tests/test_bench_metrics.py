@@ -1,11 +1,13 @@
+from pathlib import Path
+
 import pytest
 
 np = pytest.importorskip("numpy")
 
-from bench import data, metrics  # noqa: E402
-from bench.learn import Judged  # noqa: E402
+from bench import data, fit, metrics  # noqa: E402
+from bench.learn import Judged, Model  # noqa: E402
 from bench.stage import Stage  # noqa: E402
-from recollect.search import rank  # noqa: E402
+from recollect.search import coefficients, rank  # noqa: E402
 
 
 def judged(*pairs):
@@ -63,3 +65,16 @@ def test_our_sets_are_as_large_as_promised():
     for one in sets:
         ids = {record.id for record in one.records}
         assert all(prompt.relevant <= ids for prompt in one.prompts)
+
+
+def test_fit_writes_the_coefficients_as_they_are_shipped(tmp_path, monkeypatch):
+    monkeypatch.setattr(fit, "MODEL", tmp_path / "coefficients.py")
+    shipped = Model(coefficients.RANK, coefficients.RANK_MEAN, coefficients.GATE, coefficients.GATE_BASE)
+    figures = {"ndcg@10": 0.744, "auc": 0.869, "precision": 0.843, "served": 0.196, "false_near": 0.046, "false_off": 0}
+
+    fit.write(shipped, coefficients.THRESHOLD, {"ruff": figures})
+
+    def code(path):
+        return Path(path).read_text(encoding="utf-8").split('"""')[2]
+
+    assert code(fit.MODEL) == code(coefficients.__file__)
