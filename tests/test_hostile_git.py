@@ -77,6 +77,11 @@ SWITCHES = """
     tool = evil
 [log]
     diffMerges = remerge
+[hook "evil"]
+    command = PROGRAM
+    event = post-index-change
+    event = reference-transaction
+    event = pre-commit
 """
 
 
@@ -479,6 +484,19 @@ def test_a_config_that_never_ends_costs_its_time_and_nothing_else(template: Path
 
     assert around.changed_files(str(root), time.monotonic() + 0.3) == []
     assert all(note.endswith("did not answer in time") for note in around.notes)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a folder away")
+def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Path, tmp_path: Path) -> None:
+    root = tmp_path / "shared"
+    shutil.copytree(template, root)
+    mine = root / "mine"
+    mine.mkdir()
+    os.chown(root / ".git", 4_321, 4_321)
+
+    assert repository.around(str(mine)) is None
+    os.chown(mine, 4_321, 4_321)
+    assert repository.around(str(mine)) is not None
 
 
 STARTS_PROGRAMS = {

@@ -169,21 +169,30 @@ class Repository:
 
 
 def around(folder: str) -> Repository | None:
-    """The repository a folder lies in, or none."""
-    here = os.path.realpath(folder)
+    """The repository a folder lies in, or none; one of a stranger, such as in a shared folder above, does not count."""
+    here = start = os.path.realpath(folder)
     while True:
         mark = os.path.join(here, ".git")
         # Git passes over a folder of this name that has no HEAD, too.
         if os.path.lexists(os.path.join(mark, "HEAD")):
-            return Repository(here, mark)
+            return Repository(here, mark) if _is_trusted(mark, start) else None
         if os.path.isfile(mark):
             target = _first_line(mark)
             git_dir = os.path.join(here, target[8:].strip()) if target.startswith("gitdir: ") else ""
-            return Repository(here, git_dir) if os.path.isdir(git_dir) else None
+            return Repository(here, git_dir) if os.path.isdir(git_dir) and _is_trusted(mark, start) else None
         parent = os.path.dirname(here)
         if parent == here:
             return None
         here = parent
+
+
+def _is_trusted(mark: str, folder: str) -> bool:
+    """Whether a repository belongs to this user or to the owner of the folder; in containers the two often differ."""
+    try:
+        owner = os.lstat(mark).st_uid
+        return os.name == "nt" or owner in (os.geteuid(), os.stat(folder).st_uid)
+    except OSError:
+        return False
 
 
 def create(folder: str, deadline: float) -> process.Outcome:
