@@ -137,6 +137,53 @@ def test_the_catalog_never_conflicts_and_is_made_right_again(clone, recollect):
     assert recollect("index", "check").code == 0
 
 
+def test_both_branches_change_a_file_and_the_record_about_it(clone, recollect, change):
+    """Both anchors were once merged into one whose blob was a list, and nothing could read the record any more."""
+    for branch in ("theirs", "main"):
+        git(clone, "checkout", "-q", branch)
+        (clone / "auth.py").write_text(f"branch = {branch!r}\n")
+        change("--related=auth.py", f"--tag={branch}")
+    git(clone, "checkout", "-q", "theirs")
+    git(clone, "merge", "-q", "-X", "ours", "main", "-m", "merge")
+
+    record = json.loads(recollect("show", "jobs-are-rows", "--json").out)["record"]
+    assert [anchor["path"] for anchor in record["anchors"]] == ["auth.py"]
+    assert record["tags"] == ["main", "queue", "theirs"]
+    assert recollect("doctor").code == 0
+
+
+def test_opposite_supersessions_are_a_conflict_and_not_a_circle(clone, recollect):
+    assert recollect("save", "decision", "Jobs are messages", "--force", *DECISION).code == 0
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "second")
+    git(clone, "branch", "-f", "theirs")
+    for branch, pair in (
+        ("theirs", ("jobs-are-rows", "jobs-are-messages")),
+        ("main", ("jobs-are-messages", "jobs-are-rows")),
+    ):
+        git(clone, "checkout", "-q", branch)
+        recollect("supersede", *pair)
+        git(clone, "commit", "-qam", branch)
+
+    told = git(clone, "merge", "theirs", "-m", "merge", code=1)
+
+    assert told.count("CONFLICT") == 2
+
+
+def test_lines_that_git_merges_into_something_unreadable_are_a_conflict(clone, change):
+    path = clone / RECORD
+    git(clone, "checkout", "-q", "theirs")
+    path.write_text(path.read_text().rstrip("}\n") + "\n")
+    git(clone, "commit", "-qam", "broken")
+    git(clone, "checkout", "-q", "main")
+    path.write_text(path.read_text().replace("Jobs are rows", "Work is rows"))
+    git(clone, "commit", "-qam", "ours")
+
+    git(clone, "merge", "theirs", "-m", "merge", code=1)
+
+    assert "Work is rows" in path.read_text()
+
+
 def test_what_is_not_json_is_merged_line_by_line(clone, change):
     path = clone / RECORD
     for branch, text in (("theirs", "theirs\n"), ("main", "ours\n")):

@@ -12,7 +12,7 @@ from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, BadRecord, Unwritable
 from recollect.git import repository
 from recollect.record import merge
-from recollect.record.memory import LARGEST_FILE
+from recollect.record.memory import LARGEST_FILE, decode
 
 _PATIENCE = 60
 """Seconds for merging three files line by line."""
@@ -47,9 +47,19 @@ def _as_text(args: argparse.Namespace, name: str, reason: str) -> Answer:
     # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
     if done.status is None or not 0 <= done.status <= 127:
         raise BadInput(f"{name} cannot be merged: {done.reason}", fix=f"merge {name} by hand")
-    data = {"path": name, "clashes": ["(whole file)"] if done.status else []}
+    is_settled = not done.status and _is_json(args.ours)
+    data = {"path": name, "clashes": [] if is_settled else ["(whole file)"]}
     text = f"{name}: merged line by line ({reason})"
-    return Answer(data, lambda screen: clean(text), status=1 if done.status else 0)
+    return Answer(data, lambda screen: clean(text), status=0 if is_settled else 1)
+
+
+def _is_json(path: str) -> bool:
+    """Whether what git made of the lines can be read at all; otherwise a person must look at it."""
+    try:
+        decode(_read(path), path)
+    except BadRecord:
+        return False
+    return True
 
 
 def _read(path: str) -> bytes:

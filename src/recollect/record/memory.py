@@ -171,15 +171,16 @@ def flaws(memory: Memory) -> list[Flaw]:
     return flaws_in(to_json(memory))
 
 
-def new_flaws(raw: object, before: object) -> list[Flaw]:
-    """What is wrong with a JSON object that was not wrong before; older flaws are no reason to refuse a change."""
-    earlier = {_generally(flaw) for flaw in flaws_in(before)}
-    return [flaw for flaw in flaws_in(raw) if _generally(flaw) not in earlier]
+def new_flaws(raw: object, *earlier: object) -> list[Flaw]:
+    """What is wrong with a JSON object and with no earlier version: older flaws are no reason to refuse a change."""
+    # A flaw counts as the same wherever it stands in a list: a history moves up as it grows.
+    old = {(without_positions(flaw.where), flaw.message) for before in earlier for flaw in flaws_in(before)}
+    return [flaw for flaw in flaws_in(raw) if (without_positions(flaw.where), flaw.message) not in old]
 
 
-def _generally(flaw: Flaw) -> tuple[str, str]:
-    """A flaw wherever it stands in a list: a history moves up as it grows."""
-    return re.sub(r"\[[0-9]+\]", "[]", flaw.where), flaw.message
+def without_positions(where: str) -> str:
+    """The place of a flaw without positions in lists: `changes.date` for `changes[3].date`."""
+    return re.sub(r"\[[0-9]+\]", "", where)
 
 
 def flaws_in(raw: object) -> list[Flaw]:

@@ -1,24 +1,28 @@
 """Two versions of one record merged over their common ancestor, field by field.
 
-Lists of points are merged item by item; what grows only is united; what counts or dates is computed. Where both
-sides changed the same thing differently, both versions stay in the text between git's markers, around that
-field alone.
+Lists are merged item by item, append-only ones are unioned, counters and dates are recomputed. Where both sides changed
+the same thing differently, and where the two together would be no valid record, both versions stay in the text between
+git's markers, around that field alone. A merge without markers holds what both sides wrote, and is valid if they are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadRecord
 from recollect.record import memory, schema
-from recollect.record.fields import ListOf
-from recollect.record.lifecycle import MOST_TAGS, NEWEST_CHANGES
+from recollect.record.fields import Count, ListOf
+from recollect.record.lifecycle import LONGEST_REASON, NEWEST_CHANGES
 
 _ABSENT: Any = object()
-_LIFECYCLE = ("record_status", "retired_at", "retired_reason", "archived_at", "archived_reason")
+_DATES = ("retired_at", "archived_at")
+_REASONS = ("retired_reason", "archived_reason")
+_LIFECYCLE = ("record_status", *_DATES, *_REASONS)
+_FILE_STATE = frozenset({"blob", "hash", "commit", "block", "date"})
 _IN_ORDER = frozenset(
     f"content.{field.name}"
     for category in schema.FOLDERS
@@ -26,8 +30,6 @@ _IN_ORDER = frozenset(
     if isinstance(field.kind, ListOf) and field.kind.in_order
 )
 """Lists whose order is their meaning: two people's changes to one cannot be put together blindly."""
-
-_MOST = {field.name: field.kind.most for field in schema.RECORD if isinstance(field.kind, ListOf)}
 
 
 class Clash(NamedTuple):
@@ -45,7 +47,7 @@ class Merged(NamedTuple):
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, marker_size: int = 7) -> Merged:
-    """The merge of two versions of a record file; BadRecord if one of them is not a JSON object."""
+    """The merge of two versions of a record file; BadRecord if they cannot be merged as records."""
     ancestor = _object(base, "the common ancestor") if base.strip() else {}
     merged = merge_objects(ancestor, _object(ours, "our version"), _object(theirs, "their version"))
     clashes: list[str] = []
@@ -57,15 +59,27 @@ def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapp
     """The merged record; a `Clash` stands where a person must choose."""
     merged: dict[str, Any] = {}
     for key in _keys(base, ours, theirs):
-        values = tuple(side.get(key, _ABSENT) for side in (base, ours, theirs))
-        merged[key] = _field(key, *values)
+        merged[key] = _field(key, *(side.get(key, _ABSENT) for side in (base, ours, theirs)))
     merged.update(_lifecycle(base, ours, theirs))
-    lost = _lost_tags(base, ours, theirs)
-    if lost and isinstance(merged.get("changes"), list):
-        summary = f"Tags are full: dropped {', '.join(lost)}"[:300]
-        line = {"date": merged.get("updated_at"), "summary": summary, "field": "tags"}
-        merged["changes"] = [*merged["changes"], line][-NEWEST_CHANGES:]
-    return {key: merged[key] for key in _keys(merged) if merged[key] is not _ABSENT}
+    merged = {key: value for key, value in merged.items() if value is not _ABSENT}
+    _part_opposite_links(merged, ours, theirs)
+    for side in (0, 1):
+        for flaw in memory.new_flaws(_chosen(merged, side), ours, theirs):
+            if not _set_clash(merged, ours, theirs, memory.without_positions(flaw.where).split(".")):
+                raise BadRecord(f"the two versions together are no valid record: {flaw}", fix="merge it by hand")
+    if len(merged) > 1 and all(map(_is_loose, merged.values())):
+        raise BadRecord("the two versions have nothing in common", fix="merge it by hand")
+    return {key: merged[key] for key in _keys(merged)}
+
+
+def _chosen(value: Any, side: int) -> Any:
+    """A merged value after somebody chose one side of every clash."""
+    if isinstance(value, Clash):
+        return value[side]
+    if not isinstance(value, dict):
+        return value
+    chosen = {key: _chosen(inner, side) for key, inner in value.items()}
+    return {key: inner for key, inner in chosen.items() if inner is not _ABSENT}
 
 
 def _keys(*sides: Mapping[str, Any]) -> list[str]:
@@ -75,11 +89,13 @@ def _keys(*sides: Mapping[str, Any]) -> list[str]:
 
 
 def _field(key: str, base: Any, ours: Any, theirs: Any) -> Any:
-    if key in _COMPUTED and base not in (ours, theirs):
-        empty, work_out = _COMPUTED[key]
+    if ours is theirs is _ABSENT:
+        return _ABSENT
+    if key in _COMPUTED and not _same(base, ours) and not _same(base, theirs):
+        empty, compute = _COMPUTED[key]
         values = [empty if side is _ABSENT or side is None else side for side in (base, ours, theirs)]
         if all(_is_like(key, value, empty) for value in values):
-            return work_out(*values)
+            return compute(*values)
     return _value(key, base, ours, theirs)
 
 
@@ -90,9 +106,9 @@ def _is_like(key: str, value: Any, empty: Any) -> bool:
 
 
 def _value(where: str, base: Any, ours: Any, theirs: Any) -> Any:
-    if theirs in (ours, base):
+    if _same(theirs, ours) or _same(theirs, base):
         return ours
-    if ours == base:
+    if _same(ours, base):
         return theirs
     if isinstance(ours, dict) and isinstance(theirs, dict):
         below = base if isinstance(base, dict) else {}
@@ -100,84 +116,142 @@ def _value(where: str, base: Any, ours: Any, theirs: Any) -> Any:
             key: _value(f"{where}.{key}", *(side.get(key, _ABSENT) for side in (below, ours, theirs)))
             for key in dict.fromkeys((*below, *ours, *theirs))
         }
-        return {key: value for key, value in merged.items() if value is not _ABSENT}
+        merged = {key: value for key, value in merged.items() if value is not _ABSENT}
+        return Clash(ours, theirs) if len(merged) > 1 and all(map(_is_loose, merged.values())) else merged
     if isinstance(ours, list) and isinstance(theirs, list) and where not in _IN_ORDER:
-        return _list(where, base if isinstance(base, list) else [], ours, theirs)
+        return _list(base if isinstance(base, list) else [], ours, theirs)
     return Clash(ours, theirs)
 
 
-def _list(where: str, base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any]) -> Any:
+def _same(left: Any, right: Any) -> bool:
+    """Whether two values are the same JSON: to Python, true equals 1."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right)
+
+
+def _list(base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any]) -> Any:
     """Items added on either side, without those removed on either; a clash if both replaced the same item."""
-    gone_here, gone_there = _without(base, ours), _without(base, theirs)
-    new_here, new_there = _without(ours, base), _without(theirs, base)
-    replaced_by_both = any(item in gone_there for item in gone_here) and (new_here or new_there)
-    united = [item for item in ours if item not in gone_there] + _without(new_there, ours)
-    if (replaced_by_both and new_here != new_there) or len(united) > _MOST.get(where, 200):
+    was, here, there = (_by_text(side) for side in (base, ours, theirs))
+    if len(was) < len(base) or len(here) < len(ours) or len(there) < len(theirs):
+        # An item that is listed twice cannot be followed from one version to the next.
         return Clash(ours, theirs)
-    return united
+    new_here, new_there = here.keys() - was, there.keys() - was
+    if (was.keys() - here) & (was.keys() - there) and new_here != new_there:
+        return Clash(ours, theirs)
+    staying = [item for text, item in here.items() if text in there or text not in was]
+    return staying + [item for text, item in there.items() if text in new_there and text not in here]
 
 
-def _without(items: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    return [item for item in items if item not in others]
+def _by_text(items: Iterable[Any]) -> dict[str, Any]:
+    return {json.dumps(item, sort_keys=True): item for item in items}
 
 
 def _tags(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
-    """The tags of both sides without those one of them removed, as many as a record may have."""
-    return sorted(_ranked_tags(base, ours, theirs)[:MOST_TAGS])
+    """The tags of both sides without those one of them removed."""
+    removed = {*base} - ({*ours} & {*theirs})
+    return sorted(({*ours} | {*theirs}) - removed or {*ours, *theirs})
 
 
-def _ranked_tags(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
-    """All tags that should stay, those that both sides have first."""
-    gone = {*base} - ({*ours} & {*theirs})
-    staying = ({*ours} | {*theirs}) - gone or {*ours, *theirs}
-    return sorted(staying, key=lambda tag: (-((tag in ours) + (tag in theirs)), tag))
+def _anchors(base: list[Any], ours: list[Any], theirs: list[Any]) -> Any:
+    """One anchor for each place; where both sides renewed one, the later state: the merged file fits neither."""
+    was, here, there = (_by_place(side) for side in (base, ours, theirs))
+    if len(here) < len(ours) or len(there) < len(theirs):
+        return _list(base, ours, theirs)
+    merged = [_anchor(was.get(at, _ABSENT), here.get(at, _ABSENT), there.get(at, _ABSENT)) for at in {**here, **there}]
+    return Clash(ours, theirs) if any(map(_has_clash, merged)) else [each for each in merged if each is not _ABSENT]
 
 
-def _lost_tags(*sides: Mapping[str, Any]) -> list[str]:
-    """The tags there was no room for."""
-    base, ours, theirs = (side.get("tags", []) for side in sides)
-    if base in (ours, theirs) or not all(_is_like("tags", tags, []) for tags in (base, ours, theirs)):
-        return []
-    return _ranked_tags(base, ours, theirs)[MOST_TAGS:]
+def _by_place(anchors: Iterable[Any]) -> dict[str, Any]:
+    return {json.dumps([anchor.get("path"), anchor.get("symbol")]): anchor for anchor in anchors}
 
 
-def _anchors(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """One anchor for each place; where both sides renewed one, either will do: merged code fits neither."""
-    was, here, there = ({(a.get("path"), a.get("symbol")): a for a in side} for side in (base, ours, theirs))
-    merged = {}
-    for place in dict.fromkeys((*here, *there)):
-        value = _value("anchors[]", was.get(place), here.get(place), there.get(place))
-        merged[place] = max(value, key=json.dumps) if isinstance(value, Clash) else value
-    return [anchor for anchor in merged.values() if anchor is not None]
+def _anchor(base: Any, ours: Any, theirs: Any) -> Any:
+    if not isinstance(ours, dict) or not isinstance(theirs, dict):
+        return _value("anchors[]", base, ours, theirs)
+    below = base if isinstance(base, dict) else {}
+    states = [{key: side[key] for key in side if key in _FILE_STATE} for side in (below, ours, theirs)]
+    rest = [{key: side[key] for key in side if key not in _FILE_STATE} for side in (below, ours, theirs)]
+    state = states[1] if _same(states[0], states[2]) else states[2]
+    if not any(_same(states[0], each) for each in states[1:]):
+        state = max(states[1:], key=lambda each: (str(each.get("date", "")), json.dumps(each, sort_keys=True)))
+    merged = _value("anchors[]", *rest)
+    return {**merged, **state} if isinstance(merged, dict) else merged
 
 
 def _changes(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[Any]:
     """Both histories as one, by date, the newest of them."""
-    united = ours + _without(theirs, ours)
+    here = _by_text(ours)
+    united = ours + [change for text, change in _by_text(theirs).items() if text not in here]
     return sorted(united, key=lambda change: str(change.get("date", "")))[-NEWEST_CHANGES:]
 
 
 def _times(base: int, ours: int, theirs: int) -> int:
-    return max(ours, theirs, ours + theirs - base)
+    return max(ours, theirs, min(ours + theirs - base, Count().most))
 
 
 def _lifecycle(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Status, date and reason as one value: they mean something only together."""
-    was, here, there = ({key: side[key] for key in _LIFECYCLE if key in side} for side in (base, ours, theirs))
-    if there in (here, was):
-        chosen = here
-    elif here == was:
-        chosen = there
-    elif here.get("record_status") == there.get("record_status"):
-        chosen = max(here, there, key=lambda side: [str(side.get(key, "")) for key in _LIFECYCLE])
-    else:
-        return {key: _choice(here, there, key) for key in _LIFECYCLE}
-    return {key: chosen.get(key, _ABSENT) for key in _LIFECYCLE}
+    was, here, there = ({key: side.get(key, _ABSENT) for key in _LIFECYCLE} for side in (base, ours, theirs))
+    if _same(there, here) or _same(there, was):
+        return here
+    if _same(here, was):
+        return there
+    if not _same(here["record_status"], there["record_status"]):
+        return {key: here[key] if _same(here[key], there[key]) else Clash(here[key], there[key]) for key in _LIFECYCLE}
+    dates = {key: _later(here[key], there[key]) for key in _DATES}
+    reasons = {key: _both_reasons(was[key], here[key], there[key]) for key in _REASONS}
+    return {"record_status": here["record_status"], **dates, **reasons}
 
 
-def _choice(here: Mapping[str, Any], there: Mapping[str, Any], key: str) -> Any:
-    ours, theirs = here.get(key, _ABSENT), there.get(key, _ABSENT)
-    return ours if ours == theirs else Clash(ours, theirs)
+def _later(ours: Any, theirs: Any) -> Any:
+    dates = [date for date in (ours, theirs) if date is not _ABSENT]
+    return max(dates) if all(isinstance(date, str) for date in dates) and dates else _value("", _ABSENT, ours, theirs)
+
+
+def _both_reasons(base: Any, ours: Any, theirs: Any) -> Any:
+    merged = _value("", base, ours, theirs)
+    if isinstance(merged, Clash) and isinstance(ours, str) and isinstance(theirs, str):
+        both = ours if theirs in ours else theirs if ours in theirs else "; ".join(sorted((ours, theirs)))
+        return both if len(both) <= LONGEST_REASON else merged
+    return merged
+
+
+def _part_opposite_links(merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
+    """Leave it to a person where each side says that another record replaced the other: neither would be current."""
+    if not _links_back(merged) or _links_back(ours) or _links_back(theirs):
+        return
+    category = BY_NAME.get(str(merged.get("category")))
+    content = category.when_superseded if category else ()
+    for where in (["superseded_by"], ["supersedes"], *(["content", key] for key in content)):
+        _set_clash(merged, ours, theirs, where)
+
+
+def _links_back(record: Mapping[str, Any]) -> bool:
+    """Whether a record says of one and the same other record that it replaces it and is replaced by it."""
+    old = record.get("supersedes")
+    return isinstance(old, list) and record.get("superseded_by") in old
+
+
+def _set_clash(
+    merged: dict[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any], where: Sequence[str]
+) -> bool:
+    """Put both versions of a field, or of what holds it, in place of the merged one; False if they are the same."""
+    key, *below = where
+    values = Clash(ours.get(key, _ABSENT), theirs.get(key, _ABSENT))
+    if below and all(isinstance(value, dict) for value in (merged.get(key), *values)):
+        inner = dict(merged[key])
+        if _set_clash(inner, values.ours, values.theirs, below):
+            merged[key] = inner
+            return True
+    if _same(values.ours, values.theirs):
+        return False
+    merged[key] = values
+    return True
 
 
 _COMPUTED: Mapping[str, tuple[Any, Callable[[Any, Any, Any], Any]]] = {
@@ -188,7 +262,7 @@ _COMPUTED: Mapping[str, tuple[Any, Callable[[Any, Any, Any], Any]]] = {
     "created_at": ("", lambda base, ours, theirs: min(ours or theirs, theirs or ours)),
     "updated_at": ("", lambda base, ours, theirs: max(ours, theirs)),
 }
-"""Fields that are worked out, never a clash: what an absent one counts as, and how."""
+"""Fields that are computed: what an absent one counts as, and how."""
 
 _ITEMS = {"tags": str, "anchors": dict, "changes": dict}
 
@@ -210,7 +284,7 @@ def _members(record: Mapping[str, Any], where: str, indent: str, size: int, clas
             clashes.append(where + key)
             lines += ["<" * size + " ours", *_member(key, value.ours, indent, comma), "=" * size]
             lines += [*_member(key, value.theirs, indent, comma), ">" * size + " theirs"]
-        elif isinstance(value, dict) and _clashes_within(value):
+        elif isinstance(value, dict) and _has_clash(value):
             inner = _members(value, f"{where}{key}.", indent + "  ", size, clashes)
             lines += [f"{indent}{_json(key)}: {{", *inner, f"{indent}}}{comma}"]
         else:
@@ -226,13 +300,18 @@ def _member(key: str, value: Any, indent: str, comma: str) -> list[str]:
 
 def _without_loose_end(items: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """The members, none of which could leave a comma before the closing brace once its clash is settled."""
-    loose = [(key, value) for key, value in items if isinstance(value, Clash) and _ABSENT in value]
-    firm = [item for item in items if item not in loose]
-    return firm[:-1] + loose + firm[-1:] if items[-1:] == loose[-1:] else items
+    loose = [item for item in items if _is_loose(item[1])]
+    firm = [item for item in items if not _is_loose(item[1])]
+    return firm[:-1] + loose + firm[-1:] if items and _is_loose(items[-1][1]) else items
 
 
-def _clashes_within(value: Any) -> bool:
-    return isinstance(value, Clash) or (isinstance(value, dict) and any(map(_clashes_within, value.values())))
+def _is_loose(value: Any) -> bool:
+    """Whether a member may be gone once its clash is settled."""
+    return isinstance(value, Clash) and (value.ours is _ABSENT or value.theirs is _ABSENT)
+
+
+def _has_clash(value: Any) -> bool:
+    return isinstance(value, Clash) or (isinstance(value, dict) and any(map(_has_clash, value.values())))
 
 
 def _json(value: Any) -> str:
