@@ -16,8 +16,11 @@ from pathlib import Path
 
 import pytest
 
+import recollect
+from recollect import failure_log
 from recollect.errors import AlreadyExists, Invalid, RecollectError, UnsafePath, Unwritable
 from recollect.record import compose, memory, secrets
+from recollect.search import index, indexing
 from recollect.settings import Settings, load_settings
 from recollect.store import index_md
 from recollect.store.store import Broken, Entry, Store
@@ -510,3 +513,53 @@ def _in_child(work) -> str:
     os.waitpid(child, 0)
     with open(source, encoding="utf-8") as said:
         return said.read()
+
+
+DECISION_CONTENT = {"context": "c", "decision": "d", "rationale": ["r"]}
+HUGE = ("9" * 4_300, "9" * 400, "-" + "9" * 20, "1" + "0" * 308, str(2**63))
+PLACES = {
+    "confidence": '"confidence": N',
+    "times_updated": '"times_updated": N',
+    "history": '"changes": [{"date": "2026-03-02T09:30:00Z", "summary": "s", "old": N}]',
+    "scope": '"scope": {"x": [N]}',
+    "anchor": '"anchors": [{"path": "a.py", "x": {"y": N}}]',
+    "unknown": '"note": [[N]]',
+}
+
+
+@pytest.mark.parametrize("number", HUGE, ids=lambda number: f"{len(number)} digits")
+@pytest.mark.parametrize("place", PLACES)
+def test_a_record_with_a_huge_number_silences_no_other(tmp_path, place, number):
+    project = recollect.open(str(tmp_path))
+    project.save("decision", {"title": "Jobs are rows", **DECISION_CONTENT})
+    text = json.dumps(raw(id="huge", title="Jobs are huge"))[:-1] + ", " + PLACES[place].replace("N", number) + "}"
+    Path(project.store.root, "decisions", "huge.json").write_text(text)
+
+    assert [hit.id for hit in project.search("jobs rows")] == ["jobs-are-rows"]
+    assert [broken.path for broken in project.store.scan() if isinstance(broken, Broken)] == ["decisions/huge.json"]
+    assert failure_log.recent() == []
+
+
+def test_a_number_out_of_range_that_can_be_read_is_a_flaw_and_nothing_more(tmp_path):
+    project = recollect.open(str(tmp_path))
+    project.save("decision", {"title": "Jobs are rows", **DECISION_CONTENT})
+    for name, confidence in (("high", 1e308), ("low", -(10**18))):
+        text = json.dumps(raw(id=name, title=f"Jobs are {name}", confidence=confidence, times_updated=2**63 - 1))
+        Path(project.store.root, "decisions", f"{name}.json").write_text(text)
+
+    assert {hit.id for hit in project.search("jobs")} == {"jobs-are-rows", "high", "low"}
+    facts = index.open(project.store.root).connection.execute("SELECT facts FROM record ORDER BY id").fetchall()
+    assert [json.loads(row[0])[1] for row in facts] == [3, 2.0, 0]
+
+
+def test_what_fails_while_one_record_is_indexed_is_logged_and_the_others_are_found(tmp_path, monkeypatch):
+    project = recollect.open(str(tmp_path))
+    for title in ("Jobs are rows", "Mail is sent by cron"):
+        project.save("decision", {"title": title, **DECISION_CONTENT})
+    whole = indexing.document
+    monkeypatch.setattr(indexing, "document", lambda record: 1 // 0 if "rows" in record.title else whole(record))
+
+    assert [hit.id for hit in project.search("jobs mail cron rows")] == ["mail-is-sent-by-cron"]
+    assert [(what, error[:17]) for _, what, error in failure_log.recent()] == [
+        ("index decisions/jobs-are-rows.json", "ZeroDivisionError")
+    ]

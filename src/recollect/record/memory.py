@@ -124,7 +124,7 @@ def decode(data: bytes, where: str) -> Any:
         reason = f"larger than {LARGEST_FILE:,} bytes"
     else:
         try:
-            value = json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant, parse_float=_finite)
+            value = _loads(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             reason = f"not UTF-8 (byte {error.start})"
         except RecursionError:
@@ -225,11 +225,11 @@ def _written(raw: object) -> bytes:
 
 
 def _obstacle(value: Any) -> str:
-    """Why no file can carry a value; empty if one can."""
+    """Why no file can carry a value, or no reader would take it; empty if there is no reason."""
     if _depth_exceeds(value, DEEPEST):
         return "nested too deeply"
     try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        _loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8").decode("utf-8"))
     except UnicodeEncodeError:
         return "holds half a surrogate pair, which no file can carry"
     except (TypeError, ValueError) as error:
@@ -250,6 +250,10 @@ def _items(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
+def _loads(text: str) -> Any:
+    return json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded)
+
+
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
@@ -259,3 +263,10 @@ def _finite(text: str) -> float:
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"{text[:40]} is too large a number")
     return number
+
+
+def _bounded(text: str) -> int:
+    # What needs more than 64 bits overflows in SQLite, in floats, and in most other programs that read JSON.
+    if len(text) > 20 or not -(2**63) <= int(text) < 2**63:
+        raise ValueError(f"{text[:40]} is too large a number")
+    return int(text)

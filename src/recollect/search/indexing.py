@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from recollect import coldstart
+from recollect import coldstart, failure_log
 from recollect.categories import BY_NAME
 from recollect.errors import RecollectError
 from recollect.freshness import anchors
@@ -105,16 +105,19 @@ class _Changes:
             return
         try:
             memory = self._store.read(path).memory
-        except RecollectError:
+            text, spots = document(memory), places(memory)
+            more = (memory.updated_at, _expiry(memory), _is_void(memory), summary_line.of(memory))
+            facts = (*more, anchors.compact(memory), pack_facts(memory))
+        except Exception as error:
+            # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
+            if not isinstance(error, RecollectError):
+                failure_log.leave(f"index {path}", f"{type(error).__name__}: {error}")
             self._execute(_INSERT, (path, *stamp, "", "", "", "", "broken", *[""] * 10))
             return
-        self._insert(path, stamp, memory)
-
-    def _insert(self, path: str, stamp: tuple[int, int], memory: Memory) -> None:
-        text = document(memory)
         values = (path, *stamp, memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        more = (memory.updated_at, _expiry(memory), _is_void(memory), summary_line.of(memory), anchors.compact(memory))
-        n = self._execute(_INSERT, (*values, *more, pack_facts(memory), *text)).lastrowid
+        self._insert(memory, self._execute(_INSERT, (*values, *facts, *text)).lastrowid, text, spots)
+
+    def _insert(self, memory: Memory, n: int | None, text: Document, spots: list[tuple[str, str, int]]) -> None:
         if self._index.has_words:
             self._execute(
                 f"INSERT INTO {_table(memory.record_status)} (rowid, title_terms, tag_terms, trigger_terms, body_terms)"
@@ -124,7 +127,7 @@ class _Changes:
         if memory.record_status == "active":
             self._count(text, 1)
         many = self._index.connection.executemany
-        many("INSERT INTO place VALUES (?, ?, ?, ?)", [(*place, n) for place in places(memory)])
+        many("INSERT INTO place VALUES (?, ?, ?, ?)", [(*spot, n) for spot in spots])
         links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
         links += [(old, memory.id) for old in memory.supersedes]
         many("INSERT INTO succession VALUES (?, ?, ?)", [(*link, n) for link in links])
@@ -197,7 +200,7 @@ def pack_facts(memory: Memory) -> str:
     """What a session's start weighs, as one text that `index.unpack_facts` reads."""
     files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
     # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
-    confidence = 2.0 if memory.confidence is None else round(memory.confidence * 3, 3)
+    confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
     branches = memory.scope.branches[:MOST_PATHS]
     return coldstart.dumps(
         [memory.times_updated + 1, confidence, files, branches, BY_NAME[memory.category].state(memory)]
