@@ -19,6 +19,9 @@ MOST_HASHED = 20_000_000
 _OWN_DIGEST = 32
 _SHA1 = 40
 _SKIP_WORKTREE = 0x40000000
+_DETAIL_LINES = 5
+"""Lines that describe a file in a listing; another number of them only takes longer to read."""
+
 _SUBMODULE, _LINK = b"160000", b"120000"
 _WORD = 0xFFFFFFFF
 """Git keeps 32 bits of a file's size and date."""
@@ -27,7 +30,6 @@ _WORD = 0xFFFFFFFF
 class _Entry(NamedTuple):
     """A file as the index has it."""
 
-    path: bytes
     mode: bytes
     blob: str
     is_merged: bool
@@ -44,51 +46,63 @@ def changed_paths(listing: bytes, root: str, deadline: float) -> tuple[list[str]
     The listing is that of `git ls-files --stage --debug -z`.
     """
     changed: dict[bytes, None] = {}
-    left, is_complete = MOST_HASHED, True
-    for entry in _entries(listing):
+    left, is_complete, folder = MOST_HASHED, True, os.path.join(os.fsencode(root), b"")
+    for line, path, details in _entries(listing):
         if time.monotonic() > deadline:
             return _texts(changed), False
-        path = os.path.join(os.fsencode(root), entry.path)
-        state, size = _compare(entry, path)
-        if state == "touched":
-            left -= size
+        try:
+            seen = os.lstat(folder + path)
+        except (OSError, ValueError):
+            seen = None
+        if seen and _is_untouched(line, details, seen):
+            continue
+        entry = _parse(line, details)
+        state = _compare(entry, seen)
+        if state == "touched" and seen:
+            left -= seen.st_size
             is_complete = is_complete and left >= 0
-            state = "changed" if left >= 0 and not _has_content(entry, path) else "same"
+            state = "changed" if left >= 0 and not _has_content(entry, folder + path) else "same"
         if state == "changed":
-            changed[entry.path] = None
+            changed[path] = None
     return _texts(changed), is_complete
 
 
 def all_paths(listing: bytes) -> list[str]:
     """Every file of an index."""
-    return _texts(dict.fromkeys(entry.path for entry in _entries(listing)))
+    return _texts(dict.fromkeys(path for _, path, _ in _entries(listing)))
 
 
 def _texts(paths: dict[bytes, None]) -> list[str]:
     return [path.decode("utf-8", "replace") for path in paths]
 
 
-def _entries(listing: bytes) -> Iterator[_Entry]:
-    """The entries of a listing: each path ends in NUL, and lines that begin with spaces describe it."""
+def _entries(listing: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Mode, blob and stage of each file of a listing, its path, which ends in NUL, and the lines that describe it."""
     parts = listing.split(b"\0")
-    for head, after in zip(parts, parts[1:]):
-        line = head
+    for before, details in zip(parts, parts[1:]):
+        # What describes the file before stands in lines that begin with spaces.
+        line = before.split(b"\n", _DETAIL_LINES)[-1] if before.startswith(b" ") else before
         while line.startswith(b" "):
             line = line.partition(b"\n")[2]
         words, _, path = line.partition(b"\t")
-        mode, blob, stage = (*words.split(), b"", b"", b"")[:3]
-        seconds, _, rest = _field(after, b"mtime: ").partition(b":")
-        moment = (int(seconds), int(rest or b"0")) if seconds.isdigit() else (-1, 0)
-        size, flags = _field(after, b"size: "), _field(after, b"flags: ")
-        yield _Entry(
-            path,
-            mode,
-            blob.decode("ascii", "replace"),
-            stage == b"0",
-            int(size or b"0"),
-            moment,
-            int(flags or b"0", 16),
-        )
+        yield words, path, details
+
+
+def _is_untouched(line: bytes, details: bytes, seen: os.stat_result) -> bool:
+    """Whether a file plainly is as the index has it: nearly all are, so this is all that is done for them."""
+    is_plain = line.startswith(b"100") and line.endswith(b" 0") and stat.S_ISREG(seen.st_mode)
+    moment = b"mtime: %d:%d\n" % divmod(seen.st_mtime_ns, 1_000_000_000)
+    return is_plain and moment in details and b"size: %d\t" % seen.st_size in details
+
+
+def _parse(line: bytes, details: bytes) -> _Entry:
+    mode, blob, stage = (*line.split(), b"", b"", b"")[:3]
+    seconds, _, rest = _field(details, b"mtime: ").partition(b":")
+    moment = (int(seconds), int(rest or b"0")) if seconds.isdigit() else (-1, 0)
+    size, flags = _field(details, b"size: "), _field(details, b"flags: ")
+    return _Entry(
+        mode, blob.decode("ascii", "replace"), stage == b"0", int(size or b"0"), moment, int(flags or b"0", 16)
+    )
 
 
 def _field(text: bytes, name: bytes) -> bytes:
@@ -96,24 +110,22 @@ def _field(text: bytes, name: bytes) -> bytes:
     return value if value.replace(b":", b"").isalnum() else b""
 
 
-def _compare(entry: _Entry, path: bytes) -> tuple[str, int]:
-    """`same`, `changed`, or `touched` where only the content can decide; and the size of the file."""
+def _compare(entry: _Entry, seen: os.stat_result | None) -> str:
+    """`same`, `changed`, or `touched` where only the content can decide."""
     if not entry.is_merged:
-        return "changed", 0
+        return "changed"
     if entry.mode == _SUBMODULE:
-        return "same", 0
-    try:
-        seen = os.lstat(path)
-    except (OSError, ValueError):
-        return "same" if entry.flags & _SKIP_WORKTREE else "changed", 0
+        return "same"
+    if seen is None:
+        return "same" if entry.flags & _SKIP_WORKTREE else "changed"
     if stat.S_ISLNK(seen.st_mode) != (entry.mode == _LINK) or stat.S_ISDIR(seen.st_mode):
-        return "changed", 0
+        return "changed"
     seconds, nanoseconds = divmod(seen.st_mtime_ns, 1_000_000_000)
     is_same_moment = seconds & _WORD == entry.moment[0] and entry.moment[1] in (0, nanoseconds)
     if seen.st_size & _WORD == entry.size:
-        return "same" if is_same_moment else "touched", seen.st_size
+        return "same" if is_same_moment else "touched"
     # Git notes no size for a file that was modified in the same moment as the index.
-    return "changed" if entry.size else "touched", seen.st_size
+    return "changed" if entry.size else "touched"
 
 
 def _has_content(entry: _Entry, path: bytes) -> bool:
