@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import suggestions
+from recollect import files
+from recollect.capture import inbox, suggestions
 from recollect.capture.inbox import Inbox
 from recollect.project import Project
 from recollect.session.ledger import Ledger
+from recollect.settings import load_settings
 from tests.hooks.conftest import ROOT, Answer, Hook, hook, project, run_hook
 
 __all__ = ["hook", "project"]
@@ -275,6 +277,89 @@ def test_a_session_has_one_summary_the_newest(hook, project, tmp_path):
 
     (draft,) = Inbox(project.store.root).drafts()
     assert "9 files" in draft.record.content["completed"][0]
+
+
+def plant(folder: Path) -> None:
+    """Whatever can lie in a folder that a stranger has filled."""
+    folder.mkdir(exist_ok=True)
+    os.mkfifo(folder / "fifo.json")
+    os.mkfifo(folder / "session-fifo.json")
+    (folder / "folder.json").mkdir()
+    (folder / "nowhere.json").symlink_to("/nowhere/at/all")
+    (folder / "out.json").symlink_to("/etc/passwd")
+    (folder / "zero.json").symlink_to("/dev/zero")
+    (folder / "link-to-fifo.json").symlink_to("fifo.json")
+    (folder / "session-loop.json").symlink_to("session-loop.json")
+    (folder / "empty.json").write_bytes(b"")
+    (folder / "deep.json").write_bytes(b"[" * 100_000)
+    (folder / "session-long.json").write_bytes(b'{"draft": {}, "record": {"title": "' + b"x" * 5_000_000)
+    with open(folder / "session-sparse.json", "wb") as file:
+        file.truncate(1_000_000_000)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no FIFOs")
+@pytest.mark.parametrize("event", ["pre_compact", "session_end"])
+def test_whatever_lies_in_the_inbox_the_summary_is_written(hook, project, tmp_path, event):
+    plant(Path(project.store.root, "inbox"))
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(work(5)), encoding="utf-8")
+
+    answer = hook(event, transcript_path=str(path))
+
+    assert (answer.code, answer.stdout, answer.stderr) == (0, b"", b"")
+    assert [draft.session for draft in Inbox(project.store.root).drafts()] == ["s1"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no FIFOs")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["inbox"], 0),
+        (["inbox", "fifo"], 1),
+        (["review", "--accept", "fifo"], 1),
+        (["review", "--accept", "zero"], 1),
+        (["review", "--merge", "link-to-fifo", "--into", "x"], 1),
+        (["review", "--reject", "fifo"], 0),
+        (["review", "--reject", "session-sparse"], 0),
+    ],
+)
+def test_no_command_waits_for_what_lies_in_the_inbox(project, arguments, code):
+    plant(Path(project.store.root, "inbox"))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect", *arguments, "--json"],
+        cwd=project.root,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        timeout=120,
+        check=False,
+    )
+
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_full_inbox_costs_a_bounded_number_of_files(project, tmp_path, monkeypatch):
+    folder = Path(project.store.root, "inbox")
+    folder.mkdir()
+    for number in range(20_000):
+        (folder / f"session-{number}.json").touch()
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(work(5)), encoding="utf-8")
+    opened = []
+    read = files.read
+    monkeypatch.setattr(files, "read", lambda name, most: opened.append(name) or read(name, most))
+
+    draft = inbox.draft_summary(
+        project=project.root,
+        store=project.store.root,
+        session="s1",
+        transcript_path=str(path),
+        settings=load_settings(project.store.root),
+    )
+
+    assert draft is not None and draft.name == "session-s1"
+    assert len(opened) < 300
 
 
 def test_summaries_nobody_looks_at_make_room(hook, project, tmp_path):

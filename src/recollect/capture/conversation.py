@@ -122,51 +122,42 @@ def _is_failure(message: Message) -> bool:
 class Conversation:
     """The speeches of a session's last messages, in order."""
 
-    __slots__ = (
-        "_acts",
-        "_messages",
-        "activity",
-        "edited_at",
-        "failed_at",
-        "is_whole",
-        "language",
-        "ran_at",
-        "speeches",
-    )
+    __slots__ = ("activity", "edited_at", "failed_at", "is_whole", "language", "ran_at", "speeches")
 
     def __init__(self, end: Ending) -> None:
         self.is_whole = end.is_whole
-        self._messages = messages = end.messages
-        self.activity = Activity(messages)
-        failures = (at for at, m in enumerate(messages) if m.kind == "tool_result" and _is_failure(m))
-        self._acts = [(at, message.name) for at, message in enumerate(messages) if message.kind == "tool_use"]
-        self.failed_at = next(failures, _NEVER)
-        self.ran_at = next((at for at, name in self._acts if name in SHELLS), _NEVER)
-        self.edited_at = next((at for at, name in self._acts if name in EDITORS), _NEVER)
-        texts = _read(messages)
+        self.activity = Activity(end.messages)
+        calls = [(at, message.name) for at, message in enumerate(end.messages) if message.kind == "tool_use"]
+        results = ((at, message) for at, message in enumerate(end.messages) if message.kind == "tool_result")
+        self.ran_at = next((at for at, name in calls if name in SHELLS), _NEVER)
+        self.edited_at = next((at for at, name in calls if name in EDITORS), _NEVER)
+        self.failed_at = next((at for at, message in results if _is_failure(message)), _NEVER)
+        texts = _read(end.messages)
         # The user's words decide: assistants answer in the user's language, but with much English in between.
-        own = [word for at, lines in texts if messages[at].role == "user" for line in lines for word in line.words]
+        own = [word for at in texts if end.messages[at].role == "user" for line in texts[at] for word in line.words]
         self.language = sentences.language_of(own)
-        vocabulary = {word for _, lines in texts for line in lines for word in line.words}
-        cues = Cues(sentences.load(self.language), vocabulary)
+        vocabulary = {word for lines in texts.values() for line in lines for word in line.words}
         self.speeches: list[Speech] = []
-        for at, split in texts:
-            tagged = [(sentence, cues.tags(sentence.words)) for sentence in split]
-            lines = [Line(sentence, tags, sentence.is_question or "question" in tags) for sentence, tags in tagged]
-            self._add(at, lines)
+        self._add_speeches(end.messages, texts, Cues(sentences.load(self.language), vocabulary))
 
-    def _add(self, at: int, lines: list[Line]) -> None:
-        messages = self._messages
-        by_user = messages[at].role == "user"
-        before = max((i for i in range(at) if messages[i].role == "user" and messages[i].kind == "text"), default=-1)
-        if not by_user and any(OURS in _command(message) for message in messages[before + 1 : at]):
-            # It speaks of what it has just saved.
-            return
-        opens_part = not self.is_whole and before < 0
-        corrects = by_user and any(ledger.corrects(line.sentence.raw) for line in lines)
-        is_grounded = opens_part or (bool(self._acts) and self._acts[0][0] < at)
-        acted = opens_part or any(before < act < at and name in {*SHELLS, *EDITORS} for act, name in self._acts)
-        self.speeches.append(Speech(by_user, lines, at, len(self.speeches), corrects, is_grounded, acted))
+    def _add_speeches(self, messages: Sequence[Message], texts: dict[int, list[Sentence]], cues: Cues) -> None:
+        """All in one pass, as what was done before a speech belongs to it."""
+        opens_part = not self.is_whole
+        has_used = has_acted = has_saved = False
+        for at, message in enumerate(messages):
+            by_user = message.role == "user"
+            if message.kind == "tool_use":
+                has_used = True
+                has_acted = has_acted or message.name in SHELLS or message.name in EDITORS
+                has_saved = has_saved or OURS in _command(message)
+            # What an assistant says after it has saved a record is about that record.
+            if at in texts and (by_user or not has_saved):
+                lines = [_line(sentence, cues) for sentence in texts[at]]
+                corrects = by_user and any(ledger.corrects(sentence.raw) for sentence in texts[at])
+                tools = (has_used or opens_part, has_acted or opens_part)
+                self.speeches.append(Speech(by_user, lines, at, len(self.speeches), corrects, *tools))
+            if message.kind == "text" and by_user:
+                opens_part = has_acted = has_saved = False
 
     def asked(self, speech: Speech) -> Speech | None:
         """The assistant's speech right before a speech."""
@@ -199,10 +190,15 @@ class Conversation:
         return any(near.by_user and near.has("wrap_up") for near in self.around(speech))
 
 
-def _read(messages: Sequence[Message]) -> list[tuple[int, list[Sentence]]]:
-    """The texts as far back as there is room, each with its place among the messages."""
+def _line(sentence: Sentence, cues: Cues) -> Line:
+    tags = cues.tags(sentence.words)
+    return Line(sentence, tags, sentence.is_question or "question" in tags)
+
+
+def _read(messages: Sequence[Message]) -> dict[int, list[Sentence]]:
+    """The sentences of texts as far back as there is room, by their places among the messages."""
     room = {"user": _MOST_READ, "assistant": _MOST_READ}
-    texts = []
+    texts = {}
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if message.kind != "text" or room.get(message.role, 0) <= 0:
@@ -214,5 +210,5 @@ def _read(messages: Sequence[Message]) -> list[tuple[int, list[Sentence]]]:
         read = [sentence for sentence, end in zip(split, [0, *ends]) if end < room[message.role]]
         if read:
             room[message.role] -= ends[len(read) - 1]
-            texts.append((at, read))
-    return texts[::-1]
+            texts[at] = read
+    return texts

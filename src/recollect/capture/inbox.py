@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import islice
 from typing import Any, Union
 
 from recollect import failure_log, files, paths, timestamps
@@ -26,6 +27,10 @@ from recollect.text import cut
 
 _SUMMARY_PREFIX = "session-"
 _TEXTS = ("made_at", "session", "offer", "updates", "supersedes")
+_MOST_READ = 100
+"""Drafts that a hook reads: what a session has drafted is among the newest."""
+
+_MOST_FILES = 100_000
 _MOST_NAMED = 12
 """Files that a summary names."""
 
@@ -112,6 +117,20 @@ class Inbox:
 
     def drafts(self) -> list[Draft]:
         return [draft for draft in self.scan() if isinstance(draft, Draft)]
+
+    def newest(self, most: int, prefix: str = "") -> list[Draft]:
+        """The drafts written last, newest first; no more than `most` files are read, whatever lies there."""
+        try:
+            with os.scandir(files.inside(self.root, paths.INBOX)) as entries:
+                written = [
+                    (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name[:-5])
+                    for entry in islice(entries, _MOST_FILES)
+                    if entry.name.endswith(".json") and entry.name.startswith(prefix)
+                ]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        drafts = (self.find(name) for _, name in sorted(written, reverse=True)[:most])
+        return [draft for draft in drafts if isinstance(draft, Draft)]
 
     def names(self) -> list[str]:
         try:
@@ -204,12 +223,12 @@ def _summary(activity: Activity, goal: str, left: list[str], project: str) -> di
 
 def _has_better(box: Inbox, session: str) -> bool:
     """Whether the agent has drafted a summary of this session itself."""
-    drafts = (draft for draft in box.drafts() if draft.session == session and not draft.is_machine_made)
+    drafts = (draft for draft in box.newest(_MOST_READ) if draft.session == session and not draft.is_machine_made)
     return any(draft.record.category == "session_summary" for draft in drafts)
 
 
 def _drop_older(box: Inbox, most: int) -> None:
     """Machine-made summaries that nobody looked at make room for newer ones."""
-    drafts = [draft for draft in box.drafts() if draft.is_machine_made and draft.name.startswith(_SUMMARY_PREFIX)]
-    for draft in drafts[: max(len(drafts) - most, 0)]:
+    drafts = [draft for draft in box.newest(most + _MOST_READ, _SUMMARY_PREFIX) if draft.is_machine_made]
+    for draft in drafts[most:]:
         box.drop(draft.name)

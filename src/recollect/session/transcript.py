@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 TAIL = 400_000
 LONGEST_LINE = 200_000
+_SHORTEST_LINE = 20
+"""Bytes: no entry of a conversation is shorter."""
+
 _MACHINE = (
     "<task-notification",
     "<system-reminder",
@@ -36,6 +39,10 @@ _MACHINE = (
 )
 _DISTINCT = 40
 """Characters from which a text that occurs in another counts as the same message."""
+
+_COMPARED = 200
+_LONGEST_ADDED = 20_000
+"""Characters of a message that the transcript lacks; triage reads fewer."""
 
 _INJECTED = ("memory-context", "system-reminder")
 
@@ -88,13 +95,16 @@ class Ending(NamedTuple):
     def with_missing(self, role: str, texts: Sequence[str]) -> Ending:
         """The same with what was said but is not here: not written down yet, or further back than this part."""
         present = [message.text for message in self.messages if message.role == role and message.kind == "text"]
-        missing = [
-            Message(role, "text", text)
-            for text in texts
-            if text and not any(text in other or (len(other) >= _DISTINCT and other in text) for other in present)
-        ]
+        added = (text[:_LONGEST_ADDED] for text in texts if text)
+        missing = [Message(role, "text", text) for text in added if not any(_is_same(text, each) for each in present)]
         is_before = role == "user" and not self.is_whole
         return self._replace(messages=[*missing, *self.messages] if is_before else [*self.messages, *missing])
+
+
+def _is_same(text: str, other: str) -> bool:
+    """Whether one of two texts has the beginning of the other in it."""
+    # Before Python 3.10 a search takes up to the product of the two lengths.
+    return text[:_COMPARED] in other or (len(other) >= _DISTINCT and other[:_COMPARED] in text)
 
 
 def ending(path: str, most: int) -> Ending:
@@ -144,10 +154,10 @@ def tail(path: str, size: int) -> tuple[list[bytes], bool]:
         with open(files.open_regular(path, os.O_RDONLY), "rb") as file:
             start = max(os.fstat(file.fileno()).st_size - size, 0)
             file.seek(start)
-            lines = file.read(size).split(b"\n")
+            lines = file.read(size).split(b"\n")[1 if start else 0 :]
     except (OSError, ValueError):
         return [], True
-    return (lines[1:] if start else lines), not start
+    return [line for line in lines if len(line) >= _SHORTEST_LINE], not start
 
 
 def _is_typed(message: Message) -> bool:

@@ -1,0 +1,128 @@
+"""Whatever an agent or a transcript says is read in time that grows no faster than its length.
+
+The cost is counted in CPU time, against that of plain talk of a twentieth of the length: no clock on the wall.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+
+import pytest
+
+from recollect import text as text_module
+from recollect.capture import conversation, features, sentences, suggestions, triage
+from recollect.session import ledger, sessions, transcript
+from recollect.session.transcript import Ending, Message
+
+SIZE = 1_000_000
+PLAIN = "We decided to go with Postgres, because Redis lost sessions. Then run `make check` again.\n"
+SMALL = PLAIN * (SIZE // 20 // len(PLAIN))
+PIECES = [
+    "<memory-context></memory-context>", "<memory-context>", "</memory-context>", "<system-reminder", "<",
+    ". ", "? ", "e.g. ", "`", "`a. b` ", '"', '"a. b" ', "“", "„a. b“ ", "```\n", "- ", "\n", " ", "(", "0", "1 ",
+    "no, ", "use a ", "we ", "# of # ", "a'", "''", "\u2019", "ß", "\ud800", "\0", "{", '{"', "[", "\\", "recollect ",
+]  # fmt: skip
+READERS = {
+    "text.sentences": text_module.sentences,
+    "text.escape": text_module.escape,
+    "text.tokens": text_module.tokens,
+    "text.cut": lambda text: text_module.cut(text, 300),
+    "transcript.without_blocks": transcript.without_blocks,
+    "transcript.is_machine_turn": transcript.is_machine_turn,
+    "transcript.wants_silence": transcript.wants_silence,
+    "transcript.entry": lambda text: transcript.entry(b"{" + text.encode("utf-8", "replace"), 2 * SIZE),
+    "ledger.is_correction": ledger.is_correction,
+    "ledger.corrects": ledger.corrects,
+    "ledger.stamp": ledger.stamp,
+    "ledger.exists": ledger.exists,
+    "sessions.mangled": sessions.mangled,
+    "sentences.split": sentences.split,
+    "suggestions.keys": lambda text: suggestions.keys([text]),
+    "triage.is_said_in": lambda text: triage.is_said_in(text, [text]),
+    "triage.findings": lambda text: triage.findings(_ending(text), lambda category: 0.0),
+    "triage.leftovers": lambda text: triage.leftovers(_ending(text)),
+    "conversation.Conversation": lambda text: conversation.Conversation(_ending(text)),
+    "transcript.Ending": lambda text: _ending(text).with_missing("assistant", [text, text[1:], "x" + text]),
+}
+ELSEWHERE = {
+    "text": set(),
+    "transcript": {"first_prompt", "last_prompts", "last_lines", "tail", "ending", "messages", "Message"},
+    "ledger": {"Ledger", "prune"},
+    "sessions": {"Prompt", "Session", "folders", "recent", "read"},
+    "sentences": {"Sentence", "Cues", "language_of", "load"},
+    "suggestions": {"Suggestion", "suggest", "is_new", "note", "read", "add", "find", "were_made", "count"},
+    "triage": {"Finding", "Model", "default_threshold", "best", "candidates", "may_count"},
+    "conversation": {"Line", "Speech", "Activity"},
+    "features": {"of_speech", "of_line"},
+}
+"""Public names that take no text of a stranger, take it from those above, or read a transcript (tested below)."""
+
+MODULES = [text_module, transcript, ledger, sessions, sentences, suggestions, triage, conversation, features]
+
+
+def _ending(text: str) -> Ending:
+    messages = [Message("user", "text", text), Message("assistant", "text", text), Message("user", "text", text)]
+    return Ending(messages, is_whole=False)
+
+
+def cost(read, text: str) -> float:
+    """Seconds of CPU."""
+    start = time.process_time()
+    read(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_hostile_text_costs_what_its_length_does(name):
+    read = READERS[name]
+    read(PLAIN)
+    # A twentieth of the length; and a text of full stops alone has thirty times as many sentences as plain talk.
+    # Below a third of a millisecond a measurement is noise. What is quadratic exceeds this a hundred times.
+    limit = 20 * 30 * max(cost(read, SMALL), 0.0003)
+
+    slow = [piece for piece in PIECES if cost(read, piece * (SIZE // len(piece))) > limit]
+
+    assert slow == []
+
+
+@pytest.mark.parametrize(
+    "piece", ["<memory-context></memory-context>", ". ", '"a. b" ', "\n", "{\n", "{}\n", "we ", "no. "]
+)
+def test_a_transcript_of_hostile_lines_costs_a_bounded_amount(tmp_path, piece):
+    path = tmp_path / "t.jsonl"
+
+    def read(text: str) -> None:
+        entry = {"type": "user", "message": {"content": text[:150_000]}}
+        path.write_text("\n".join([json.dumps(entry)] * 20 + [text]), encoding="utf-8", errors="replace")
+        start = time.process_time()
+        end = transcript.ending(str(path), 200).with_missing("user", [text])
+        triage.findings(end)
+        triage.leftovers(Ending(transcript.messages(str(path)), is_whole=False))
+        transcript.first_prompt(str(path))
+        transcript.last_prompts(str(path))
+        read.cost = time.process_time() - start
+
+    read(PLAIN * 1_000)
+    limit = 30 * max(read.cost, 0.005)
+    read(piece * (SIZE // len(piece)))
+
+    assert read.cost <= limit
+
+
+def test_every_public_name_is_tried_or_named_as_needless():
+    missing = []
+    for module in MODULES:
+        short = module.__name__.rpartition(".")[2]
+        own = {
+            name
+            for name, value in vars(module).items()
+            if not name.startswith("_")
+            and (inspect.isfunction(value) or inspect.isclass(value))
+            and value.__module__ == module.__name__
+        }
+        tried = {name.partition(".")[2] for name in READERS if name.startswith(f"{short}.")}
+        missing += [f"{short}.{name}" for name in own - tried - ELSEWHERE[short]]
+
+    assert missing == []
