@@ -18,6 +18,8 @@ _MOST_PROBLEMS = 100
 """A config of a million bytes could hold a hundred thousand misspelt keys; nobody reads more than these."""
 
 _LARGEST_FILE = 1_000_000
+WHOLE_FILE = "(whole file)"
+"""The key of a problem that concerns all of a config file."""
 
 
 class Setting(NamedTuple):
@@ -217,9 +219,9 @@ def load_settings(store_root: str, user_root: str | None = None) -> Settings:
     settings = Settings()
     user_root = paths.user_store() if user_root is None else user_root
     if user_root:
-        _load_file(settings, os.path.join(user_root, paths.CONFIG), trusted=_is_the_users(user_root, store_root))
+        _load_file(settings, user_root, trusted=_is_the_users(user_root, store_root))
     if store_root and store_root != user_root:
-        _load_file(settings, os.path.join(store_root, paths.CONFIG), trusted=False)
+        _load_file(settings, store_root, trusted=False)
     return settings
 
 
@@ -230,16 +232,20 @@ def _is_the_users(user_root: str, store_root: str) -> bool:
     return not paths.is_within(os.path.dirname(os.path.dirname(store_root)), user_root)
 
 
-def _load_file(settings: Settings, file: str, trusted: bool) -> None:
+def _load_file(settings: Settings, root: str, trusted: bool) -> None:
+    file = os.path.join(root, paths.CONFIG)
+    if os.path.islink(file) and not paths.is_within(root, file):
+        settings.problems.append(Problem(file, WHOLE_FILE, "is a link that leads out of the store"))
+        return
     try:
-        raw = coldstart.loads(files.read(file, _LARGEST_FILE).decode("utf-8-sig"))
+        raw = coldstart.loads(files.read_inside(root, paths.CONFIG, _LARGEST_FILE).decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return
     except (OSError, ValueError) as error:
-        settings.problems.append(Problem(file, "(whole file)", f"cannot be read: {error}"))
+        settings.problems.append(Problem(file, WHOLE_FILE, f"cannot be read: {error}"))
         return
     if not isinstance(raw, dict):
-        settings.problems.append(Problem(file, "(whole file)", "must be a JSON object"))
+        settings.problems.append(Problem(file, WHOLE_FILE, "must be a JSON object"))
         return
     values: dict[str, object] = {}
     _flatten(raw, "", values, depth=0)

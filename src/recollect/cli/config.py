@@ -111,7 +111,7 @@ def _change(store: Store, key: str, value: object) -> Answer:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        raw = json.loads(files.read(path, _LARGEST).decode("utf-8-sig"))
+        raw = json.loads(files.read_inside(*os.path.split(path), _LARGEST).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ from typing import Union
 
 from recollect import files, paths, timestamps
 from recollect.doctor import Finding
+from recollect.errors import UnsafePath
 from recollect.git import git_files
 from recollect.record import memory, schema, secrets
 from recollect.record.memory import Memory
@@ -100,15 +101,15 @@ def _broken(store: Store, broken: Broken) -> Finding:
     fix = broken.error.fix
     if ": schema_version: " in broken.error.message:
         fix = f"update Recollect if a newer one wrote {broken.path}; otherwise give it the schema_version 1.0"
-    if _has_conflict_markers(os.path.join(store.root, broken.path)):
+    if _has_conflict_markers(store.root, broken.path):
         fix = f"choose between the versions git left in {broken.path}, delete its markers, then git add it"
     return Finding("error", "records", broken.error.message, fix)
 
 
-def _has_conflict_markers(path: str) -> bool:
+def _has_conflict_markers(root: str, path: str) -> bool:
     try:
-        return b"\n<<<<<<< " in b"\n" + files.read(path, memory.LARGEST_FILE)
-    except OSError:
+        return b"\n<<<<<<< " in b"\n" + files.read_inside(root, path, memory.LARGEST_FILE)
+    except (OSError, UnsafePath):
         return False
 
 

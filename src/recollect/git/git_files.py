@@ -60,9 +60,9 @@ def _read_if_possible(root: str, name: str) -> str:
 
 def _read(root: str, name: str) -> str:
     """The text of a git file; a link out of the store is refused, or its target would end up in the repository."""
-    full = files.inside(root, name)
+    full = os.path.join(root, name)
     try:
-        return files.read(full, _LARGEST).decode("utf-8", "surrogateescape")
+        return files.read_inside(root, name, _LARGEST).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from recollect import files, paths
+from recollect.errors import UnsafePath
 from recollect.record.memory import Memory
 from recollect.record.sanitize import one_line
 
@@ -56,10 +57,10 @@ def differences(root: str, memories: Iterable[Memory]) -> list[str]:
 
 
 def read(root: str) -> str:
-    """The page of a store as it is on disk; empty if it is missing or unreadable."""
+    """The page of a store as it is on disk; empty if it is missing, unreadable, or a link out."""
     try:
-        data = files.read(os.path.join(root, paths.INDEX_MD), _LARGEST)
-    except OSError:
+        data = files.read_inside(root, paths.INDEX_MD, _LARGEST)
+    except (OSError, UnsafePath):
         return ""
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 

@@ -59,7 +59,7 @@ def _steps(root: str) -> dict[str, list[str]]:
     if os.path.islink(file) or not os.path.isfile(file):
         return {}
     try:
-        steps = json.loads(files.read(file, _LARGEST).decode("utf-8"))
+        steps = json.loads(files.read_inside(root, _NAME, _LARGEST).decode("utf-8"))
     except OSError as error:
         raise Unwritable(f"cannot read {file}: {error.strerror}", fix=f"chmod u+rw {file}") from error
     except (ValueError, RecursionError):
@@ -83,13 +83,14 @@ def _is_ours(root: str, path: str, step: object) -> bool:
 
 def _state(root: str, path: str) -> str:
     """A fingerprint of what a file holds now; empty if there is none."""
-    full = os.path.join(root, path)
     try:
-        return coldstart.digest(files.read(full, memory.LARGEST_FILE + 1))
+        return coldstart.digest(files.read_inside(root, path, memory.LARGEST_FILE + 1))
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise Unwritable(f"cannot read {full}: {error}", fix="check what it is, and its permissions") from error
+        raise Unwritable(
+            f"cannot read {os.path.join(root, path)}: {error}", fix="check what it is, and its permissions"
+        ) from error
 
 
 def _make(path: str, text: str | None) -> None:

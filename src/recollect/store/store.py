@@ -92,10 +92,9 @@ class Store:
 
     def read(self, path: str) -> Entry:
         """The record at a relative path; BadRecord or UnsafePath if there is none to be had."""
-        full = files.inside(self.root, path)
         shown = path if path.isprintable() else repr(path)
         try:
-            data = files.read(full, memory.LARGEST_FILE + 1)
+            data = files.read_inside(self.root, path, memory.LARGEST_FILE + 1)
         except FileNotFoundError:
             raise NotFound(f"no record at {shown}", fix="recollect list") from None
         except OSError as error:
