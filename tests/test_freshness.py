@@ -68,7 +68,7 @@ def test_a_change_says_how_often_and_since_when(project: GitProject) -> None:
 
     verdict = judged(project.root, record)
 
-    assert (verdict.state, verdict.commits, verdict.last, verdict.day) == ("drifted", 3, last, "2026-03-05")
+    assert (verdict.state, verdict.commits, verdict.last, verdict.day) == ("changed", 3, last, "2026-03-05")
     assert told(project.root, record) == ("verify: `src/auth.py` changed 3 times since 2026-03-01", False)
 
 
@@ -144,7 +144,7 @@ def test_a_rename_made_by_a_merge_is_found(project: GitProject) -> None:
 
     verdict = judged(project.root, record)
 
-    assert (verdict.state, verdict.now) == ("drifted", "src/login.py")
+    assert (verdict.state, verdict.now) == ("changed", "src/login.py")
     assert verdict.commits >= 1
 
 
@@ -171,7 +171,7 @@ def test_a_commit_nobody_knows_still_gives_a_verdict(project: GitProject) -> Non
 
     verdict = judged(project.root, record._replace(anchors=(stranger,)))
 
-    assert (verdict.state, verdict.commits) == ("drifted", -1)
+    assert (verdict.state, verdict.commits) == ("changed", -1)
 
 
 def test_a_project_inside_a_repository_is_followed_by_its_own_paths(project: GitProject) -> None:
@@ -231,7 +231,7 @@ def test_an_unchanged_symbol_is_fresh_in_a_changed_and_renamed_file(project: Git
     project.write("src/login.py", text.replace("return 1\n", "return 2\n", 1))
     project.commit()
 
-    assert judged(project.root, record).state == "drifted"
+    assert judged(project.root, record).state == "changed"
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_commit_that_is_not_one_never_reaches_a_command_line(project: GitProje
     evil = f"--output={tmp_path}/written"
     record = Memory("decision", "x", "X", {}, anchors=(Anchor("src/auth.py", blob="a" * 40, commit=evil),))
 
-    assert judged(project.root, record).state == "drifted"
+    assert judged(project.root, record).state == "changed"
     assert not (tmp_path / "written").exists()
 
 
@@ -477,7 +477,7 @@ class TestCommands:
         saved.write("src/login.py", BODY + "more\n")
         saved.commit()
 
-        assert self.states(saved, capsys) == {"drifted": 1, "unanchored": 1}
+        assert self.states(saved, capsys) == {"changed": 1, "unanchored": 1}
         assert main(["reanchor", "login-in-one-place", "--project", str(saved.root)]) == 0
         assert capsys.readouterr().out == (
             "confirmed .claude/memory/preferences/login-in-one-place.json: anchored to 1 file\n"
@@ -506,8 +506,8 @@ class TestCommands:
         assert main(["freshness", "--stale", "--project", str(saved.root)]) == 0
 
         lines = capsys.readouterr().out.splitlines()
-        assert lines[0] == f"login-in-one-place\tsrc/auth.py\tdrifted\t1 commit, last {last[:10]} on 2026-03-03"
-        assert lines[-1] == "1 drifted, 1 unanchored"
+        assert lines[0] == f"login-in-one-place\tsrc/auth.py\tchanged\t1 commit, last {last[:10]} on 2026-03-03"
+        assert lines[-1] == "1 changed, 1 unanchored"
 
     def test_the_users_store_has_no_files_to_look_at(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (home / ".claude" / "memory").mkdir(parents=True)

@@ -44,9 +44,9 @@ def test_verdicts_equal_the_truth_that_git_tells(tmp_path: Path, seed: int) -> N
     truth = {number: _truth(project, history, anchor, at) for number, (anchor, at) in enumerate(taken)}
 
     assert len(taken) > 150
-    assert {state: sum(t.state == state for t in truth.values()) > 10 for state in ("fresh", "drifted", "missing")} == {
+    assert {state: sum(t.state == state for t in truth.values()) > 10 for state in ("fresh", "changed", "missing")} == {
         "fresh": True,
-        "drifted": True,
+        "changed": True,
         "missing": True,
     }
     assert sum(t.now != taken[number][0].path and t.state != "missing" for number, t in truth.items()) > 10
@@ -169,7 +169,7 @@ def _truth(project: GitProject, history: list[tuple[str, list[Difference]]], anc
         return Truth("missing", "", len(touched), last)
     if project.git("hash-object", path) == anchor.blob:
         return Truth("fresh", path, 0, "")
-    return Truth("drifted", path, len(touched), last)
+    return Truth("changed", path, len(touched), last)
 
 
 def _blob_at(project: GitProject, commit: str, path: str) -> str:

@@ -94,14 +94,14 @@ def _evidence(store: Store, entries: list[Entry]) -> Evidence:
     uses = _uses(store, entries)
     if not anchors.root_of(store.root):
         return Evidence(uses=uses)
-    states: dict[str, dict[str, str]] = {check.DRIFTED: {}, check.MISSING: {}}
+    states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
     for looked in freshness.check_all(store, watched(current, "looking at files")):
         for state, messages in states.items():
             changes = [check.sentence(each) for each in looked.verdicts if each.state == state]
             if changes:
                 messages[looked.entry.memory.id] = "; ".join(changes[:3])
-    return Evidence(drifted=states[check.DRIFTED], missing=states[check.MISSING], uses=uses)
+    return Evidence(drifted=states[check.CHANGED], missing=states[check.MISSING], uses=uses)
 
 
 def _uses(store: Store, entries: list[Entry]) -> dict[str, int] | None:

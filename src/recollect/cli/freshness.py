@@ -19,7 +19,7 @@ from recollect.store.store import Entry, Store
 
 PATIENCE = 600.0
 UNANCHORED = "unanchored"
-_COLOURS = {check.FRESH: "green", check.DRIFTED: "yellow", check.MISSING: "red"}
+_COLOURS = {check.FRESH: "green", check.CHANGED: "yellow", check.MISSING: "red"}
 
 
 class Checked(NamedTuple):
@@ -116,7 +116,7 @@ def _rows(checked: Checked) -> list[tuple[str, str, str, str]]:
 
 def _since(each: Verdict) -> str:
     parts = [f"now {each.now}"] if each.is_moved else []
-    if each.state == check.DRIFTED:
+    if each.state == check.CHANGED:
         counts = {-1: "changed", 0: "changed, not committed", 1: "1 commit"}
         parts.append(counts.get(each.commits, f"{each.commits} commits"))
     if each.last:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from recollect.git.repository import Repository
 
-FRESH, DRIFTED, MISSING, UNKNOWN = "fresh", "drifted", "missing", "unknown"
+FRESH, CHANGED, MISSING, UNKNOWN = "fresh", "changed", "missing", "unknown"
 PATIENCE = 0.5
 """Seconds that git may take in all while a hook waits, and as many of our own time for comparing content."""
 
@@ -67,7 +67,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        return self.state in (DRIFTED, MISSING)
+        return self.state in (CHANGED, MISSING)
 
 
 class Freshness:
@@ -131,7 +131,7 @@ class Freshness:
     def _ask_git(self, anchor: IndexedAnchor, data: bytes | None) -> tuple[Verdict, bool]:
         from recollect.freshness import git_history
 
-        head, state = self.head, MISSING if data is None else DRIFTED
+        head, state = self.head, MISSING if data is None else CHANGED
         if not self._repository:
             return Verdict(anchor, state, anchor.path), True
         if not head or (data is not None and head == anchor.commit):
@@ -164,9 +164,8 @@ class VerdictCache:
         if len(parts) != 8 or not parts[4].lstrip("-").isdecimal():
             return None
         _, stamp, head, state, commits, last, day, now = parts
-        return (
-            (head, Verdict(anchor, state, now, int(commits), last, day)) if stamp == self._stamp(anchor, now) else None
-        )
+        is_valid = state in (FRESH, CHANGED, MISSING) and stamp == self._stamp(anchor, now)
+        return (head, Verdict(anchor, state, now, int(commits), last, day)) if is_valid else None
 
     def add(self, head: str, verdict: Verdict) -> None:
         """Remember a verdict, unless the file is so new that it could change unseen."""

@@ -12,7 +12,7 @@ import time
 from recollect.coldstart import NamedTuple
 from recollect.errors import UnsafePath
 from recollect.freshness import project_files
-from recollect.freshness.check import DRIFTED, FRESH, MISSING, IndexedAnchor, Verdict
+from recollect.freshness.check import CHANGED, FRESH, MISSING, IndexedAnchor, Verdict
 from recollect.git import work_tree
 from recollect.git.repository import Repository, is_commit
 
@@ -68,7 +68,7 @@ def verdict(
         return Verdict(anchor, FRESH, now), True
     last = steps[-1] if steps else Step("", "")
     commits = -1 if steps is None else len(steps)
-    state = DRIFTED if now else MISSING
+    state = CHANGED if now else MISSING
     is_committed = bool(now) and data is not None and work_tree.has_id(data, last.after)
     return Verdict(anchor, state, now or anchor.path, commits, last.commit, last.day), is_committed
 

@@ -125,7 +125,7 @@ RECORD: tuple[Field, ...] = (
             ),
             most=100,
         ),
-        "The state of its files when it was saved, to notice drift.",
+        "The state of its files when it was saved, to notice changes.",
     ),
     Field("origin", Choice(("user", "agent", "import", "tool")), "Who wrote it."),
     Field("source", Text(1_000), "Where it came from: a session, a file, a quotation."),
