@@ -8,7 +8,7 @@ import time
 from recollect import coldstart, paths, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.digest import selection, work_context
-from recollect.digest.candidates import Entries, lessons, store_records
+from recollect.digest.candidates import Entries, Records, lessons
 from recollect.digest.render import Page, render
 from recollect.state_file import StateFile
 
@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from recollect.digest.candidates import Records
     from recollect.digest.selection import Candidate, Pick
     from recollect.digest.work_context import WorkContext
     from recollect.settings import Settings
@@ -85,15 +84,15 @@ def _stores(store: str, user_store: str, settings: Settings, branch: str) -> lis
     now = timestamps.now()
     places = ((store, paths.PROJECT_SOURCE, True), (user_store, paths.USER_SOURCE, False))
     return [
-        store_records(root, source, settings, is_local=is_local, branch=branch, now=now)
+        Records(root, source, settings, is_local=is_local, branch=branch, now=now)
         for root, source, is_local in places
         if root
     ]
 
 
 def _choose(empty: Digest, entries: Sequence[Entries], limit: int) -> Digest:
-    candidates = [candidate for source in entries for candidate in source.candidates]
     scores, digest = _relevance(empty, entries)
+    candidates = [candidate for source in entries for candidate in source.candidates]
     ranked = selection.rank(candidates, scores, digest.weight)
     left_off = _left_off(ranked)
     if not digest.context.query and not left_off:
@@ -102,7 +101,7 @@ def _choose(empty: Digest, entries: Sequence[Entries], limit: int) -> Digest:
     pinned = [*left_off, *urgent]
     pool = _distinct([*pinned, *(pick for pick in ranked if _is_eligible(pick))])
     rest = selection.choose(pool, limit, pinned)[len(pinned) :]
-    more = len(candidates) - len(pinned) - len(rest)
+    more = sum(source.total for source in entries) - len(pinned) - len(rest)
     return digest._replace(left_off=left_off, urgent=urgent, rest=rest, more=more)
 
 
