@@ -1,10 +1,10 @@
-"""Where the entries of a digest come from: the stores, by way of their index, and the knowledge banks."""
+"""The records that a digest may show, read from the index of their store."""
 
 from __future__ import annotations
 
 import os
 
-from recollect import paths, timestamps
+from recollect import timestamps
 from recollect.categories import BY_NAME
 from recollect.digest import selection
 from recollect.digest.selection import Candidate
@@ -24,23 +24,7 @@ _IS_CURRENT = "status = 'active' AND NOT void AND id NOT IN (SELECT old FROM suc
 _COLUMNS = "SELECT n, path, category, title, updated_at, expires, essence, facts FROM record"
 
 
-class Entries:
-    """The candidates of one source, and how to score them against the work."""
-
-    def __init__(self, candidates: list[Candidate]) -> None:
-        self.candidates = candidates
-
-    @property
-    def total(self) -> int:
-        """How many entries the source has, candidates or not."""
-        return len(self.candidates)
-
-    def scores(self, text: str) -> dict[str, float]:
-        """Relevance by key; `selection.Unavailable` without FTS5."""
-        return selection.relevance_of_texts(self.candidates, text)
-
-
-class Records(Entries):
+class Records:
     """The current records of one store: nothing retired, replaced, void, expired, or for another branch."""
 
     def __init__(self, root: str, source: str, settings: Settings, *, is_local: bool, branch: str, now: str) -> None:
@@ -53,16 +37,18 @@ class Records(Entries):
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
         rows = f"{_COLUMNS} WHERE {_IS_CURRENT} ORDER BY updated_at DESC LIMIT {MOST_RECORDS}"
         self._by_number = self._read(rows)
-        super().__init__(list(self._by_number.values()))
+        self.candidates = list(self._by_number.values())
 
     @property
     def total(self) -> int:
+        """How many current records the store has, candidates or not."""
         if len(self.candidates) < MOST_RECORDS:
             return len(self.candidates)
         (count,) = self._index.connection.execute(f"SELECT count(*) FROM record WHERE {_IS_CURRENT}").fetchone()
         return int(count)
 
     def scores(self, text: str) -> dict[str, float]:
+        """Relevance by key; `selection.Unavailable` without FTS5."""
         scores = selection.relevance_of_records(self._index, text, MOST_RECORDS)
         missing = [str(n) for n in scores if n not in self._by_number] if self.total > len(self.candidates) else []
         if missing:
@@ -98,15 +84,6 @@ class Records(Entries):
                 key, category, title, essence, place, self._is_local, observations, confidence, updated, files, urgency
             )
         return candidates
-
-
-def lessons(project: str) -> Entries:
-    """The entries of the knowledge banks, the project's own and the user's."""
-    if not any(map(os.path.isdir, paths.knowledge_banks(project))):
-        return Entries([])
-    from recollect.digest import knowledge_bank
-
-    return Entries(knowledge_bank.lessons(project))
 
 
 def _oldest(days: int, now: str) -> str:
