@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 FRESH, CHANGED, MISSING, UNKNOWN = "fresh", "changed", "missing", "unknown"
 PATIENCE = 0.5
-"""Seconds that git may take in all while a hook waits, and as many of our own time for comparing content."""
+"""Seconds that git may take in all while a hook waits."""
+
+CPU_SHARE = 0.4
+"""Of these seconds, the share that may be spent on comparing content: 0.2 s in a hook."""
 
 MOST_ANCHORS = 12
 """Anchors of one record that a hook checks."""
@@ -117,7 +120,7 @@ class Freshness:
         from recollect.errors import UnsafePath
         from recollect.freshness import project_files
 
-        self._most_cpu = self._most_cpu or time.process_time() + self._patience
+        self._most_cpu = self._most_cpu or time.process_time() + self._patience * CPU_SHARE
         if time.process_time() > self._most_cpu:
             return Verdict(anchor, UNKNOWN, anchor.path, reason="not checked: no time was left"), False
         try:

@@ -44,7 +44,8 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
 def relative(project: str, file: str) -> str:
     """The path of a file within a project, with slashes; empty if it lies elsewhere."""
     full = os.path.join(project, file)
-    if not paths.is_within(project, full):
+    # A name with bytes that are no text is in no record, and SQLite would refuse it.
+    if not paths.is_within(project, full) or full != full.encode("utf-8", "replace").decode():
         return ""
     return os.path.realpath(full)[len(os.path.realpath(project)) :].strip(os.sep).replace(os.sep, "/")
 

@@ -20,6 +20,9 @@ from recollect.store.store import Store
 LONGEST_BODY = 1_500
 """Terms of a body that are indexed; a longer one says what it is about before that."""
 
+HOOK_CPU = 0.25
+"""Seconds of computing that a hook may spend here: some 300 records; a whole hook stays below 60 bare interpreters."""
+
 MOST_PATHS = 40
 _SNIPPET_WORDS = 28
 
@@ -54,8 +57,9 @@ def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
     """Index the files at some paths as they are now; whether all were done before the deadline."""
     changes = _Changes(index)
     is_complete = True
+    most_cpu = time.process_time() + HOOK_CPU
     for path in paths:
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and (time.monotonic() > deadline or time.process_time() > most_cpu):
             is_complete = False
             break
         changes.remove(path)
