@@ -132,6 +132,7 @@ def test_tools_that_write_a_record_do_not_read_it(tmp_path):
         ("At most 270 ms, no more than 12 workers.", {"270 ms": 1.0, "12 workers": 0.5}),
         ("Port 8443 in src/net/listen.rs, not in /etc/ports.conf.", {"8443": 1.0, "src/net/listen.rs": 1.0}),
         ("Cut off in the middle of `some_long_na…", {"some_long_na": 1.0}),
+        ("Stay on 1.27.3, as 1.27 and 1.27.3.1 are broken and 1..3 is none.", {"1.27.3": 1.0}),
         ("", {}),
     ],
 )

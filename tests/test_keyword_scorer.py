@@ -2,6 +2,7 @@ import pytest
 
 from recollect.search import index, query, rank
 from recollect.search.candidates import Filter
+from recollect.settings import Settings
 from tests.records import sample
 from tests.test_index import put
 from tests.test_search import decision
@@ -30,6 +31,27 @@ def points(prompt, title, tags=(), text=""):
 )
 def test_score(record, score):
     assert points("redis", **record) == score
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title", "score"),
+    [
+        ("redis", "Redis", 3),
+        ("redis queue", "Redis", 4),
+        ("redis queue worker", "Redis", 4),
+        ("queue worker", "Postgres", 0),
+    ],
+)
+def test_what_a_category_is_for_adds_two_points_at_most_to_a_record_that_scores(tmp_path, prompt, title, score):
+    root = str(tmp_path / "memory")
+    put(root, decision("it", title, "", updated_at="2025-01-01T00:00:00Z"))
+    settings = Settings()
+    described = {"categories.decision.description": "redis queue worker", "categories.runbook.description": "redis"}
+    settings.take("test", True, {"retrieval.match_strategy": "title_tags", **described})
+
+    matches = rank.find(index.in_memory(root), prompt, now="2026-03-02T00:00:00Z", settings=settings)
+
+    assert [match.score for match in matches] == [score][: bool(score)]
 
 
 def test_recent_records_come_first_among_equals(tmp_path):

@@ -97,6 +97,16 @@ def test_metadata_in_the_ways_people_write_it(line: str, expected: tuple[object,
     assert (description(lesson), *facts(lesson)[2:]) == ("Prose.", *expected)
 
 
+def test_bullets_that_are_no_metadata_are_the_text_where_there_is_no_prose() -> None:
+    bullets = "- Remedy: restart it\n- observed: now and then\n- no colon at all\n- Confidence: low\n- count: 3\n"
+
+    (lesson,) = parse(f"### Name\n{bullets}")
+    (with_prose,) = parse(f"### Name\nProse.\n{bullets}")
+
+    assert facts(lesson)[1:] == ("Remedy: restart it observed: now and then no colon at all", 3, 1.0, "")
+    assert facts(with_prose)[1:] == ("Prose.", 3, 1.0, "")
+
+
 def test_dates_sort_above_numbers_and_numbers_by_their_size() -> None:
     lines = ("Feature #9", "Feature #10", "2020-01-01", "some day")
     found = [lesson for line in lines for lesson in parse(f"### X\n- Last observed: {line}")]

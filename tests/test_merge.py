@@ -109,6 +109,20 @@ def test_more_tags_than_fit_are_left_to_a_person():
     assert resolve(result, 1)["tags"] == ["queue", *theirs]
 
 
+def test_tags_that_one_side_alone_changed_are_taken_as_they_are():
+    many = [f"t{n:02}" for n in range(14)]
+
+    for sides in ((changed(tags=many), changed(title="x")), (changed(title="x"), changed(tags=many))):
+        record = merged(*sides)[1]
+        assert record["tags"] == many
+        assert "Tags are full" not in str(record.get("changes"))
+
+
+@pytest.mark.parametrize("tags", [None, "queue", 7, [1, 2], {"queue": 1}])
+def test_tags_that_are_no_tags_are_for_a_person_to_decide(tags):
+    assert merged(changed(tags=tags), changed(tags=["other"]))[0].clashes == (("tags",) if tags is not None else ())
+
+
 def test_more_triggers_than_fit_are_left_to_a_person():
     ours, theirs = [f"o{n}" for n in range(6)], [f"t{n}" for n in range(6)]
 

@@ -75,6 +75,22 @@ def test_the_successor_comes_first_and_what_it_supersedes_is_marked_behind_it(ro
     assert (told.id, told.via) == ("new", ("old", "Cache sessions in memcached", "2026-05-01T00:00:00Z"))
 
 
+@pytest.mark.parametrize("name", ["a-old", "z-old"])
+def test_where_both_match_the_successor_is_listed_once_with_the_better_score(root, name):
+    """Whichever is read first: the one is before the successor in the store, the other after it."""
+    put(root, decision("new", "Sessions live in Redis", "Redis replaces memcached", supersedes=[name]))
+    alone = {text: search_in(root, text)[0].score for text in ("Redis sessions", "memcached sessions cache")}
+    put(root, decision(name, "Cache sessions in memcached", "the sessions cache is memcached", superseded_by="new"))
+
+    for mode in ("auto", "search"):
+        by_itself, by_the_old = (search_in(root, text, mode=mode) for text in alone)
+        listed = ["new"] if mode == "auto" else ["new", name]
+        assert [match.id for match in by_itself] == [match.id for match in by_the_old] == listed
+        assert by_itself[0].via is None
+        assert by_the_old[0].via is not None and by_the_old[0].via[0] == name
+        assert by_the_old[0].score > alone["memcached sessions cache"]
+
+
 def test_a_successor_known_to_one_side_only_counts(root):
     put(root, decision("old", "Cache sessions in memcached", "memcached it is"))
     put(root, decision("new", "Sessions live in Redis", "Redis it is", supersedes=["old"]))

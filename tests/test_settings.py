@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given
 
-from recollect.settings import SETTINGS, Settings, load_settings
+from recollect.settings import CONSENT, SETTINGS, Settings, load_settings
 from tests.records import any_json
 
 
@@ -137,17 +137,29 @@ def test_no_json_is_too_odd_for_a_config(tmp_path_factory, value):
         assert problem.message
 
 
-@pytest.mark.parametrize(("mine", "projects", "effective"), [
-    ("off", "auto", "off"), ("propose", "auto", "propose"), ("auto", "off", "off"), (None, "auto", "auto"),
-])  # fmt: skip
-def test_a_project_may_lower_the_users_consent_never_raise_it(tmp_path, mine, projects, effective):
-    user, store = tmp_path / "user", tmp_path / "project" / ".claude" / "memory"
-    for root, mode in ((user, mine), (store, projects)):
-        root.mkdir(parents=True)
-        if mode:
-            (root / "memory-config.json").write_text(json.dumps({"capture": {"mode": mode}}))
+ASKED_FOR = ("capture.mode", "retrieval.enabled", "retrieval.files", "retrieval.failures", "session_start.enabled")
+"""What writes into a conversation, or reads one: the user's to allow."""
 
-    settings = load_settings(str(store), str(user))
 
-    assert settings.text("capture.mode") == effective
-    assert bool(settings.problems) == (effective != projects)
+def test_what_a_user_consents_to_goes_from_least_to_most():
+    assert sorted(CONSENT) == sorted(ASKED_FOR)
+    for key, order in CONSENT.items():
+        assert order[0] in (False, "off")
+        assert {*order} == ({False, True} if len(order) == 2 else {*SETTINGS[key].choices})
+
+
+@pytest.mark.parametrize(
+    ("key", "mine", "projects"),
+    [(key, mine, projects) for key in ASKED_FOR for mine in (None, *CONSENT[key]) for projects in CONSENT[key]],
+)
+def test_a_project_may_lower_the_users_consent_never_raise_it(tmp_path, key, mine, projects):
+    section, _, name = key.rpartition(".")
+    values = [None if value is None else {section: {name: value}} for value in (projects, mine)]
+    order = CONSENT[key]
+    is_raised = mine is not None and order.index(projects) > order.index(mine)
+
+    settings = _load(tmp_path, *values)
+
+    assert (settings.text if key == "capture.mode" else settings.flag)(key) == (mine if is_raised else projects)
+    expected = [(key, f"your own config says {mine!r}, and a project may only lower that")] if is_raised else []
+    assert [(problem.key, problem.message) for problem in settings.problems] == expected

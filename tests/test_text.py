@@ -1,4 +1,4 @@
-"""Text cut into sentences."""
+"""Text cut short, and into sentences."""
 
 from __future__ import annotations
 
@@ -21,3 +21,21 @@ from recollect import text
 )
 def test_sentences(line, expected):
     assert text.sentences(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("whole", "longest", "short"),
+    [
+        ("  ten chars ", 9, "ten chars"),
+        ("ten chars.", 9, "ten char…"),
+        ("one two three", 10, "one two…"),
+        ("onetwo three", 10, "onetwo th…"),
+        ("onetwot three", 10, "onetwot…"),
+        ("onetwo,; three four", 12, "onetwo…"),
+        ("onetwothreefour", 10, "onetwothr…"),
+        ("one twothree four", 10, "one twoth…"),
+    ],
+)
+def test_a_text_is_cut_at_a_word_unless_that_costs_more_than_four_tenths(whole, longest, short):
+    assert text.cut(whole, longest) == short
+    assert len(short) <= longest

@@ -168,3 +168,19 @@ def test_what_lies_before_a_part_of_a_session_is_put_before_it(tmp_path):
     end = transcript.ending(path, 2).with_missing("user", ["no, not like that", "new"])
 
     assert texts(end) == ["no, not like that", "4", "new"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("<memory-context>use kafka</memory-context> fix it", "fix it"),
+        ("a <memory-context>x</memory-context>b <memory-context>y</memory-context>c", "a b c"),
+        ("<memory-context>x</memory-context><memory-context>y</memory-context>", ""),
+        ("go <system-reminder>x</system-reminder>on <memory-context>y</memory-context>now", "go on now"),
+        ("</memory-context> alone", "</memory-context> alone"),
+        ("<memory-context never closed", ""),
+        ("nothing of ours", "nothing of ours"),
+    ],
+)
+def test_every_block_of_a_hook_is_cut_out_wherever_it_stands(text, rest):
+    assert transcript.without_blocks(text) == rest
