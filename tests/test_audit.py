@@ -384,6 +384,30 @@ class TestCommand:
         assert main(["audit", "--strict", "--project", str(project.root)]) == 1
         assert capsys.readouterr().err.splitlines()[-1] == f"refused by --strict: {check}"
 
+    @pytest.mark.parametrize(
+        ("count", "more"), [(5, ""), (6, "  and 1 more (--all shows them)"), (7, "  and 2 more (--all shows them)")]
+    )
+    def test_five_findings_of_a_kind_are_shown_and_the_rest_counted(
+        self, tmp_path: Path, count: int, more: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = tmp_path / "memory"
+        folder.mkdir()
+        for number in range(count):
+            (folder / f"{number}.md").write_text(
+                f"# Note {number}\n\nThe key of host {number} is {TOKEN[:-1]}{number}.\n"
+            )
+        words = ["audit", "--markdown", str(folder), "--project", str(tmp_path)]
+
+        outputs = []
+        for option in ([], ["--all"]):
+            assert main([*words, *option]) == 0
+            sections = dict(part.split("\n", 1) for part in capsys.readouterr().out.rstrip("\n").split("\n\n"))
+            outputs.append(sections["secrets"].split("\n"))
+        short, whole = outputs
+
+        assert short == [*whole[:10], *([more] if more else [])]
+        assert len(whole) == 2 * count
+
     @pytest.mark.parametrize("given", ["lots", "-1", "150%", "rot=0.1", "nan"])
     def test_a_limit_that_is_none_is_refused(
         self, project: GitProject, given: str, capsys: pytest.CaptureFixture[str]

@@ -7,6 +7,7 @@ import pytest
 import recollect
 from recollect.recall import for_failure
 from recollect.recall.context_block import Stores
+from recollect.search import rank
 from recollect.settings import load_settings
 
 RUNBOOK = {
@@ -51,6 +52,36 @@ def test_a_failure_brings_the_steps_once(project):
     assert "Cause: the pod was killed" in text
     assert told(project, "npx prisma migrate deploy", ERROR) == ""
     assert "1. Open" in told(project, "npx prisma migrate deploy", ERROR, session="other")
+
+
+SEVERAL = """error: cannot open the socket of the mail relay on host lima
+Error: P3009 migrate found failed migrations in the target database
+error: exporter metrics were rejected by the collector gateway
+Error: P3009 found a stuck lock in the scheduler"""
+
+
+def test_the_text_of_an_error_that_speaks_most_for_a_runbook_counts(project):
+    settings, stores = load_settings(project.store.root), Stores(project.store.root, "")
+    options = {"mode": "auto", "categories": ("runbook",), "settings": settings}
+    lines = SEVERAL.split("\n")
+    whole, *by_line = (rank.find(stores.open(project.store.root), text, **options) for text in (SEVERAL, *lines))
+    probabilities = [matches[0].probability for matches in (whole, *by_line)]
+    assert for_failure.THRESHOLD < probabilities[-1] < max(probabilities)
+    assert min(probabilities) < for_failure.THRESHOLD
+
+    runbook = for_failure.best(stores, SEVERAL, settings)
+
+    assert (runbook.match.id, runbook.match.probability) == ("migration-lock-is-stuck", max(probabilities))
+
+
+def test_a_runbook_that_quotes_an_error_and_is_improbable_stays_out(project, monkeypatch):
+    settings, stores = load_settings(project.store.root), Stores(project.store.root, "")
+    probable = for_failure.best(stores, SEVERAL, settings).match.probability
+
+    monkeypatch.setattr(for_failure, "THRESHOLD", probable)
+    assert for_failure.best(stores, SEVERAL, settings)
+    monkeypatch.setattr(for_failure, "THRESHOLD", probable + 1e-9)
+    assert not for_failure.best(stores, SEVERAL, settings)
 
 
 @pytest.mark.parametrize(

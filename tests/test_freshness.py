@@ -348,6 +348,16 @@ class TestNotebook:
 
         assert told(project.root, record) == ("", False)
 
+    def test_a_missing_file_is_looked_for_again_at_another_commit(self, project: GitProject) -> None:
+        record = anchored(project.root, "src/auth.py")
+        (project.root / "src/auth.py").unlink()
+        assert judged(project.root, record).state == "missing"
+
+        project.write("src/login.py", BODY)
+        project.commit()
+
+        assert (judged(project.root, record).state, judged(project.root, record).now) == ("fresh", "src/login.py")
+
     def test_a_change_of_the_same_size_a_moment_later_is_noticed(self, project: GitProject) -> None:
         record = anchored(project.root, "src/auth.py")
         file = project.root / "src/auth.py"

@@ -267,14 +267,23 @@ def test_another_memory_plugin_that_is_disabled_is_none(machine: Machine):
     assert machine.examine() == []
 
 
-def test_hooks_of_ours_in_the_settings_would_run_twice(machine: Machine):
-    hook = {"type": "command", "command": "sh", "args": ["/old/hooks/launch", "user_prompt_submit"]}
+@pytest.mark.parametrize(
+    ("words", "is_ours"),
+    [
+        (["sh", "/old/hooks/launch", "user_prompt_submit"], True),
+        (["/opt/recollect/run", "prompt"], True),
+        (["sh", "/opt/linter/hooks/start"], False),
+    ],
+)
+def test_hooks_of_ours_in_the_settings_would_run_twice(machine: Machine, words: list[str], is_ours: bool):
+    hook = {"type": "command", "command": words[0], "args": words[1:]}
     merge(machine.claude / "settings.json", {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}})
 
-    severity, check, what, _ = only(machine.examine())
+    wrong, (finding,) = machine.examine(), [each for each in machine.findings if each["check"] == "others"]
 
-    assert (severity, check) == ("warning", "others")
-    assert what.endswith("a second time: sh /old/hooks/launch user_prompt_submit")
+    assert [each["check"] for each in wrong] == ["others"] * is_ours
+    verb = "runs Recollect's hook a second time" if is_ours else "has a hook of its own at every prompt"
+    assert finding["what"] == f"{machine.claude / 'settings.json'} {verb}: {' '.join(words)}"
 
 
 def test_no_python_for_hooks(machine: Machine):

@@ -59,6 +59,22 @@ def test_the_reverse_of_a_decision_is_shown_as_one(project):
     assert "--supersedes sessions-live-in-postgres-not-redis" in refused.value.fix
 
 
+@pytest.mark.parametrize(
+    ("title", "verdict"),
+    [
+        ("Redis over Postgres for user sessions", "reverses"),
+        ("Redis rather than Postgres for user sessions", "reverses"),
+        ("Redis, with user sessions of Postgres", ""),
+        ("Not Postgres: user sessions in Redis", ""),
+        ("User sessions in Redis, Postgres not", ""),
+    ],
+)
+def test_only_a_word_of_contrast_between_two_things_prefers_one(project, title, verdict):
+    new = record("decision", title, context="c", decision="User sessions expire.", rationale=["speed"])
+
+    assert [found for _, found in verdicts(project, new) if found == "reverses"] == [verdict][: bool(verdict)]
+
+
 def test_another_amount_for_the_same_rule_is_a_reversal(project):
     new = record(
         "constraint",

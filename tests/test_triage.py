@@ -137,6 +137,40 @@ def test_options_without_a_choice_settle_nothing():
     assert found(user("look at the flags"), READ, agent(options), user("hm, let me ask Jonas"), agent("Sure.")) == []
 
 
+RULE = "We always release the locks in reverse order because two threads would deadlock otherwise"
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        (f"{RULE}.", True),
+        (f"- {RULE}.", True),
+        (f"- {RULE}.\n- A queue.", False),
+        (f"There are two ways:\n- {RULE}.", False),
+        (f"There are two ways. {RULE}.", True),
+    ],
+)
+def test_an_item_of_a_choice_settles_nothing_but_an_item_alone_or_a_sentence_beside_a_choice_may(text, counts):
+    talk = Conversation(Ending([user("look at the locks"), READ, agent(text)], is_whole=True))
+    speech = talk.speeches[-1]
+    (line,) = [line for line in speech.lines if line.sentence.raw == f"{RULE}."]
+
+    assert triage.may_count(talk, speech, line) is counts
+
+
+def test_nobody_spoke_before_the_first_or_after_the_last():
+    talk = Conversation(
+        Ending([agent("Which one?"), user("the second"), agent("Done."), user("thanks")], is_whole=True)
+    )
+    first, second, third, last = talk.speeches
+
+    assert [talk.asked(speech) for speech in talk.speeches] == [None, first, None, third]
+    assert [talk.reply(speech) for speech in talk.speeches] == [second, None, last, None]
+    assert talk.around(first) == [first, second]
+    assert talk.around(second) == [first, second, third]
+    assert talk.around(last) == [third, last]
+
+
 def test_what_is_known_already_is_not_found_again():
     rule = "from now on please don't write sql in handlers in this repo, we always go through the repositories"
     known = "Write no SQL in handlers; always go through the repositories of this repo, from the handlers too. Please."

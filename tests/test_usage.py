@@ -111,6 +111,37 @@ def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
     assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
 
+@pytest.mark.parametrize(
+    ("block", "used"),
+    [
+        ('<result path=".claude/memory/{}">Kept in kv.logins.</result>', True),
+        ('<result path=".claude/memory/decisions/other.json">Kept in kv.logins.</result>', False),
+        ('<result path=".claude/memory/{}">Kept in kv.logins, as', False),
+        ('<result path=".claude/memory/{}"', False),
+        ('<result path=".claude/memory/{}"></result> in kv.logins', False),
+    ],
+)
+def test_what_a_block_says_of_another_record_or_cut_off_is_not_what_was_shown(store, tmp_path, block, used):
+    """Then the record is judged by its file, which does not name `kv.logins`."""
+    tell("s1", store, PATH)
+    shown = told((PATH, ESSENCE))
+    shown["attachment"]["content"] = [block.format(PATH)]
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("where?"), shown, says("In kv.logins.")), [store])
+
+    assert counts(store) == {PATH: Counts(injected=1, used=1) if used else Counts(injected=1, ignored=1)}
+
+
+@pytest.mark.parametrize("name", ["opt-map<K", "opt-map>K", 'opt-map"K', "opt-map&K", "opt-map&lt;K", "opt-map&amp;K"])
+def test_a_block_is_read_with_its_escapes_undone_once(store, tmp_path, name):
+    tell("s1", store, PATH)
+    shown = told((PATH, f"Use `{name}` there."))
+
+    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("how?"), shown, says(f"By {name} it is")), [store])
+
+    assert counts(store) == {PATH: Counts(injected=1, used=1)}
+
+
 def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, monkeypatch):
     tell("s1", store, PATH)
     path = write(tmp_path / "t.jsonl", *ASKED, says("ok"))

@@ -57,6 +57,20 @@ def test_the_catalog_is_rebuilt_when_it_is_missing(project, recollect):
     assert recollect("index", "check", "--json").out == '{\n  "drift": []\n}\n'
 
 
+@pytest.mark.parametrize("action", ["check", "rebuild"])
+def test_a_change_that_was_begun_is_finished_before_the_catalog_is_looked_at(project, recollect, action):
+    recollect("save", "decision", "One", *DECISION)
+    store = project / ".claude/memory"
+    record = (store / "decisions/one.json").read_text().replace('"One"', '"Two"').replace('"one"', '"two"')
+    (store / ".journal").write_text(json.dumps({"decisions/two.json": ["", record]}))
+
+    done = recollect("index", action, "--json")
+
+    assert json.loads(done.out) == ({"active": 2} if action == "rebuild" else {"drift": []})
+    assert (store / "decisions/two.json").read_text() == record
+    assert not (store / ".journal").exists()
+
+
 def test_a_catalog_of_no_active_records_is_emptied(project, recollect):
     recollect("save", "decision", "One", *DECISION)
     recollect("retire", "one", "--reason=r")
