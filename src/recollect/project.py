@@ -125,11 +125,13 @@ class Project:
         return [Hit(candidate) for candidate in decision.shown]
 
 
-def save(writer: Writer, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
+def save(
+    writer: Writer, category: str, given: Mapping[str, Any], *, supersedes: str = "", allow_secret: bool = False
+) -> Entry:
     """Save a new record from a partial one in any store."""
     record = compose.compose(compose.category_of(category), given, now=writer.now, allow_secret=allow_secret)
     was_there = writer.store.exists
-    entry = writer.save(record)
+    entry = writer.save(record, supersedes=supersedes)
     if writer.store.exists and not was_there:
         git_files.ensure(writer.store.root)
     return entry

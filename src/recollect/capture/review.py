@@ -159,46 +159,41 @@ def source(session: str, evidence: tuple[str, ...]) -> str:
     return f"session {session or 'unknown'}{quoted}"[:_LONGEST_SOURCE]
 
 
-def accept(writer: Writer, box: Inbox, draft: Draft, *, project: str, force: bool = False) -> Entry:
+def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -> Entry:
     """Make a draft a record: a new one, a change of the one it updates, or the successor of the one it supersedes."""
     if draft.updates:
-        return merge(writer, box, draft, draft.updates, project=project)
+        return merge(writer, draft, draft.updates, project=project)
     record = compose.checked(memory.to_json(draft.record))
     accepted = HistoryEntry(writer.now, "Accepted from the inbox")
     record = record._replace(created_at=writer.now, updated_at=writer.now, changes=(accepted,))
-    if draft.supersedes:
-        writer.store.get(draft.supersedes)
-    elif not force:
+    if not draft.supersedes and not force:
         refuse(nearest(writer.store, record), f"recollect review --accept {draft.name}")
-    entry = writer.save(record)
     git_files.ensure(writer.store.root)
-    if draft.supersedes:
-        _, entry = writer.supersede(draft.supersedes, entry.memory.id)
-    _settle(box, draft, project, "saved")
+    entry = writer.save(record, supersedes=draft.supersedes, draft=draft.name)
+    _log(draft, project, "saved")
     return entry
 
 
-def merge(writer: Writer, box: Inbox, draft: Draft, into: str, *, project: str) -> Entry:
+def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
     """Put what a draft says into an existing record."""
     before = writer.store.get(into)
     patch = merged(before.memory, draft.record)
-    after = writer.update(before.path, patch, before.hash, summary=f"Merged a draft: {draft.record.title}")
-    _settle(box, draft, project, "saved")
+    summary = f"Merged a draft: {draft.record.title}"
+    after = writer.update(before.path, patch, before.hash, summary=summary, draft=draft.name)
+    _log(draft, project, "saved")
     return after
 
 
 def reject(box: Inbox, draft: Union[Draft, BrokenDraft], *, project: str) -> None:
     """Throw a draft away and remember its evidence, so that it is not suggested again."""
     if isinstance(draft, Draft):
-        _settle(box, draft, project, "rejected")
-    else:
-        box.drop(draft.name)
+        _log(draft, project, "rejected")
+    box.drop(draft.name)
 
 
-def _settle(box: Inbox, draft: Draft, project: str, state: str) -> None:
+def _log(draft: Draft, project: str, state: str) -> None:
     evidence = draft.evidence or (draft.record.title,)
     suggestions.add(project, state, draft.record.category, draft.session, evidence)
-    box.drop(draft.name)
 
 
 def merged(record: Memory, draft: Memory) -> dict[str, Any]:

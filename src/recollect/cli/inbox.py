@@ -17,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    box = Inbox(store_args.store_of(args).root)
+    store = store_args.store_of(args)
+    store.recover()
+    box = Inbox(store.root)
     drafts: list[Union[Draft, BrokenDraft]] = [box.get(args.name)] if args.name else list(box.scan())
     return Answer({"drafts": [brief(draft) for draft in drafts]}, lambda screen: _text(screen, drafts))
 

@@ -57,6 +57,7 @@ class Desk:
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
         self.writer: Writer = store_args.writer_of(args)
+        self.writer.store.recover()
         self.box = Inbox(self.writer.store.root)
         self.project = Project(args.project).root
         self.screen = Screen.of(sys.stdout)
@@ -73,13 +74,13 @@ class Desk:
             into = self.args.into or draft.updates
             if not into:
                 raise BadInput("--merge needs the record to merge into", fix=f"--merge {name} --into ID")
-            return self._done("merged", name, review.merge(self.writer, self.box, draft, into, project=self.project))
+            return self._done("merged", name, review.merge(self.writer, draft, into, project=self.project))
         return self._done("accepted", name, self._accept(draft))
 
     def _accept(self, draft: Draft) -> Entry:
         args = self.args
         draft = draft._replace(updates=args.update or draft.updates, supersedes=args.supersedes or draft.supersedes)
-        return review.accept(self.writer, self.box, draft, project=self.project, force=args.force)
+        return review.accept(self.writer, draft, project=self.project, force=args.force)
 
     def _done(self, verb: str, name: str, entry: Entry) -> Answer:
         return _answer(verb, name, store_args.handle(self.writer.store, entry))
@@ -127,7 +128,7 @@ class Desk:
         if verb == "merge":
             return self._merge(draft), draft
         if verb == "accept":
-            entry = review.accept(self.writer, self.box, draft, project=self.project, force=self._insists(draft))
+            entry = review.accept(self.writer, draft, project=self.project, force=self._insists(draft))
             self._say(f"{self.screen.paint('saved', 'green')} {entry.path}")
             return "accepted", draft
         return "", draft
@@ -153,7 +154,7 @@ class Desk:
         self._say(difference(*review.preview(self.writer, draft, into), self.screen))
         if self._ask("merge? [y/N] ").lower()[:1] != "y":
             return ""
-        review.merge(self.writer, self.box, draft, into, project=self.project)
+        review.merge(self.writer, draft, into, project=self.project)
         return "merged"
 
     def _edit(self, draft: Draft) -> Draft:

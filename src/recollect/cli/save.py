@@ -131,9 +131,7 @@ def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
 def _save(
     args: argparse.Namespace, writer: Writer, category: str, partial: dict[str, Any], near: list[Neighbour]
 ) -> Answer:
-    entry = project.save(writer, category, partial, allow_secret=args.allow_secret)
-    if args.supersedes:
-        _, entry = writer.supersede(args.supersedes, entry.memory.id)
+    entry = project.save(writer, category, partial, supersedes=args.supersedes, allow_secret=args.allow_secret)
     data: dict[str, Any] = {
         **store_args.handle(writer.store, entry),
         "nearest": [_brief(each) for each in near],

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Union
 
-from recollect import coldstart, files
+from recollect import coldstart, files, paths
 from recollect.errors import RecollectError, Unwritable
 from recollect.record import memory, schema
 
@@ -70,9 +70,11 @@ def _steps(root: str) -> dict[str, list[str]]:
 def _is_ours(root: str, path: str, step: object) -> bool:
     """Whether a batch could have written this step."""
     folder, _, name = path.partition("/")
-    if folder not in schema.FOLDERS.values() or "/" in name or not name.endswith(".json") or name[0] == ".":
+    if "/" in name or not name.endswith(".json") or name[0] == "." or not isinstance(step, list) or len(step) != 2:
         return False
-    if not isinstance(step, list) or len(step) != 2 or os.path.isdir(os.path.join(root, path)):
+    # A draft only ever goes: it becomes a record, or part of one.
+    is_draft = folder == paths.INBOX and step[1] is None
+    if (folder not in schema.FOLDERS.values() and not is_draft) or os.path.isdir(os.path.join(root, path)):
         return False
     try:
         files.inside(root, path)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Union
 
-from recollect import files
+from recollect import files, paths
 from recollect.coldstart import NamedTuple, digest
 from recollect.errors import (
     AlreadyExists,
@@ -213,7 +213,7 @@ class Batch:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._puts: dict[str, Memory] = {}
+        self.written: dict[str, Memory] = {}
         self._drops: list[str] = []
 
     def put(self, record: Memory, expected_hash: str | None = None, over: Memory | None = None) -> Entry:
@@ -228,12 +228,20 @@ class Batch:
             )
         if expected_hash is not None:
             self.expect(record.path, expected_hash)
-        self._puts[record.path] = record
+        self.written[record.path] = record
         return Entry(record, record.path, digest(memory.render(record)))
 
     def drop(self, path: str) -> None:
         """Delete a record's file."""
         self._drops.append(path)
+
+    def drop_draft(self, name: str) -> None:
+        """Delete a draft, if one is named; NotFound if somebody has decided on it meanwhile."""
+        if name:
+            path = f"{paths.INBOX}/{name}.json"
+            if not os.path.isfile(files.inside(self._store.root, path)):
+                raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="recollect inbox")
+            self.drop(path)
 
     def expect(self, path: str, expected_hash: str) -> None:
         current = self._store.read(path).hash
@@ -244,20 +252,20 @@ class Batch:
             )
 
     def commit(self) -> None:
-        if not self._puts and not self._drops:
+        if not self.written and not self._drops:
             return
         root = self._store.root
         # First what comes, then what goes: a reader in between sees a renamed record twice rather than not at all.
         changes: dict[str, str | None] = {
-            path: memory.render(record).decode("utf-8") for path, record in self._puts.items()
+            path: memory.render(record).decode("utf-8") for path, record in self.written.items()
         }
-        changes.update({path: None for path in self._drops if path not in self._puts})
+        changes.update({path: None for path in self._drops if path not in self.written})
         for path in changes:
             files.inside(root, path)
         journal.begin(root, changes)
         listed = index_md.read(root)
         if listed:
-            index_md.write(root, index_md.revise(listed, gone=self._drops, written=self._puts.values()))
+            index_md.write(root, index_md.revise(listed, gone=self._drops, written=self.written.values()))
         else:
             self._store.rebuild_index_md()
         journal.end(root)

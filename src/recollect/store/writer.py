@@ -36,12 +36,23 @@ class Writer:
     def _project(self) -> str:
         return anchors.root_of(self.store.root)
 
-    def save(self, record: Memory) -> Entry:
-        """Write a new record, and retire what a rolling window no longer has room for."""
+    def save(self, record: Memory, *, supersedes: str = "", draft: str = "") -> Entry:
+        """Write a new record, link the one it supersedes, and take the draft it was made from out of the inbox.
+
+        A category with a rolling window retires what it no longer has room for. All of it is one step.
+        """
         record = anchors.anchored(record, self._project, self.now)
-        entry = self.store.create(self._unclaimed(record))
-        if categories.BY_NAME[record.category].most_active:
-            self._roll_window(record.category)
+        with self.store.writing() as batch:
+            record = self._unclaimed(record)
+            self.store.refuse_existing(record.id)
+            batch.drop_draft(draft)
+            if supersedes:
+                before = self.store.get(supersedes).memory
+                linked, record = self._linked(before, record)
+                batch.put(linked, over=before)
+            entry = batch.put(record)
+            if categories.BY_NAME[record.category].most_active:
+                self._roll_window(batch, record.category)
         return entry
 
     def _unclaimed(self, record: Memory) -> Memory:
@@ -55,12 +66,12 @@ class Writer:
             number += 1
         return candidate
 
-    def _roll_window(self, category: str) -> None:
+    def _roll_window(self, batch: Batch, category: str) -> None:
         most = self.settings.count(f"categories.{category}.max_retained")
-        with self.store.writing() as batch:
-            for record in lifecycle.crowded_out((entry.memory for entry in self.store.entries()), category, most):
-                reason = f"more than {most} records of {category}"
-                batch.put(lifecycle.retired(record, reason, self.now), over=record)
+        records = {entry.path: entry.memory for entry in self.store.entries()}
+        for record in lifecycle.crowded_out({**records, **batch.written}.values(), category, most):
+            reason = f"more than {most} records of {category}"
+            batch.put(lifecycle.retired(record, reason, self.now), over=record)
 
     def update(
         self,
@@ -71,11 +82,16 @@ class Writer:
         summary: str = "",
         allow_secret: bool = False,
         may_shrink: bool = False,
+        draft: str = "",
     ) -> Entry:
-        """Apply a patch to the version that has this hash; a title that really changes renames the record."""
+        """Apply a patch to the version that has this hash; a title that really changes renames the record.
+
+        The draft that the patch was made from leaves the inbox in the same step.
+        """
         with self.store.writing() as batch:
             entry = self.store.get(reference)
             batch.expect(entry.path, expected_hash)
+            batch.drop_draft(draft)
             record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
             if record is entry.memory:
                 return entry
@@ -139,14 +155,17 @@ class Writer:
     def supersede(self, old: str, new: str) -> tuple[Entry, Entry]:
         """Link two records so that retrieval shows the new one wherever the old one matches."""
         with self.store.writing() as batch:
-            before, after = self.store.get(old), self.store.get(new)
-            if before.memory.id in self._chain(after.memory):
-                raise WrongState(
-                    f"{after.memory.id} is itself superseded by {before.memory.id}",
-                    fix=f"swap the two: recollect supersede {after.memory.id} {before.memory.id}",
-                )
-            linked, successor = lifecycle.superseded(before.memory, after.memory, self.now)
-            return batch.put(linked, over=before.memory), batch.put(successor, over=after.memory)
+            before, after = self.store.get(old).memory, self.store.get(new).memory
+            linked, successor = self._linked(before, after)
+            return batch.put(linked, over=before), batch.put(successor, over=after)
+
+    def _linked(self, before: Memory, after: Memory) -> tuple[Memory, Memory]:
+        if before.id in self._chain(after):
+            raise WrongState(
+                f"{after.id} is itself superseded by {before.id}",
+                fix=f"swap the two: recollect supersede {after.id} {before.id}",
+            )
+        return lifecycle.superseded(before, after, self.now)
 
     def _chain(self, record: Memory) -> Iterator[str]:
         """The ids of what replaces a record, and of what replaces that, up to the one that holds now."""
@@ -223,5 +242,5 @@ class _Plan(Batch):
         self._dry_run = store
 
     def commit(self) -> None:
-        self._dry_run.planned.update(self._puts)
+        self._dry_run.planned.update(self.written)
         self._dry_run.dropped += self._drops
