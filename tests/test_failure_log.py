@@ -9,9 +9,9 @@ from recollect import failure_log, paths, timestamps
 def test_a_trace_can_be_read_again(monkeypatch):
     monkeypatch.setattr(timestamps, "now", lambda: "2026-03-02T09:30:00Z")
 
-    failure_log.leave("hook x", "ValueError: a\tb\nc\x00")
+    failure_log.leave("hook x", "ValueError: a\tb\nc\x00\x1b[2J")
 
-    assert failure_log.recent() == [("2026-03-02T09:30:00Z", "hook x", "ValueError: a b c\x00")]
+    assert failure_log.recent() == [("2026-03-02T09:30:00Z", "hook x", "ValueError: a b c [2J")]
 
 
 def test_half_a_surrogate_pair_is_no_obstacle():

@@ -524,7 +524,7 @@ print(*sorted(sys.modules), file=sys.stderr)
     done = run_python(script)
 
     loaded = set(done.stderr.split())
-    assert {"recollect.hooks.user_prompt_submit", "recollect.recall.for_prompt", "recollect.search"} <= loaded
+    assert {"recollect.hooks.prompt", "recollect.recall.for_prompt", "recollect.search"} <= loaded
     assert [name for name in loaded if name.startswith("recollect.judge")] == []
     assert {name.split(".")[0] for name in loaded} & {"urllib", "http", "ssl", "socket"} == set()
 

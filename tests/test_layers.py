@@ -26,6 +26,7 @@ LEAN = [
     "settings",
     "timestamps",
     "state_file",
+    "text",
     "failure_log",
 ]
 

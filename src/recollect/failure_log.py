@@ -6,6 +6,7 @@ import os
 
 from recollect import paths, timestamps
 from recollect.state_file import StateFile
+from recollect.text import flat
 
 LARGEST = 200_000
 """Bytes at which the older half is dropped: some hundred failures are left."""
@@ -38,4 +39,5 @@ def _state_file() -> StateFile:
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST]
+    readable = text.encode("utf-8", "backslashreplace").decode()
+    return " ".join(flat(readable).split())[:_LONGEST]

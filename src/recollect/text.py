@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
 _ABBREVIATIONS = ("e.g.", "i.e.", "z.B.", "d.h.", "bzw.", "ca.", "vs.", "etc.", "approx.", "p.ej.", "Nr.")
 
 
@@ -21,12 +25,49 @@ def tokens(text: str) -> int:
     return (ascii_count + 3) // 4 + (len(text) - ascii_count) * 2 // 3
 
 
+def flat(text: str) -> str:
+    """Text on one line with nothing invisible in it: no control characters, no marks that turn the direction."""
+    if text.isprintable():
+        return text
+    # The zero-width joiners are part of how Persian and Indic words are spelt.
+    return "".join(char if char.isprintable() or char in "\u200c\u200d" else " " for char in text)
+
+
 def escape(text: str) -> str:
     """Text that cannot end an element or an attribute, on one line, with nothing invisible in it."""
-    if not text.isprintable():
-        # The zero-width joiners are part of how Persian and Indic words are spelt.
-        text = "".join(char if char.isprintable() or char in "\u200c\u200d" else " " for char in text)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return _line(text).replace('"', "&quot;")
+
+
+def _line(text: str) -> str:
+    return flat(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+class Block(str):
+    """Markup of our own for an agent. Only `element` and `fence` make it, and they escape all that is not a Block."""
+
+    __slots__ = ()
+
+
+def element(name: str, attributes: Mapping[str, str], text: str) -> Block:
+    """An element on one line; attributes without a value are left out."""
+    return Block(f"<{name}{_attributes(attributes)}>{escape(text)}</{name}>")
+
+
+def fence(attributes: Mapping[str, str], lines: Iterable[str]) -> Block:
+    """The block in which an agent is shown records: Markdown lines, or elements."""
+    body = "\n".join(line if isinstance(line, Block) else _line(line) for line in lines)
+    return Block(f"<memory-context{_attributes(attributes)}>\n{body}\n</memory-context>")
+
+
+def _attributes(attributes: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{escape(value)}"' for name, value in attributes.items() if value)
+
+
+def for_agent(text: str) -> str:
+    """What every text goes through on its way to an agent: a Block as it is; in any other, no tag is left a tag."""
+    if isinstance(text, Block):
+        return text
+    return "\n".join(flat(line).replace("<", "&lt;").replace(">", "&gt;") for line in text.split("\n"))
 
 
 def sentences(line: str) -> list[str]:

@@ -108,7 +108,12 @@ def test_where_there_is_no_store_next_to_nothing_is_loaded(version: str, tmp_pat
 
         ours = sorted(name for name in modules if name.startswith("recollect."))
         assert (said, foreign(modules)) == ("", [])
-        assert ours == ["recollect.coldstart", "recollect.hooks", "recollect.hooks.event", "recollect.paths"]
+        assert ours == [
+            "recollect.coldstart",
+            "recollect.hooks",
+            "recollect.hooks.event",
+            "recollect.paths",
+        ]
         assert "_sqlite3" not in modules
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect import paths
-from recollect.hooks import EVENTS, event, session_start
+from recollect import hooks, paths
+from recollect.hooks import EVENTS, event
 from recollect.project import Project
 from recollect.settings import Settings
 from tests.hooks.conftest import ROOT
@@ -60,7 +60,8 @@ class Behaviour:
     def _run(self, fields: dict[str, Any]) -> None:
         name = _event(self._name)
         happened = event.parse(name, json.dumps(fields).replace("{root}", self._root).encode())
-        answer = importlib.import_module(f"recollect.hooks.{EVENTS[name]}").handle(happened)
+        answer = getattr(importlib.import_module(f"recollect.hooks.{EVENTS[name]}"), name)(happened)
+        answer = event.answer(name, answer)
         specific = json.loads(answer)["hookSpecificOutput"] if answer else {}
         self.answers |= specific.keys() & {"additionalContext", "permissionDecision"}
 
@@ -126,4 +127,7 @@ def test_the_table_is_the_wiring() -> None:
 
 def test_the_limits_are_those_of_the_source() -> None:
     assert f"never longer than {event.LONGEST_CONTEXT:,} characters" in PAGE
-    assert f"Gives up by itself\nafter {session_start.BUDGET:g} seconds" in PAGE
+    page = " ".join(PAGE.split())
+    assert f"ends by itself after {hooks.WALL_SECONDS:g} seconds ({hooks.LAST_SECONDS:g} at SessionEnd)" in page
+    assert f"after {hooks.CPU_SECONDS:g} seconds of computing" in page
+    assert f"larger than {hooks.LARGEST_EVENT // 1_000_000} MB is ignored" in page

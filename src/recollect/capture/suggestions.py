@@ -13,7 +13,7 @@ from recollect import coldstart, paths, timestamps
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
 from recollect.state_file import StateFile
-from recollect.text import cut, escape
+from recollect.text import cut, flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ def note(finding: Finding, key: str, *, draft: bool, nearest: tuple[str, str] | 
     """A few lines for the agent: the evidence, the nearest record, and the one command to run."""
     category = finding.category
     kind = f"{category}, a correction by the user" if finding.is_correction else category
-    quoted = escape(cut(" … ".join(finding.evidence), _QUOTED))
+    quoted = flat(cut(" … ".join(finding.evidence), _QUOTED))
     lines = [f'Memory: this session may have settled something worth keeping ({kind}): "{quoted}"']
     if nearest:
         record, title = nearest
         lines.append(
-            f'Nearest record: {escape(record)} "{escape(cut(title, 100))}". If this changes it add `--update {record}`,'
+            f'Nearest record: {flat(record)} "{flat(cut(title, 100))}". If this changes it add `--update {record}`,'
             f" if it reverses it `--supersedes {record}`."
         )
     command = f"recollect save {category} {'--draft ' if draft else ''}--json --offer {key}"

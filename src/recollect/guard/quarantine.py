@@ -14,7 +14,6 @@ from recollect import files, paths
 from recollect.errors import BadRecord, RecollectError
 from recollect.record import memory
 from recollect.store.store import Store, record_files
-from recollect.text import escape
 
 _RECENT = 120.0
 """Seconds since a change that a command which has just ended may have made: hosts stop a command after two minutes."""
@@ -41,7 +40,7 @@ def _problem(store: Store, path: str) -> str:
     try:
         store.read(path)
     except RecollectError as error:
-        return f"{escape(error.message)} ({escape(error.fix)})."
+        return f"{error.message} ({error.fix})."
     return ""
 
 
@@ -54,7 +53,7 @@ def _set_aside(root: str, path: str) -> str:
         aside = _free_name(root, path)
         os.rename(full, os.path.join(root, aside))
         return (
-            f"{escape(error.message)}. It was moved to {escape(aside)}, nothing is lost. Save it again with"
+            f"{error.message}. It was moved to {aside}, nothing is lost. Save it again with"
             " `recollect save`, which says what is missing."
         )
     except OSError:

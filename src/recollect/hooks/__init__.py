@@ -9,30 +9,39 @@ import os
 import sys
 
 EVENTS = {
-    "user_prompt_submit": "user_prompt_submit",
-    "session_start": "session_start",
+    "user_prompt_submit": "prompt",
+    "session_start": "session",
     "pre_tool_use": "tools",
     "post_tool_use": "tools",
     "post_tool_use_failure": "tools",
     "stop": "stop",
-    "pre_compact": "pre_compact",
-    "session_end": "pre_compact",
+    "pre_compact": "session",
+    "session_end": "session",
 }
-"""The module that handles each event."""
+"""The module of each event; its handler there has the name of the event."""
 
-LARGEST_EVENT = 32_000_000
-"""Bytes: a prompt with a pasted file is far below, and a larger event is cut and then no JSON."""
+LARGEST_EVENT = 8_000_000
+"""Bytes: a pasted file is far below, and reading as much takes a twentieth of a second. A larger event is ignored."""
+
+WALL_SECONDS = 3.0
+"""On the clock, of the five the host gives to a hook."""
+
+LAST_SECONDS = 1.2
+"""The same at the end of a session, when the host gives one and a half to all hooks together."""
+
+CPU_SECONDS = 1.5
+"""Of computing; the worst repositories known take a third of it."""
 
 
 def main(arguments: list[str]) -> int:
     """Answer the event named on the command line. Always 0: a failure goes to the log, never to the session."""
     name = arguments[0] if arguments else ""
     try:
-        answer = _answer(name, sys.stdin.buffer.read(LARGEST_EVENT))
+        answer = _answer(name, sys.stdin.buffer.read(LARGEST_EVENT + 1))
         if answer:
             sys.stdout.buffer.write(answer.encode("ascii"))
         sys.stdout.flush()
-    except Exception as error:
+    except BaseException as error:
         from recollect import failure_log
 
         failure_log.leave(f"hook {name}", f"{type(error).__name__}: {error}")
@@ -44,11 +53,19 @@ def main(arguments: list[str]) -> int:
 def _answer(name: str, data: bytes) -> str:
     if name not in EVENTS or os.environ.get("RECOLLECT_OFF"):
         return ""
+    if len(data) > LARGEST_EVENT:
+        raise ValueError(f"the event is larger than {LARGEST_EVENT:,} bytes")
     from recollect.hooks import event
 
     happened = event.parse(name, data)
     if happened is None:
         return ""
-    module = __import__(f"recollect.hooks.{EVENTS[name]}", fromlist=["handle"])
-    answer: str = module.handle(happened)
-    return answer
+    # Only now: where there is no store, which is the commonest case, nothing more is loaded.
+    from recollect import budget
+
+    budget.start(LAST_SECONDS if name == "session_end" else WALL_SECONDS, CPU_SECONDS)
+    try:
+        module = __import__(f"recollect.hooks.{EVENTS[name]}", fromlist=[name])
+        return event.answer(name, getattr(module, name)(happened))
+    finally:
+        budget.stop()

@@ -89,15 +89,22 @@ def _project_with_store(payload: Mapping[str, Any]) -> tuple[str, str]:
     return first, ""
 
 
-def context(event_name: str, text: str) -> str:
-    """The answer that adds a text to what the model sees."""
-    return _specific(event_name, additionalContext=text[:LONGEST_CONTEXT])
+class Denial(str):
+    """A handler's answer that keeps a tool from running: what to do instead."""
+
+    __slots__ = ()
 
 
-def denial(reason: str) -> str:
-    """The answer that keeps a tool from running, with what to do instead."""
-    return _specific("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason)
+def answer(name: str, text: str) -> str:
+    """A handler's text as the host understands it; nothing for no text."""
+    if not text:
+        return ""
+    from recollect.text import for_agent
 
-
-def _specific(event_name: str, **fields: str) -> str:
-    return coldstart.dumps({"hookSpecificOutput": {"hookEventName": event_name, **fields}})
+    shown = for_agent(text)[:LONGEST_CONTEXT]
+    fields = {"hookEventName": "".join(word.capitalize() for word in name.split("_"))}
+    if isinstance(text, Denial):
+        fields.update(permissionDecision="deny", permissionDecisionReason=shown)
+    else:
+        fields["additionalContext"] = shown
+    return coldstart.dumps({"hookSpecificOutput": fields})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from recollect import usage
+from recollect import budget, usage
 from recollect.categories import BY_NAME
-from recollect.hooks.event import Event, context
+from recollect.hooks.event import Event
 from recollect.session import ledger, transcript
 from recollect.settings import load_settings
+
+_EVIDENCE = 0.6
+"""Seconds of computing to look for evidence of use, so that as much is left for a suggestion."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +17,10 @@ if TYPE_CHECKING:
     from recollect.settings import Settings
 
 
-def handle(event: Event) -> str:
+def stop(event: Event) -> str:
     if not event.in_subagent:
-        stores = [store for store in (event.store, event.user_store) if store]
-        usage.observe(event.session, event.text("transcript_path"), stores, event.text("last_assistant_message"))
+        turn = (event.session, event.text("transcript_path"), event.stores, event.text("last_assistant_message"))
+        budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE)
     return _suggestion(event)
 
 
@@ -39,10 +42,9 @@ def _suggestion(event: Event) -> str:
         return ""
     from recollect.capture import suggestions
 
-    text = suggestions.suggest(
+    return suggestions.suggest(
         findings, project=event.project, store=event.store, session=event.session, settings=settings
     )
-    return context("Stop", text) if text else ""
 
 
 def captures(category: str, settings: Settings) -> bool:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 
+from recollect import budget
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.search import index, rank
 from recollect.session import ledger
-from recollect.text import cut, escape, tokens
+from recollect.text import Block, cut, element, fence, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,11 +40,10 @@ class Item(NamedTuple):
     updated: str = ""
     note: str = ""
 
-    def render(self) -> str:
+    def render(self) -> Block:
         named = {"category": self.category, "confidence": self.confidence, "updated": self.updated[:10]}
-        attributes = [f'{name}="{escape(value)}"' for name, value in {**named, "path": self.path}.items() if value]
         text = f"{self.text} ({self.note})" if self.note else self.text
-        return f"<result {' '.join(attributes)}>{escape(text)}</result>"
+        return element("result", {**named, "path": self.path}, text)
 
     @property
     def overhead(self) -> int:
@@ -96,14 +96,20 @@ class Stores:
     def find(self, prompt: str, settings: Settings, borrowed: str = "") -> list[Candidate]:
         """The candidates for a prompt, best first within each store."""
         candidates: list[Candidate] = []
-        for root, source in self.places:
-            opened = self.open(root)
-            matches = rank.find(
-                opened, prompt, limit=_MOST_CANDIDATES, mode="auto", borrowed=borrowed, settings=settings
-            )
-            self.close(opened)
+        none: list[Match] = []
+        for number, (root, source) in enumerate(self.places):
+            # As much for each store as will be left for those after it, and for what follows.
+            share = budget.remaining() / (len(self.places) - number + 1)
+            question = (root, prompt, settings, borrowed)
+            matches = budget.attempt(f"search {root}", none, self._matches, *question, seconds=share)
             candidates += [Candidate(match, source) for match in matches]
         return candidates
+
+    def _matches(self, root: str, prompt: str, settings: Settings, borrowed: str) -> list[Match]:
+        opened = self.open(root)
+        matches = rank.find(opened, prompt, limit=_MOST_CANDIDATES, mode="auto", borrowed=borrowed, settings=settings)
+        self.close(opened)
+        return matches
 
     def open(self, root: str) -> Index:
         """The index of one of them."""
@@ -115,10 +121,7 @@ class Stores:
 
 def render(items: list[Item], source: str) -> str:
     """The whole block; an empty text for no items."""
-    if not items:
-        return ""
-    lines = "\n".join(item.render() for item in items)
-    return f'<memory-context source="{escape(source)}">\n{lines}\n</memory-context>'
+    return fence({"source": source}, [item.render() for item in items]) if items else ""
 
 
 def fitting(items: list[Item], budget: int) -> list[Item]:

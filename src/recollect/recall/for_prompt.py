@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from recollect import budget
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE
 from recollect.recall import context_block
@@ -34,6 +35,8 @@ _MISSING = -1.0
 """What it counts against a record, in logits, that a file it is about no longer exists."""
 
 _LOWEST_BAR = 0.05
+
+_UNCHECKED = "whether its files have changed since could not be checked in time"
 
 BELOW_BAR, REPEATED = "below the bar", "shown before in this session"
 NO_ROOM, FILE_MISSING, DROPPED, TURNED_OFF = "no room", "file missing", "dropped by the judge", "turned off"
@@ -133,7 +136,8 @@ def _checked(candidates: list[Candidate], session: Ledger, bar: float) -> list[C
         from recollect.freshness.check import Freshness
 
         project = os.path.dirname(os.path.dirname(match.root))
-        caution, is_missing = by_project.setdefault(project, Freshness(project)).note(match.anchors)
+        freshness = by_project.setdefault(project, Freshness(project))
+        caution, is_missing = budget.attempt("check files", (_UNCHECKED, False), freshness.note, match.anchors)
         is_dropped = is_missing and gate.shifted(match.probability, _MISSING) < bar
         return candidate._replace(caution=caution, outcome=FILE_MISSING if is_dropped else "")
 

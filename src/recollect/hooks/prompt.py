@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from recollect.hooks.event import Event, context
+from recollect import budget
+from recollect.hooks.event import Event
 from recollect.session import ledger, transcript
 from recollect.settings import load_settings
 
 _LONG_WORD = 24
+"""Characters from which a word may be a key: the shortest API keys have 24."""
 
 
-def handle(event: Event) -> str:
+def user_prompt_submit(event: Event) -> str:
     prompt = event.text("prompt")
     if not prompt.strip() or event.in_subagent or event.text("source") not in ("", "user", "sdk"):
         return ""
@@ -17,15 +19,14 @@ def handle(event: Event) -> str:
         return ""
     settings = load_settings(event.store)
     if event.store and settings.text("capture.mode") != "off":
-        _note_correction(prompt, event.session)
+        budget.attempt("note a correction", None, _note_correction, prompt, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     from recollect.recall import context_block, for_prompt
 
     stores = context_block.Stores(event.store, event.user_store)
     transcript_path = event.text("transcript_path")
-    text = for_prompt.answer(stores, prompt, settings, session=event.session, transcript_path=transcript_path)
-    return context("UserPromptSubmit", text) if text else ""
+    return for_prompt.answer(stores, prompt, settings, session=event.session, transcript_path=transcript_path)
 
 
 def _note_correction(prompt: str, session: str) -> None:

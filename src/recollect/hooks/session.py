@@ -1,10 +1,11 @@
-"""A session starts: show what was left unfinished and which rules hold for the work at hand, or nothing."""
+"""A session starts, is compacted, or ends: show what was left unfinished and which rules hold; draft a summary."""
 
 from __future__ import annotations
 
 import sys
 
-from recollect.hooks.event import Event, context
+from recollect import budget
+from recollect.hooks.event import Event
 from recollect.session import ledger
 from recollect.settings import load_settings
 
@@ -13,35 +14,38 @@ if TYPE_CHECKING:
     from recollect.digest.digest import Digest
     from recollect.digest.render import Page
 
-BUDGET = 3.0
-"""Seconds for all of it; git and a first indexing have smaller budgets within it."""
 
-
-def handle(event: Event) -> str:
+def session_start(event: Event) -> str:
+    """What was left unfinished and which rules hold for the work at hand, or nothing."""
     if event.in_subagent:
         return ""
-    _give_up_after(BUDGET)
-    try:
-        ledger.prune()
-        source = event.text("source")
-        text = _after_compaction(event) if source == "compact" else _digest(event, source)
-    finally:
-        _give_up_after(0)
-    return context("SessionStart", text) if text else ""
+    budget.attempt("prune ledgers", None, ledger.prune)
+    source = event.text("source")
+    return _after_compaction(event) if source == "compact" else _digest(event, source)
 
 
-def _give_up_after(seconds: float) -> None:
-    """Let whatever hangs raise, so that the session starts without a digest; 0 takes that back."""
-    # The package `signal` wraps this one in enumerations, which cost a cold hook more than the digest's own work.
-    import _signal  # type: ignore[import-not-found]
+def pre_compact(event: Event) -> str:
+    """Draft a summary. Never answers: what this hook prints would become part of the instructions for compacting."""
+    if event.in_subagent or not event.store or not event.text("transcript_path"):
+        return ""
+    from recollect.hooks.stop import captures
 
-    if hasattr(_signal, "setitimer"):
-        _signal.signal(_signal.SIGALRM, _give_up if seconds else _signal.SIG_DFL)
-        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    settings = load_settings(event.store)
+    if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
+        return ""
+    from recollect.capture import inbox
+
+    inbox.draft_summary(
+        project=event.project,
+        store=event.store,
+        session=event.session,
+        transcript_path=event.text("transcript_path"),
+        settings=settings,
+    )
+    return ""
 
 
-def _give_up(number: int, frame: object) -> None:
-    raise TimeoutError(f"took more than {BUDGET:g} seconds")
+session_end = pre_compact
 
 
 def _after_compaction(event: Event) -> str:
@@ -87,7 +91,8 @@ def _in_digest(key: str) -> str:
 
 def _warn(made: Digest) -> None:
     from recollect import failure_log
+    from recollect.text import flat
 
     for warning in made.warnings:
         failure_log.leave("session start", warning)
-        print(f"recollect: {warning}", file=sys.stderr)
+        print(f"recollect: {flat(warning)}", file=sys.stderr)
