@@ -104,7 +104,7 @@ def test_a_secret_is_refused_with_its_field_named_and_its_value_hidden():
     with pytest.raises(SecretFound) as caught:
         compose.compose("decision", given)
 
-    assert caught.value.message == "content.context carries an AWS access key (AKIA…)"
+    assert caught.value.message == "content.context carries an AWS access key (use AKIA…)"
     assert compose.compose("decision", given, allow_secret=True).content["context"] == f"use {KEY}"
 
 

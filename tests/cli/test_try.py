@@ -261,7 +261,7 @@ def test_import_refuses_a_credential_by_name_and_saves_the_rest(ferry, recollect
 
     assert outcome.code == 1
     assert "refused CLAUDE.md:11: " in outcome.out
-    assert "carries a GitHub token (ghp_…)" in outcome.out
+    assert "carries a GitHub token (Always log in with ghp_…)" in outcome.out
     assert outcome.out.endswith("saved 3 records from 1 file; 0 skipped, 1 refused\n")
 
 

@@ -65,7 +65,8 @@ def refuse_secrets(value: Any) -> None:
     for leak in secrets.leaks(value):
         raise SecretFound(
             str(leak),
-            fix="say which variable or vault holds it instead of quoting it, or insist with --allow-secret",
+            fix="write where the secret is kept (a variable, a vault), not the secret; save and update can insist: "
+            "--allow-secret",
         )
 
 

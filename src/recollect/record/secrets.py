@@ -1,10 +1,35 @@
-"""Credentials that must not be written to a file other people will read."""
+"""Credentials that must not be written to a file other people will read.
+
+Beside what is recognised by its own form (`secret_patterns`) there are values that a name or a sentence calls a
+password, a key or a token: DB_PASSWORD=…, "the password of the replica is …". Those must look like one.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from itertools import islice
+from operator import ne
+from typing import Any
+
+from recollect.coldstart import NamedTuple
+from recollect.record import secret_patterns as patterns
+
+_LONGEST = 250  # characters of a value
+_REACH = 120  # characters between a name and its value: "password for the staging admin account: …"
+_MOST_LINKS = 3  # words tried in a sentence: "the password was changed to …"
+_SIGNS = frozenset("!@#$%^&*?~")
+# What joins a name to its value: an assignment, the next argument of a call, an attribute of XML or the end of its tag.
+_ASSIGNMENT = re.compile(
+    r"[\w.-]{0,30}(?:[\"'`\])*]{0,3}\s{0,4}(?:=>|:=|={1,3}|:)\s{0,4}|[\"'],\s?|[\"']\svalue=|>)(?:base64:|pass:)?(?P<quote>[\"'`]?)"
+)
+_BESIDE = re.compile(r"[\w-]{0,30}\s")
+_LINK = re.compile(r"\s(?:is|are|was|to|ist|est|es)\s?:?\s|[:=]\s")
+_SENTENCE = re.compile(rf"[^\n()\[\]{{}}\"`;|<>]{{0,{_REACH}}}")
+_OPENING = re.compile(r"[\"'`(]{0,3}")
+_BARE = re.compile(rf"[^\s\"'`;|<]{{1,{_LONGEST}}}")
+_NEXT_PARAMETER = re.compile(r"&\w{1,40}=")
 
 
 class Leak(NamedTuple):
@@ -13,49 +38,17 @@ class Leak(NamedTuple):
     where: str
     kind: str
     masked: str
+    words: str = ""
+    """The words before it."""
 
     def __str__(self) -> str:
-        return f"{self.where} carries {self.kind} ({self.masked})"
+        return f"{self.where} carries {self.kind} ({self.words}{self.masked})"
 
 
-_KINDS: tuple[tuple[str, str], ...] = (
-    ("an AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
-    ("an AWS secret key", r"(?i)aws.{0,20}secret.{0,20}['\"=:\s]([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"),
-    ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{50,255})\b"),
-    ("a GitLab token", r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,}"),
-    ("a Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
-    ("a Slack webhook", r"hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{16,}"),
-    ("a Stripe key", r"\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
-    ("a Google API key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("a Google OAuth secret", r"\bGOCSPX-[A-Za-z0-9_-]{20,}"),
-    ("an Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    ("an OpenAI key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{32,}"),
-    ("a Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("an npm token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("a PyPI token", r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
-    ("a SendGrid key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}"),
-    ("a Twilio key", r"\bSK[0-9a-f]{32}\b"),
-    ("a DigitalOcean token", r"\bdo[opr]_v1_[0-9a-f]{64}"),
-    ("a Databricks token", r"\bdapi[0-9a-f]{32}\b"),
-    ("a Telegram bot token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
-    ("an Azure storage key", r"(?i)AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
-    ("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
-    ("a JSON web token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    ("a URL with a password", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@'\"]{0,100}:([^\s/@'\"]{3,200})@[^\s/@'\"]"),
-    (
-        "a password",
-        r"(?i)\b(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)\b['\"]?\s*[:=]\s*"
-        r"['\"]([^\s'\"]{8,200})['\"]",
-    ),
-)
-_PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
-_PRIVATE_KEY = re.compile(
-    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.DOTALL
-)
-_PLACEHOLDER = re.compile(
-    r"(?i)^(?:.{0,3}|[x*.•…-]+|<.*>|\$.*|\{.*\}|%.*|.*(?:example|placeholder|changeme|redacted|dummy|your[_-]).*"
-    r"|pass(?:word|wd)?|pwd|secret|token|user|test)$"
-)
+class _Span(NamedTuple):
+    start: int
+    end: int
+    kind: str
 
 
 def leaks(value: Any, where: str = "") -> Iterator[Leak]:
@@ -66,19 +59,12 @@ def leaks(value: Any, where: str = "") -> Iterator[Leak]:
         for key, item in value.items():
             in_key = list(leaks(key, f"a key of {where or 'the record'}"))
             yield from in_key
-            yield from leaks(item, f"{where}.{mask(key) if in_key else key}".strip("."))
+            field = f"{where}.{mask(key) if in_key else key}".strip(".")
+            kind = _kind_of_field(key, item)
+            yield from [Leak(field, kind, mask(item))] if kind else leaks(item, field)
     elif isinstance(value, (list, tuple)):
         for number, item in enumerate(value):
             yield from leaks(item, f"{where}[{number}]")
-
-
-def _in_text(text: str, where: str) -> Iterator[Leak]:
-    for kind, pattern in _PATTERNS:
-        for match in pattern.finditer(text):
-            found = match.group(match.lastindex or 0)
-            if not _PLACEHOLDER.match(found):
-                yield Leak(where, kind, mask(found))
-                return
 
 
 def mask(secret: str) -> str:
@@ -89,12 +75,188 @@ def mask(secret: str) -> str:
 
 def redacted(text: str) -> str:
     """A text with every credential in it masked."""
-    text = _PRIVATE_KEY.sub("(a private key)", text)
-    for _, pattern in _PATTERNS:
-        text = pattern.sub(_masked, text)
-    return text
+    parts, end = [], 0
+    for span in _spans(text):
+        parts += [text[end : span.start], mask(text[span.start : span.end])]
+        end = span.end
+    return "".join([*parts, text[end:]])
 
 
-def _masked(match: re.Match[str]) -> str:
-    found = match.group(match.lastindex or 0)
-    return match.group() if _PLACEHOLDER.match(found) else match.group().replace(found, mask(found))
+def _kind_of_field(key: object, item: object) -> str:
+    """What a field of a record must not hold, if its name says so and its value looks like it."""
+    name = patterns.NAME.search(key) if isinstance(key, str) and isinstance(item, str) else None
+    if not name or not isinstance(item, str):
+        return ""
+    if name.lastgroup == "password":
+        return patterns.PASSWORD if _is_password(item, is_quoted=True) else ""
+    return patterns.KEY if name.lastgroup == "key" and _is_key(item, is_quoted=True) else ""
+
+
+def _in_text(text: str, where: str) -> Iterator[Leak]:
+    """The first credential of each kind, with the words before it."""
+    kinds: set[str] = set()
+    end = 0
+    for span in _spans(text):
+        if span.kind not in kinds:
+            kinds.add(span.kind)
+            before = text[max(span.start - 30, end) : span.start].rpartition("\n")[2]
+            words = before if len(before) < 30 else before.partition(" ")[2]
+            printable = "".join(char for char in words.lstrip() if char.isprintable())
+            yield Leak(where, span.kind, mask(text[span.start : span.end]), printable)
+        end = span.end
+
+
+def _spans(text: str) -> list[_Span]:
+    """Where credentials stand, in order and without overlap; of two rules for one place the more particular counts."""
+    chosen: list[_Span] = []
+    for span in (*_by_pattern(text), *_by_name(text)):
+        at = bisect(chosen, span)
+        if (at == 0 or chosen[at - 1].end <= span.start) and (at == len(chosen) or span.end <= chosen[at].start):
+            chosen.insert(at, span)
+    return chosen
+
+
+def _by_pattern(text: str) -> Iterator[_Span]:
+    lowered = text.lower()
+    for rules, fits in ((patterns.TOKENS, _is_token), (patterns.PLACES, _fits_place)):
+        for rule in rules:
+            if not any(hint in lowered for hint in rule.hints.split("|")):
+                continue
+            for match in re.finditer(rule.pattern, text):
+                group = match.lastindex or 0
+                if fits(rule.kind, match[group]):
+                    yield _Span(*match.span(group), rule.kind)
+
+
+def _is_token(kind: str, value: str) -> bool:
+    # The body of a real private key may have the same letter ten times in a row.
+    return kind == patterns.PRIVATE_KEY or not patterns.DUMMY.search(value)
+
+
+def _fits_place(kind: str, value: str) -> bool:
+    """Whether a value that stands in the place of a credential looks like one."""
+    if kind == patterns.HEADER:
+        return _is_random(value, 12)
+    if kind == patterns.PASSWORD:
+        return _is_password(value, is_quoted=False)
+    return _is_strong(value) if kind == patterns.LOGIN else not patterns.PLACEHOLDER.match(value)
+
+
+def _by_name(text: str) -> Iterator[_Span]:
+    """Values that a name or a sentence calls a password, a key, a token or a session."""
+    kinds = {"password": patterns.PASSWORD, "key": patterns.KEY, "session": patterns.SESSION}
+    for name in patterns.NAME.finditer(text):
+        kind = kinds[name.lastgroup or ""]
+        span = _assigned(text, name, kind)
+        if not span and kind != patterns.SESSION:
+            span = _behind(text, name, kind) or _before(text, name, kind)
+        if span:
+            yield _Span(*span, kind)
+
+
+def _assigned(text: str, name: re.Match[str], kind: str) -> tuple[int, int] | None:
+    """The value that is assigned to a name."""
+    link = _ASSIGNMENT.match(text, name.end())
+    if not link:
+        return None
+    start, quote = link.end(), link["quote"]
+    end = text.find(quote, start, start + _LONGEST) if quote else _end(text, start)
+    value = text[start:end] if end > start else ""
+    if kind == patterns.SESSION:
+        is_secret = "=" in link[0] and _is_random(value, 20)
+    elif "," in link[0] or (name[0].lower() == "pass" and link[0] == ": "):
+        # The next argument need not belong to the name, and `PASS: TestName2` is the output of a test.
+        is_secret = _is_strong(value)
+    else:
+        is_secret = (_is_password if kind == patterns.PASSWORD else _is_key)(value, is_quoted=bool(quote))
+    return (start, end) if is_secret else None
+
+
+def _behind(text: str, name: re.Match[str], kind: str) -> tuple[int, int] | None:
+    """The value that a sentence gives behind a name: "password …", "the token for the sandbox is …"."""
+    beside = _BESIDE.match(text, name.end())
+    starts = [beside.end()] if beside else []
+    sentence = _SENTENCE.match(text, name.end())
+    links = _LINK.finditer(text, name.end(), sentence.end() + 1 if sentence else name.end())
+    starts += [link.end() for link in islice(links, _MOST_LINKS)]
+    for at in starts:
+        opening = _OPENING.match(text, at)
+        start = opening.end() if opening else at
+        end = _end(text, start)
+        if _is_told(text[start:end], kind):
+            return start, end
+    return None
+
+
+def _before(text: str, name: re.Match[str], kind: str) -> tuple[int, int] | None:
+    """The value before a name: "use … as the password"."""
+    window = text[max(name.start() - _LONGEST, 0) : name.start()]
+    head, _, rest = window.rpartition(" as ")
+    value = head.rpartition(" ")[2]
+    start = name.start() - len(window) + len(head) - len(value)
+    return (start, start + len(value)) if len(rest) < 30 and _is_told(value, kind) else None
+
+
+def _end(text: str, start: int) -> int:
+    """Where a value without quotes ends."""
+    match = _BARE.match(text, start)
+    return start + len(_NEXT_PARAMETER.split(match[0])[0].rstrip(".,:)]}*\\")) if match else start
+
+
+def _is_password(value: str, *, is_quoted: bool) -> bool:
+    """Whether what is assigned to a password is one: two kinds of characters if quoted, letters and digits if not."""
+    if len(value) < 6 or " " in value or _is_ordinary(value):
+        return False
+    if is_quoted and len(value) >= 8:
+        return not value.isalpha() and not value.isdigit()
+    return (_has_both(value) or len(_SIGNS & set(value)) > 1) and not patterns.WORDS.match(value)
+
+
+def _is_key(value: str, *, is_quoted: bool) -> bool:
+    if len(value) < 8 or " " in value or _is_ordinary(value):
+        return False
+    is_short_key = is_quoted and _has_both(value) and not patterns.WORDS.match(value)
+    return is_short_key or _is_random(value, 16) or _is_strong(value)
+
+
+def _is_told(value: str, kind: str) -> bool:
+    """Whether a word in a sentence is the credential that the sentence is about."""
+    if kind == patterns.PASSWORD:
+        return _is_strong(value)
+    return _is_random(value, 20) and not _is_ordinary(value)
+
+
+def _is_strong(value: str) -> bool:
+    """Whether a word can only be a password: letters, digits, and a sign or many changes between them."""
+    if not 6 <= len(value) <= _LONGEST or not _has_both(value) or _is_ordinary(value):
+        return False
+    if patterns.WORDS.match(value) or patterns.ADDRESS.match(value):
+        return False
+    is_mixed = value.lower() != value and value.upper() != value and _changes(value) >= 0.25 * len(value)
+    return is_mixed or not _SIGNS.isdisjoint(value) or _is_random(value, 16)
+
+
+def _is_random(value: str, least: int) -> bool:
+    """Whether a text is drawn from letters and digits: words and versions change between them less often."""
+    digits = sum(map(str.isdigit, value))
+    if len(value) < least or not 2 <= digits < len(value) - 2 or not patterns.RANDOM.match(value):
+        return False
+    return _changes(value) >= 0.2 * len(value)
+
+
+def _changes(value: str) -> int:
+    """How often a text changes between small letters, capitals and digits."""
+    kinds = [char.isdigit() + 2 * char.isupper() for char in value if char.isalnum()]
+    return sum(map(ne, kinds, kinds[1:]))
+
+
+def _has_both(value: str) -> bool:
+    """Whether a value has a letter and a digit."""
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def _is_ordinary(value: str) -> bool:
+    """Whether a value is a placeholder, a well-known default or a piece of code."""
+    # Some tokens have a dot behind their prefix, as an attribute has.
+    is_token = value.count(".") == 1 and _is_random(value, 20)
+    return bool(patterns.PLACEHOLDER.match(value) or patterns.CODE.match(value)) and not is_token

@@ -97,6 +97,7 @@ class Writer:
                 return entry
             if not allow_secret:
                 compose.refuse_secrets(patch)
+                compose.refuse_secrets({"summary": summary})
             record = anchors.renewed(entry.memory, record, self._project, self.now)
             renamed = self._renamed(entry.memory, record)
             updated = batch.put(renamed, over=entry.memory)
@@ -136,12 +137,14 @@ class Writer:
         )
 
     def retire(self, reference: str, reason: str) -> Entry:
+        compose.refuse_secrets({"reason": reason})
         return self._step(reference, lambda record: lifecycle.retired(record, reason, self.now))
 
     def restore(self, reference: str) -> Entry:
         return self._step(reference, lambda record: lifecycle.restored(record, self.now))
 
     def archive(self, reference: str, reason: str) -> Entry:
+        compose.refuse_secrets({"reason": reason})
         return self._step(reference, lambda record: lifecycle.archived(record, reason, self.now))
 
     def unarchive(self, reference: str) -> Entry:
