@@ -1,10 +1,10 @@
-"""Where the entries of a digest come from: the stores, by way of their index, and the knowledge banks."""
+"""The records that a digest may show, read from the index of their store."""
 
 from __future__ import annotations
 
 import os
 
-from recollect import paths, timestamps
+from recollect import timestamps
 from recollect.categories import BY_NAME
 from recollect.digest import selection
 from recollect.digest.selection import Candidate
@@ -17,33 +17,44 @@ if TYPE_CHECKING:
 SOON_DAYS = 30
 """A constraint that expires within this time is pointed out while its files are being changed."""
 
-_CURRENT = """
-    SELECT n, path, category, title, updated_at, expires, essence, facts FROM record
-    WHERE status = 'active' AND NOT void AND id NOT IN (SELECT old FROM succession)
-"""
+MOST_RECORDS = 5_000
+"""Records of a store that are ranked, the newest and those that match the work best: all of 200,000 take 3 seconds."""
+
+_IS_CURRENT = "status = 'active' AND NOT void AND id NOT IN (SELECT old FROM succession)"
+_COLUMNS = "SELECT n, path, category, title, updated_at, expires, essence, facts FROM record"
 
 
-class Entries:
-    """The candidates of one source, and how to score them against the work."""
+class Records:
+    """The current records of one store: nothing retired, replaced, void, expired, or for another branch."""
 
-    def __init__(self, candidates: list[Candidate]) -> None:
-        self.candidates = candidates
+    def __init__(self, root: str, source: str, settings: Settings, *, is_local: bool, branch: str, now: str) -> None:
+        self._index = index.open(root, hook=True)
+        self._source = source
+        self._is_local = is_local
+        self._branch = branch
+        self._now = now
+        enabled = [category for category in BY_NAME if settings.is_enabled(category)]
+        self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
+        rows = f"{_COLUMNS} WHERE {_IS_CURRENT} ORDER BY updated_at DESC LIMIT {MOST_RECORDS}"
+        self._by_number = self._read(rows)
+        self.candidates = list(self._by_number.values())
+
+    @property
+    def total(self) -> int:
+        """How many current records the store has, candidates or not."""
+        if len(self.candidates) < MOST_RECORDS:
+            return len(self.candidates)
+        (count,) = self._index.connection.execute(f"SELECT count(*) FROM record WHERE {_IS_CURRENT}").fetchone()
+        return int(count)
 
     def scores(self, text: str) -> dict[str, float]:
         """Relevance by key; `selection.Unavailable` without FTS5."""
-        return selection.relevance_of_texts(self.candidates, text)
-
-
-class Records(Entries):
-    """The current records of one store."""
-
-    def __init__(self, opened: index.Index, candidates: dict[int, Candidate]) -> None:
-        super().__init__(list(candidates.values()))
-        self._index = opened
-        self._by_number = candidates
-
-    def scores(self, text: str) -> dict[str, float]:
-        scores = selection.relevance_of_records(self._index, text)
+        scores = selection.relevance_of_records(self._index, text, MOST_RECORDS)
+        missing = [str(n) for n in scores if n not in self._by_number] if self.total > len(self.candidates) else []
+        if missing:
+            older = self._read(f"{_COLUMNS} WHERE {_IS_CURRENT} AND n IN ({','.join(missing)})")
+            self._by_number.update(older)
+            self.candidates += older.values()
         return {self._by_number[n].key: score for n, score in scores.items() if n in self._by_number}
 
     def have_changed(self, shown: list[Candidate]) -> bool:
@@ -57,38 +68,25 @@ class Records(Entries):
             refresh.reread(self._index, stale)
         return bool(stale)
 
-
-def lessons(project: str) -> Entries:
-    """The entries of the knowledge banks, the project's own and the user's."""
-    if not any(map(os.path.isdir, paths.knowledge_banks(project))):
-        return Entries([])
-    from recollect.digest import knowledge_bank
-
-    return Entries(knowledge_bank.lessons(project))
-
-
-def store_records(root: str, source: str, settings: Settings, *, is_local: bool, branch: str, now: str) -> Records:
-    """What a store may show: nothing retired, replaced, void, expired, out of retention or for another branch."""
-    opened = index.open(root, hook=True)
-    soon = timestamps.days_before(now, -SOON_DAYS)[:10]
-    candidates: dict[int, Candidate] = {}
-    limits = {category: _oldest(category, settings, now) for category in BY_NAME if settings.is_enabled(category)}
-    for n, path, category, title, updated, expires, essence, packed in opened.connection.execute(_CURRENT):
-        if category not in limits or updated < limits[category] or (expires and expires[:10] < now[:10]):
-            continue
-        observations, confidence, files, branches, state = index.unpack_facts(packed)
-        if state == "closed" or (branch and branches and not _is_for(branch, branches)):
-            continue
-        key, place = os.path.join(root, path), source + path
-        urgency = _urgency(category, expires, state, soon) if expires or state else ""
-        candidates[n] = Candidate(
-            key, category, title, essence, place, is_local, observations, confidence, updated, files, urgency
-        )
-    return Records(opened, candidates)
+    def _read(self, query: str) -> dict[int, Candidate]:
+        candidates: dict[int, Candidate] = {}
+        soon = timestamps.days_before(self._now, -SOON_DAYS)[:10]
+        for n, path, category, title, updated, expires, essence, packed in self._index.connection.execute(query):
+            oldest = self._oldest.get(category)
+            if oldest is None or updated < oldest or (expires and expires[:10] < self._now[:10]):
+                continue
+            observations, confidence, files, branches, state = index.unpack_facts(packed)
+            if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
+                continue
+            key, place = os.path.join(self._index.root, path), self._source + path
+            urgency = _urgency(category, expires, state, soon) if expires or state else ""
+            candidates[n] = Candidate(
+                key, category, title, essence, place, self._is_local, observations, confidence, updated, files, urgency
+            )
+        return candidates
 
 
-def _oldest(category: str, settings: Settings, now: str) -> str:
-    days = settings.retention_days(category)
+def _oldest(days: int, now: str) -> str:
     return timestamps.days_before(now, days) if days else ""
 
 

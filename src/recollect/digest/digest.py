@@ -8,7 +8,7 @@ import time
 from recollect import coldstart, paths, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.digest import selection, work_context
-from recollect.digest.candidates import Entries, lessons, store_records
+from recollect.digest.candidates import Records
 from recollect.digest.render import Page, render
 from recollect.state_file import StateFile
 
@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from recollect.digest.candidates import Records
     from recollect.digest.selection import Candidate, Pick
     from recollect.digest.work_context import WorkContext
     from recollect.settings import Settings
@@ -70,10 +69,11 @@ def make(project: str, store: str, user_store: str, settings: Settings) -> Diges
     context = work_context.read(project, min(time.monotonic() + GIT_SECONDS, latest))
     warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
     empty = Digest(context, settings.number("session_start.relevance_weight"), warnings)
+    lessons = _lessons(project)
     limit = settings.count("session_start.limit")
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     for _ in range(2):
-        digest = _choose(empty, [*stores, lessons(project)], limit)
+        digest = _choose(empty, stores, lessons, limit)
         about_to_show = [pick.candidate for pick in digest.picks]
         if not [records for records in stores if records.have_changed(about_to_show)]:
             break
@@ -85,15 +85,24 @@ def _stores(store: str, user_store: str, settings: Settings, branch: str) -> lis
     now = timestamps.now()
     places = ((store, paths.PROJECT_SOURCE, True), (user_store, paths.USER_SOURCE, False))
     return [
-        store_records(root, source, settings, is_local=is_local, branch=branch, now=now)
+        Records(root, source, settings, is_local=is_local, branch=branch, now=now)
         for root, source, is_local in places
         if root
     ]
 
 
-def _choose(empty: Digest, entries: Sequence[Entries], limit: int) -> Digest:
-    candidates = [candidate for source in entries for candidate in source.candidates]
-    scores, digest = _relevance(empty, entries)
+def _lessons(project: str) -> list[Candidate]:
+    """The entries of the knowledge banks, the project's own and the user's."""
+    if not any(map(os.path.isdir, paths.knowledge_banks(project))):
+        return []
+    from recollect.digest import knowledge_bank
+
+    return knowledge_bank.lessons(project)
+
+
+def _choose(empty: Digest, stores: Sequence[Records], lessons: Sequence[Candidate], limit: int) -> Digest:
+    scores, digest = _relevance(empty, stores, lessons)
+    candidates = [*(candidate for records in stores for candidate in records.candidates), *lessons]
     ranked = selection.rank(candidates, scores, digest.weight)
     left_off = _left_off(ranked)
     if not digest.context.query and not left_off:
@@ -102,18 +111,20 @@ def _choose(empty: Digest, entries: Sequence[Entries], limit: int) -> Digest:
     pinned = [*left_off, *urgent]
     pool = _distinct([*pinned, *(pick for pick in ranked if _is_eligible(pick))])
     rest = selection.choose(pool, limit, pinned)[len(pinned) :]
-    more = len(candidates) - len(pinned) - len(rest)
+    more = sum(records.total for records in stores) + len(lessons) - len(pinned) - len(rest)
     return digest._replace(left_off=left_off, urgent=urgent, rest=rest, more=more)
 
 
-def _relevance(digest: Digest, entries: Sequence[Entries]) -> tuple[dict[str, float], Digest]:
+def _relevance(
+    digest: Digest, stores: Sequence[Records], lessons: Sequence[Candidate]
+) -> tuple[dict[str, float], Digest]:
     """Relevance by key, and the digest with a remark on whether it counted."""
     if not digest.context.query or not digest.weight:
         return {}, digest
-    scores: dict[str, float] = {}
     try:
-        for source in entries:
-            scores.update(source.scores(digest.context.query))
+        scores = selection.relevance_of_texts(lessons, digest.context.query)
+        for records in stores:
+            scores.update(records.scores(digest.context.query))
     except selection.Unavailable:
         return {}, digest._replace(warnings=[*digest.warnings, _NO_FTS5])
     return scores, digest._replace(relevance="active")

@@ -62,8 +62,11 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
     for line in markdown.prose_lines(text):
         if line.startswith("#") and not line.startswith("####"):
             # Lines under any other heading of this level or above belong to nobody.
-            is_entry = line.startswith("### ") and bool(_name(line))
-            entries += [(_name(line), [[]])] if is_entry else []
+            name = _name(line) if line.startswith("### ") else ""
+            is_entry = bool(name)
+            entries += [(name, [[]])] if name else []
+            if len(entries) > MOST_ENTRIES:
+                break
         elif is_entry and line.startswith("#"):
             entries[-1][1].append([])
         elif is_entry:

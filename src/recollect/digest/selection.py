@@ -131,8 +131,8 @@ def _order(pick: Pick) -> tuple[float, int, str]:
     return (-round(pick.score, 9), _PLACES.get(pick.candidate.category, len(_PLACES)), pick.candidate.key)
 
 
-def relevance_of_records(index: Index, text: str) -> dict[int, float]:
-    """Scores of a store's active records by their number in the index."""
+def relevance_of_records(index: Index, text: str, most: int) -> dict[int, float]:
+    """Scores of the most relevant records of a store by their number in the index."""
     if not index.has_words:
         raise Unavailable
     wanted = query.parse(text).terms[:MOST_WORDS]
@@ -141,7 +141,9 @@ def relevance_of_records(index: Index, text: str) -> dict[int, float]:
         return {}
     (total,) = index.connection.execute("SELECT records FROM total").fetchone()
     weight = _weight(wanted, counts, total)
-    rows = index.connection.execute("SELECT rowid, rank FROM word WHERE word MATCH ?", (_any(list(counts)),))
+    rows = index.connection.execute(
+        "SELECT rowid, rank FROM word WHERE word MATCH ? ORDER BY rank LIMIT ?", (_any(list(counts)), most)
+    )
     return {n: -rank / weight for n, rank in rows}
 
 
