@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import subprocess
 import sys
 import threading
 
 import pytest
 
-from recollect import files
+import recollect
+from recollect import failure_log, files, paths
 from recollect.errors import Locked, UnsafePath, Unwritable
+from recollect.record import compose
+from recollect.store.writer import Writer
+
+posix = pytest.mark.skipif(os.name == "nt", reason="permissions, locks and folders of POSIX")
 
 
 def test_a_file_is_replaced_whole_and_nothing_is_left_over(tmp_path):
@@ -157,3 +164,77 @@ def test_a_lock_is_released_when_its_holder_is_killed(tmp_path):
 def test_leftovers_are_known_by_their_name(tmp_path):
     assert files.is_leftover(".tmp-123-456-x.json")
     assert not files.is_leftover("x.json")
+
+
+@posix
+def test_what_lies_outside_of_repositories_is_the_users_alone(home, tmp_path):
+    (tmp_path / "project").mkdir()
+    project = recollect.open(str(tmp_path / "project"))
+    content = {"context": "c", "decision": "d", "rationale": ["r"]}
+    project.save("decision", {"title": "Jobs", **content})
+    Writer(project.user, project.settings).save(compose.compose("decision", {"title": "Mine", **content}))
+    project.search("jobs")
+    failure_log.leave("test", "x")
+
+    outside = [path for base in (paths.user_store(), paths.cache_dir(), paths.state_dir()) for path in _below(base)]
+
+    assert len(outside) >= 8
+    assert {path: oct(mode) for path, mode in outside if mode & 0o077} == {}
+
+
+def _below(base):
+    for folder, _, names in os.walk(base):
+        for path in (folder, *(os.path.join(folder, name) for name in names)):
+            yield path, stat.S_IMODE(os.stat(path).st_mode)
+
+
+@posix
+def test_in_a_repository_the_users_mask_decides(tmp_path):
+    before = os.umask(0o022)
+    try:
+        files.write(str(tmp_path / "store" / "a.json"), b"{}")
+    finally:
+        os.umask(before)
+
+    assert [stat.S_IMODE(os.stat(tmp_path / name).st_mode) for name in ("store", "store/a.json")] == [0o755, 0o644]
+
+
+@posix
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EIO, errno.ENOSYS])
+def test_a_file_system_without_locks_is_a_clear_error(tmp_path, monkeypatch, number):
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", fail)
+
+    with pytest.raises(Unwritable, match=r"cannot lock .*/\.lock: ") as caught, files.locked(str(tmp_path / ".lock")):
+        pass
+    assert "nothing was written" in caught.value.fix
+
+
+@posix
+def test_the_folder_is_synced_after_a_rename_that_must_last(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(stat.S_ISDIR(os.fstat(handle).st_mode)))
+
+    files.write(str(tmp_path / "a"), b"x")
+    files.write(str(tmp_path / "b"), b"x", lasting=False)
+
+    assert synced == [False, True]
+
+
+@posix
+@pytest.mark.parametrize(("number", "fails"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)])
+def test_a_file_system_that_cannot_sync_folders_is_no_failure(tmp_path, monkeypatch, number, fails):
+    def sync(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", sync)
+
+    if fails:
+        with pytest.raises(Unwritable):
+            files.write(str(tmp_path / "a"), b"x")
+    else:
+        files.write(str(tmp_path / "a"), b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"

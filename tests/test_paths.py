@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -108,3 +109,54 @@ def test_what_lies_within(tmp_path, path, expected):
 
 def test_everything_lies_within_the_root_directory():
     assert paths.is_within("/", "/etc")
+
+
+def _stat(changes):
+    """`os.stat` that gives some folders another owner or file system."""
+    real = os.stat
+
+    def stat(path, *arguments, **options):
+        found = real(path, *arguments, **options)
+        if str(path) not in changes:
+            return found
+        values = {**{name: getattr(found, name) for name in ("st_mode", "st_dev", "st_uid")}, **changes[str(path)]}
+        return SimpleNamespace(**values)
+
+    return stat
+
+
+@pytest.mark.skipif(os.name == "nt", reason="owners of POSIX")
+@pytest.mark.parametrize(
+    ("changes", "is_adopted"),
+    [
+        ({}, True),
+        ({"shared": {"st_uid": 12_345}}, False),
+        ({"shared": {"st_dev": 98_765}}, False),
+        ({"shared/mine": {"st_uid": 12_345}}, False),
+        ({"shared/mine/work": {"st_uid": 12_345}}, True),
+        ({"shared/mine/work": {"st_uid": 12_345}, "shared/mine": {"st_uid": 12_345}}, True),
+        ({"shared/mine/work": {"st_dev": 98_765}}, False),
+    ],
+)
+def test_a_store_above_is_adopted_only_on_our_own_ground(tmp_path, monkeypatch, changes, is_adopted):
+    top = os.path.realpath(tmp_path)
+    _make(tmp_path, "shared/.claude/memory", "shared/mine/work")
+    monkeypatch.setattr(os, "stat", _stat({os.path.join(top, name): change for name, change in changes.items()}))
+
+    root = paths.project_root(str(tmp_path / "shared" / "mine" / "work"))
+
+    assert os.path.relpath(root, top) == ("shared" if is_adopted else "shared/mine/work")
+
+
+def test_a_folder_above_that_cannot_be_looked_at_ends_the_search(tmp_path, monkeypatch):
+    _make(tmp_path, "above/.claude/memory", "above/work")
+    above, real = os.path.realpath(tmp_path / "above"), os.stat
+
+    def stat(path, *arguments, **options):
+        if str(path) == above:
+            raise PermissionError
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", stat)
+
+    assert paths.project_root(str(tmp_path / "above" / "work")) == os.path.join(above, "work")

@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from recollect.errors import AlreadyExists, Changed, Invalid, NotFound, SecretFound, WrongState
+from recollect import failure_log
+from recollect.errors import AlreadyExists, BadInput, Changed, Invalid, NotFound, SecretFound, Unwritable, WrongState
 from recollect.record import compose
-from recollect.settings import Settings
+from recollect.settings import Settings, load_settings
 from recollect.store import index_md
 from recollect.store.store import Store
 from recollect.store.writer import Change, Writer
@@ -200,3 +201,52 @@ def test_an_invalid_update_is_refused_whole(writer):
         writer.update("sessions-in-redis", {"title": "New", "confidence": 5}, entry.hash)
 
     assert [found.path for found in writer.store.entries()] == [entry.path]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        b'<<<<<<< ours\n{"delete": {"grace_period_days": 3650}}\n=======\n{}\n>>>>>>> theirs\n',
+        b'{"delete": {"grace_period_days": "3650"}}',
+        b'{"delete": {"grace_days": 3650}}',
+        b'{"categories": {"decision": {"retention_days": -1}}}',
+        b"[]",
+        b"\xff",
+    ],
+)
+@pytest.mark.parametrize("where", ["project", "user"])
+def test_nothing_is_collected_with_a_config_that_cannot_be_read(tmp_path, config, where):
+    """Conflict markers in the config once turned ten years of grace into thirty days, for good."""
+    store = Store(str(tmp_path / "project"))
+    retired = {"record_status": "retired", "retired_at": "2026-01-01T00:00:00Z", "retired_reason": "gone"}
+    store.create(sample(id="old", **retired))
+    (tmp_path / "user").mkdir()
+    (tmp_path / where / "memory-config.json").write_bytes(config)
+    writer = Writer(store, load_settings(store.root, str(tmp_path / "user")), now="2026-12-01T00:00:00Z")
+
+    for dry_run in (True, False):
+        with pytest.raises(BadInput, match=r"memory-config\.json") as caught:
+            writer.collect(dry_run=dry_run)
+    assert "nothing was deleted" in caught.value.fix
+    assert store.has("old")
+
+
+def test_a_record_is_saved_although_index_md_cannot_be_written(tmp_path, monkeypatch):
+    store = Store(str(tmp_path / "store"))
+    store.create(sample(id="first"))
+
+    def fail(root, text):
+        raise Unwritable("cannot write index.md: No space left on device", fix="x")
+
+    monkeypatch.setattr(index_md, "write", fail)
+    entry = store.create(sample(id="second"))
+
+    assert store.read(entry.path) == entry
+    assert store.warnings == [
+        "the records are saved, but cannot write index.md: No space left on device (then: recollect doctor --fix)"
+    ]
+    assert [what for _, what, _ in failure_log.recent()] == ["index.md"]
+
+    monkeypatch.undo()
+    store.create(sample(id="third"))
+    assert index_md.differences(store.root, (each.memory for each in store.entries())) == []

@@ -20,6 +20,7 @@ PATIENCE = 10.0
 _TEMPORARY = ".tmp-"
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
 IS_WINDOWS = os.name == "nt"
 _READERS_ARE_DONE = 1.0
 """Seconds in which any reader has closed a file: reading one takes milliseconds, a virus scanner somewhat longer."""
@@ -54,20 +55,49 @@ def read_inside(root: str, path: str, most: int) -> bytes:
 
 
 def write(path: str, data: bytes, *, lasting: bool = True) -> None:
-    """Replace a file whole: readers see the old bytes or the new ones; what can be derived again need not last."""
+    """Replace a file whole: readers see the old bytes or the new ones; what can be derived again need not last.
+
+    What lasts is on the disk, under its name, when this returns.
+    """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{time.monotonic_ns()}-{name[-40:]}")
     try:
-        os.makedirs(folder, exist_ok=True)
-        with open(temporary, "wb") as file:
+        make_folder(folder)
+        # Of what lies in a repository git decides who may read it, with the user's own mask.
+        handle = os.open(temporary, _CREATE, 0o600 if paths.is_private(path) else 0o666)
+        with open(handle, "wb") as file:
             file.write(data)
             file.flush()
             if lasting:
-                os.fsync(file.fileno())
+                os.fsync(handle)
         replace(temporary, path)
+        if lasting:
+            _sync_folder(folder)
     except OSError as error:
         _forget(temporary)
         raise _unwritable(path, error) from error
+
+
+def make_folder(folder: str) -> None:
+    """Make a folder that is not there yet; only the user may look into one outside of repositories."""
+    os.makedirs(folder, mode=0o700 if paths.is_private(folder) else 0o777, exist_ok=True)
+
+
+def _sync_folder(folder: str) -> None:
+    """Wait until the names in a folder are on the disk: after a power failure a new name may otherwise be gone."""
+    if IS_WINDOWS:
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        import errno
+
+        # Some file systems (FUSE, SMB) cannot do this for folders, and say so.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
+    finally:
+        os.close(handle)
 
 
 def replace(source: str, path: str) -> None:
@@ -117,13 +147,17 @@ class locked:  # noqa: N801
 
     def __enter__(self) -> None:
         try:
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            make_folder(os.path.dirname(self._path))
             # A lock that is a link is not ours: opening it would create a file wherever it leads.
-            self._handle = open_regular(self._path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o644)
+            mode = 0o600 if paths.is_private(self._path) else 0o666
+            self._handle = open_regular(self._path, os.O_RDWR | os.O_CREAT | _NO_LINK, mode)
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+        try:
             has_lock = lock(self._handle, self._patience)
         except OSError as error:
             self.__exit__(None, None, None)
-            raise _unwritable(self._path, error) from error
+            raise _unlockable(self._path, error) from error
         if not has_lock:
             self.__exit__(None, None, None)
             from recollect.errors import Locked
@@ -181,6 +215,13 @@ def _unwritable(path: str, error: OSError) -> Unwritable:
     from recollect.errors import Unwritable
 
     return Unwritable(f"cannot write {path}: {reason}", fix="check the disk's space and the folder's permissions")
+
+
+def _unlockable(path: str, error: OSError) -> Unwritable:
+    from recollect.errors import Unwritable
+
+    fix = "keep the store on a file system that has file locks; nothing was written"
+    return Unwritable(f"cannot lock {path}: {error.strerror or error}", fix=fix)
 
 
 def _forget(path: str) -> None:

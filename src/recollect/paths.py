@@ -29,7 +29,8 @@ def project_root(start: str) -> str:
     """The directory a project's memory belongs to.
 
     The nearest directory with a store, looking up to the git root; otherwise the git root; otherwise `start`.
-    The home directory never counts: the store there is the user's, not a project's.
+    The search ends at the home directory, whose store is the user's and no project's, at the border of a file system,
+    and at a folder that belongs to somebody else: whoever may write to a shared folder could put a store there.
     """
     start = os.path.realpath(start)
     home = os.path.realpath(os.path.expanduser("~"))
@@ -38,10 +39,20 @@ def project_root(start: str) -> str:
         if os.path.isdir(os.path.join(here, STORE)) or os.path.exists(os.path.join(here, ".git")):
             return here
         parent = os.path.dirname(here)
-        if parent == here:
+        if parent == here or not _is_same_ground(start, parent):
             break
         here = parent
     return start
+
+
+def _is_same_ground(start: str, folder: str) -> bool:
+    """Whether a folder is on the file system of another, and belongs to its owner or to us."""
+    try:
+        first, other = os.stat(start), os.stat(folder)
+    except OSError:
+        return False
+    owners = (first.st_uid, os.getuid()) if hasattr(os, "getuid") else (first.st_uid,)
+    return first.st_dev == other.st_dev and other.st_uid in owners
 
 
 def project_store(project_dir: str) -> str:
@@ -61,6 +72,11 @@ def is_within(root: str, path: str) -> bool:
 def user_store() -> str:
     """The store for what is true in every project of this user."""
     return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")
+
+
+def is_private(path: str) -> bool:
+    """Whether a file is the user's alone: all that we write outside of repositories."""
+    return any(path == base or path.startswith(base + os.sep) for base in (user_store(), cache_dir(), state_dir()))
 
 
 def knowledge_banks(project: str) -> tuple[str, str, str]:

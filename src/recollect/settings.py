@@ -190,6 +190,12 @@ class Settings:
     def retention_days(self, category: str) -> int:
         return self.count(f"categories.{category}.retention_days")
 
+    @property
+    def retention_problems(self) -> list[Problem]:
+        """What is wrong with the files that say how long records are kept: the default may be far shorter."""
+        families = (WHOLE_FILE, "delete", "categories")
+        return [problem for problem in self.problems if problem.key.split(".")[0] in families]
+
     def take(self, file: str, trusted: bool, values: dict[str, object]) -> None:
         """Lay the values of one file over those already there; what is wrong becomes a problem."""
         for key, value in values.items():

@@ -127,7 +127,8 @@ def _run(words: list[str]) -> int:
     except RecollectError as error:
         emit_error(error, as_json=args.json)
         return 1
-    emit(answer, as_json=args.json)
+    warnings = [answer.warning, *getattr(args, "warnings", ())]
+    emit(answer._replace(warning="; ".join(filter(None, warnings))), as_json=args.json)
     return answer.status
 
 

@@ -35,7 +35,9 @@ def add(parser: argparse.ArgumentParser, *names: str) -> None:
 def store_of(args: argparse.Namespace) -> Store:
     """The project's store, or the user's with `--user`; it may not exist yet."""
     store = Store(paths.user_store()) if args.user else Project(args.project).store
-    return DryRunStore(store.root) if getattr(args, "dry_run", False) else store
+    store = DryRunStore(store.root) if getattr(args, "dry_run", False) else store
+    args.warnings = store.warnings
+    return store
 
 
 def existing(args: argparse.Namespace) -> Store:

@@ -185,11 +185,9 @@ def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
     file = paths.index_file(store_root)
     if anew:
         _discard(file)
-    try:
-        connection = coldstart.connect(file, timeout=patience, isolation_level=None)
-    except coldstart.SqliteError:
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        connection = coldstart.connect(file, timeout=patience, isolation_level=None)
+    if not os.path.exists(file):
+        _make_private(file)
+    connection = coldstart.connect(file, timeout=patience, isolation_level=None)
     try:
         connection.execute("PRAGMA synchronous=OFF")
         has_words = reset(connection, unless_current=True)
@@ -197,6 +195,16 @@ def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
         connection.close()
         raise
     return Index(store_root, connection, has_words=has_words, in_memory=False)
+
+
+def _make_private(file: str) -> None:
+    """Make an empty file that only the user may read: SQLite would let everybody."""
+    try:
+        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError:
+        # SQLite says in its own words why it cannot have the file, and the index is made in memory.
+        return
 
 
 def _discard(file: str) -> None:

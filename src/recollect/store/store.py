@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Union
 
-from recollect import files, paths
+from recollect import failure_log, files, paths
 from recollect.coldstart import NamedTuple, digest
 from recollect.errors import (
     AlreadyExists,
@@ -20,6 +20,7 @@ from recollect.errors import (
     Invalid,
     NotFound,
     RecollectError,
+    Unwritable,
 )
 from recollect.record import memory, schema
 from recollect.record.fields import shorten
@@ -77,6 +78,8 @@ class Store:
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self.warnings: list[str] = []
+        """What went wrong after a change was made, and does not undo it."""
 
     def __repr__(self) -> str:
         return f"Store({self.root!r})"
@@ -201,8 +204,16 @@ class Store:
     def _recover(self) -> None:
         if self.is_interrupted:
             journal.finish(self.root)
-            self.rebuild_index_md()
+            try:
+                self.rebuild_index_md()
+            except Unwritable as error:
+                self.warn(error)
             journal.end(self.root)
+
+    def warn(self, error: Unwritable) -> None:
+        """Note that `index.md` or the journal could not be written after the records were."""
+        self.warnings.append(f"the records are saved, but {error.message} (then: recollect doctor --fix)")
+        failure_log.leave("index.md", error.message)
 
     def rebuild_index_md(self) -> None:
         index_md.write(self.root, index_md.render(entry.memory for entry in self.entries()))
@@ -263,12 +274,16 @@ class Batch:
         for path in changes:
             files.inside(root, path)
         journal.begin(root, changes)
-        listed = index_md.read(root)
-        if listed:
-            index_md.write(root, index_md.revise(listed, gone=self._drops, written=self.written.values()))
-        else:
-            self._store.rebuild_index_md()
-        journal.end(root)
+        # From here on the records are on the disk: whatever fails now must not be reported as if they were not.
+        try:
+            listed = index_md.read(root)
+            if listed:
+                index_md.write(root, index_md.revise(listed, gone=self._drops, written=self.written.values()))
+            else:
+                self._store.rebuild_index_md()
+            journal.end(root)
+        except Unwritable as error:
+            self._store.warn(error)
 
 
 def _is_file(path: str) -> bool:

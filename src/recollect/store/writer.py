@@ -8,7 +8,7 @@ from typing import Any, Union
 
 from recollect import categories, timestamps
 from recollect.coldstart import NamedTuple, digest
-from recollect.errors import NotFound, WrongState
+from recollect.errors import BadInput, NotFound, WrongState
 from recollect.freshness import anchors
 from recollect.record import compose, lifecycle, memory, slug
 from recollect.record.memory import HistoryEntry, Memory
@@ -182,7 +182,13 @@ class Writer:
                 return
 
     def collect(self, *, dry_run: bool = False) -> list[Change]:
-        """Retire what is past its retention, delete what was retired longer ago than the grace period."""
+        """Retire what is past its retention, delete what was retired longer ago than the grace period.
+
+        With a config that cannot be read nothing is: it may have asked for longer.
+        """
+        for problem in self.settings.retention_problems:
+            fix = f"correct {problem.file} first: it says how long records are kept; nothing was deleted"
+            raise BadInput(str(problem), fix=fix)
         grace = self.settings.number("delete.grace_period_days")
         changes = []
         with self.store.writing() as batch:
