@@ -8,7 +8,7 @@ from __future__ import annotations
 from recollect import paths
 from recollect.coldstart import NamedTuple
 from recollect.digest.selection import HEADINGS
-from recollect.text import cut, escape
+from recollect.text import cut, fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def render(digest: Digest) -> Page:
 
 
 def _text(digest: Digest, shown: list[Pick], longest: int, more: int) -> str:
-    lines = [f'<memory-context source="{paths.PROJECT_SOURCE}" kind="digest">', _opening(digest.context)]
+    lines = [_opening(digest.context)]
     left_off = [pick for pick in shown if pick in digest.left_off]
     urgent = [pick for pick in shown if pick in digest.urgent]
     others = [pick for pick in shown if pick not in left_off and pick not in urgent]
@@ -57,14 +57,15 @@ def _text(digest: Digest, shown: list[Pick], longest: int, more: int) -> str:
         lines += ["", f"**Left off:** {_entry(pick, longest)}"]
     if urgent:
         lines += ["", "### About the changed files"]
-        lines += [f"- {_entry(pick, longest)} [{_safe(pick.reason)}]" for pick in urgent]
+        lines += [f"- {_entry(pick, longest)} [{pick.reason}]" for pick in urgent]
     for category, heading in HEADINGS.items():
         group = [pick for pick in others if pick.candidate.category == category]
         if group:
             lines += ["", f"### {heading}", *(f"- {_entry(pick, longest)}" for pick in group)]
     if more > 0:
         lines += ["", f"{more} more {'entry is' if more == 1 else 'entries are'} not shown: /memory:search finds them."]
-    return "\n".join([*lines, "", _diagnosis(digest, shown), "</memory-context>"])
+    attributes = {"source": paths.PROJECT_SOURCE, "kind": "digest"}
+    return fence(attributes, [*lines, "", _diagnosis(digest, shown)])
 
 
 def _opening(context: WorkContext) -> str:
@@ -74,7 +75,7 @@ def _opening(context: WorkContext) -> str:
         parts.append(f"feature {cut(context.feature.slug, 100)}{phase}")
     if context.branch:
         parts.append(f"branch {cut(context.branch, 100)}")
-    work = f" for {_safe(', '.join(parts))}" if parts else ""
+    work = f" for {', '.join(parts)}" if parts else ""
     count = len(context.files)
     changed = f" ({count} changed file{'s' if count > 1 else ''})" if count else ""
     return f"Project memory{work}{changed}:"
@@ -85,7 +86,7 @@ def _entry(pick: Pick, longest: int) -> str:
     where = entry.path[len(paths.PROJECT_SOURCE) :] if entry.path.startswith(paths.PROJECT_SOURCE) else entry.path
     # What a bank observed last may be the number of a feature: only a date says when.
     when = f", {entry.updated[:10]}" if entry.updated[:4].isdigit() and entry.updated[:4] != "0000" else ""
-    return f"{_safe(cut(entry.text, longest))} ({_safe(where)}{when})"
+    return f"{cut(entry.text, longest)} ({where}{when})"
 
 
 def _diagnosis(digest: Digest, shown: list[Pick]) -> str:
@@ -94,9 +95,4 @@ def _diagnosis(digest: Digest, shown: list[Pick]) -> str:
     if digest.relevance != "active":
         return f"*Memory: {counted} | relevance: inactive*"
     about = digest.context.query[:30] + ("…" if len(digest.context.query) > 30 else "")
-    return f'*Memory: {counted} | relevance: active, weight={digest.weight:g} | context: "{_safe(about)}"*'
-
-
-def _safe(text: str) -> str:
-    """Text that stays on its line and cannot end our block; quotation marks are harmless outside attributes."""
-    return escape(text).replace("&quot;", '"')
+    return f'*Memory: {counted} | relevance: active, weight={digest.weight:g} | context: "{about}"*'
