@@ -242,6 +242,11 @@ def test_no_redirect_is_followed_to_another_host(status: int) -> None:
     assert "secret" not in caught.value.fix
 
 
+def test_a_redirect_to_an_address_that_cannot_be_read_is_a_failure_of_the_model() -> None:
+    with ModelServer(answers({}, 302, Location="http://[::1")) as server, pytest.raises(ModelFailed):
+        ask(server)
+
+
 def test_nobody_at_the_endpoint_is_a_failure() -> None:
     with ModelServer(says("ok")) as server:
         pass

@@ -196,14 +196,15 @@ def _exchange(model: Model, body: bytes, deadline: float) -> tuple[int, str | No
             data = response.read(LARGEST_ANSWER + 1)
             if response.length and len(data) <= LARGEST_ANSWER:
                 raise IncompleteRead(b"")
-    except (OSError, HTTPException, UnicodeError) as error:
+            target = urlsplit(response.headers.get("Location", "")).hostname
+    except (OSError, HTTPException, ValueError) as error:
         inner = error.reason if isinstance(error, URLError) else error
         # Before Python 3.10 a socket's time-out had a class of its own.
         if isinstance(inner, TimeoutError) or type(inner).__name__ == "timeout":
             raise ModelFailed(LATE, fix=_CHECK) from error
         words = inner.strerror if isinstance(inner, OSError) else ""
         raise ModelFailed(f"no answer: {words or type(inner).__name__}", fix=_CHECK) from error
-    return response.status, urlsplit(response.headers.get("Location", "")).hostname, data
+    return response.status, target, data
 
 
 def _text(provider: str, answer: dict[str, Any]) -> str:

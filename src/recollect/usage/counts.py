@@ -46,8 +46,7 @@ class Suggestion(NamedTuple):
     path: str
     id: str
     title: str
-    kind: str
-    """`contradicted` or `never-used`."""
+    kind: str  # `contradicted` or `never-used`
     reason: str
     fix: str
 

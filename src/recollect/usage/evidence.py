@@ -35,11 +35,9 @@ class Shown:
     """A record as the agent was shown it, and after which message."""
 
     def __init__(self, path: str, text: str, after: int, record: str = "") -> None:
-        self.path = path
-        """Relative to its store: `decisions/sessions-in-postgres.json`."""
+        self.path = path  # in its store: `decisions/sessions-in-postgres.json`
         self.id = path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
-        self.record = record or path
-        """Its name among all stores."""
+        self.record = record or path  # its name among all stores
         self.after = after
         self.literals = identifiers.literals(text)
         self.terms = _topic(text)

@@ -48,8 +48,7 @@ class Literal(NamedTuple):
     """Something a text says that is not ordinary language: a name from code, a path, a flag, a value with its unit."""
 
     text: str
-    weight: float
-    """1 if finding it elsewhere proves something, 0.5 if it takes another one beside it."""
+    weight: float  # 1 if finding it elsewhere proves something, 0.5 if it takes another one beside it
     quantity: Quantity | None = None
 
     def occurs(self, text: str) -> bool:

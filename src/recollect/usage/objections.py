@@ -55,10 +55,8 @@ class Objection(NamedTuple):
     """A sentence that takes something back, and what it needs beside it to be about a record."""
 
     sentence: str
-    points_back: bool = False
-    """It may be about what was said last without naming it."""
-    needs_literal: bool = False
-    """Two words in common are not enough: a value of the record must be in it."""
+    points_back: bool = False  # it may be about what was said last without naming it
+    needs_literal: bool = False  # two words in common are not enough: a value of the record must be in it
 
 
 def find(text: str) -> list[Objection]:

@@ -154,8 +154,9 @@ def _count(notes: StateFile, judged: Mapping[tuple[str, str], str], roots: Mappi
 
 def _notes(session: str) -> StateFile:
     """A line for each record and turn of a session: record, stamp, verdict."""
-    name = session if len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum() else ""
-    path = os.path.join(folder(), "sessions", name or coldstart.digest(session.encode("utf-8", "replace")))
+    is_plain = len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum()
+    name = session if is_plain else coldstart.digest(session.encode("utf-8", "replace"))
+    path = os.path.join(folder(), "sessions", name)
     if not os.path.exists(path):
         state_file.prune(os.path.dirname(path), _DAYS_OF_SESSION)
     # 4 lines of about 150 bytes for each record shown: room for 400 of them.
@@ -188,7 +189,7 @@ def _shown(root: str, path: str, messages: Sequence[Message]) -> Shown | None:
     """A record as it stands in the conversation; if that part is out of sight, as its file says it now."""
     from recollect.usage.evidence import Shown
 
-    for at in range(len(messages) - 1, -1, -1):
+    for at in reversed(range(len(messages))):
         text = _quoted(messages[at].text, path) if messages[at].kind == "context" else ""
         if text:
             return Shown(path, text, at + 1, os.path.join(root, path))
