@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recollect import coldstart, timestamps
-from recollect.digest import digest
+from recollect.digest import candidates, digest
 from recollect.digest.digest import Digest
 from recollect.settings import Settings
 from recollect.store.store import Store
@@ -393,3 +393,17 @@ def test_every_sample_record_has_an_entry(project: GitProject) -> None:
         put(project.root, category, f"a-{category.replace('_', '-')}")
 
     assert len(make(project.root).picks) == len(records.CONTENT)
+
+
+def test_of_many_records_the_newest_and_the_most_relevant_are_ranked(
+    project: GitProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_RECORDS", 3)
+    put(project.root, "decision", "parser", updated_at="2025-01-01T00:00:00Z", content={"decision": "File reader"})
+    for number in range(6):
+        put(project.root, "decision", f"other-{number}", updated_at=f"2026-02-0{number + 1}T00:00:00Z")
+
+    made = make(project.root)
+
+    assert ids(made) == ["parser", "other-5", "other-4", "other-3"]
+    assert made.more == 3
