@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from recollect.search import gate, index, rank
+from recollect.search import gate, index, indexing, query, rank
+from recollect.search.candidates import Filter
 from recollect.settings import Settings
 from tests.records import sample
 from tests.test_index import put
@@ -107,6 +108,41 @@ def test_chains_end_at_their_head_and_circles_at_the_newest(root):
 
     assert ids(root, "alpha", mode="auto") == ["c"]
     assert ids(root, "pingpong", mode="auto") == ["q"]
+
+
+def test_records_that_supersede_each_other_silence_only_the_older_one(root):
+    """Two branches, each of which replaced the other's record, once left a project with neither."""
+    status = {"status": "superseded"}
+    older = decision("p", "Pingpong queue", "x", superseded_by="q", supersedes=["q"], updated_at="2026-01-01T00:00:00Z")
+    newer = decision("q", "Qwerty queue", "x", superseded_by="p", supersedes=["p"], updated_at="2026-02-01T00:00:00Z")
+    for record in (older, newer):
+        put(root, record._replace(content={**record.content, **status}))
+
+    current = "SELECT id FROM record WHERE NOT void AND id NOT IN (SELECT old FROM superseded)"
+    assert ids(root, "pingpong queue", mode="auto") == ["q"]
+    assert index.open(root).connection.execute(current).fetchall() == [("q",)]
+    assert [match.id for match in rank.by_keywords(index.open(root), query.parse("queue"), Filter())] == ["q"]
+
+    put(root, newer._replace(superseded_by=""))
+    assert ids(root, "pingpong queue", mode="auto") == ["q"]
+    put(root, newer._replace(supersedes=()))
+    put(root, older._replace(superseded_by="", updated_at="2026-01-02T00:00:00Z"))
+    assert ids(root, "pingpong queue", mode="auto") == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ("ab bc", []),
+        ("ab ba", ["ab"]),
+        ("ab ba bc", []),
+        ("za ab ba", ["ab"]),
+        ("ab bc ca xy yx", ["abc", "xy"]),
+        ("ab ba bc cb", ["bc"]),
+    ],
+)
+def test_circles(links, expected):
+    assert ["".join(sorted(circle)) for circle in indexing.circles([tuple(link) for link in links.split()])] == expected
 
 
 def test_a_superseded_record_whose_successor_is_missing_is_found_but_never_told(root):

@@ -20,7 +20,7 @@ SOON_DAYS = 30
 MOST_RECORDS = 5_000
 """Records of a store that are ranked, the newest and those that match the work best: all of 200,000 take 3 seconds."""
 
-_IS_CURRENT = "status = 'active' AND NOT void AND id NOT IN (SELECT old FROM succession)"
+_IS_CURRENT = "status = 'active' AND NOT void AND id NOT IN (SELECT old FROM superseded)"
 _COLUMNS = "SELECT n, path, category, title, updated_at, expires, essence, facts FROM record"
 
 

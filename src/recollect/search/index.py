@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-VERSION = 12
+VERSION = 13
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 FOLDERS = tuple(category.folder for category in BY_NAME.values())
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
 # `place` lists the files, folders and globs that a record is about; `succession` which record replaces which.
+# Where records replace each other in a circle, `circle_end` has the one that counts as current.
 _TABLES = """
 CREATE TABLE folder (name TEXT PRIMARY KEY, mtime INTEGER) WITHOUT ROWID;
 CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER, body_terms INTEGER);
@@ -37,6 +38,8 @@ CREATE INDEX record_by_id ON record (id);
 CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
 CREATE INDEX succession_by_record ON succession (n);
+CREATE TABLE circle_end (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE VIEW superseded AS SELECT old, new FROM succession WHERE old <> new AND old NOT IN (SELECT id FROM circle_end);
 CREATE TABLE place (pattern TEXT, name TEXT, gravity INTEGER, n INTEGER);
 CREATE INDEX place_by_pattern ON place (pattern);
 CREATE INDEX place_by_name ON place (name);
@@ -147,11 +150,10 @@ class Index:
     def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """For those of some ids that are superseded, the ids of what replaces them."""
         marks = ",".join("?" * len(ids))
-        rows = self.connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
+        rows = self.connection.execute(f"SELECT DISTINCT old, new FROM superseded WHERE old IN ({marks})", ids)
         successors: dict[str, list[str]] = {}
         for old, new in rows:
-            if new != old:
-                successors.setdefault(old, []).append(new)
+            successors.setdefault(old, []).append(new)
         return successors
 
 
@@ -239,6 +241,7 @@ def _version(connection: coldstart.Connection) -> int:
 
 
 def _drop_all(connection: coldstart.Connection) -> None:
+    connection.execute("DROP VIEW IF EXISTS superseded")
     for kind in ("word", "past"):
         connection.execute(f"DROP TABLE IF EXISTS {kind}")
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()

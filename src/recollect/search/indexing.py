@@ -85,6 +85,7 @@ class _Changes:
         self._store = Store(index.root)
         self._terms: dict[str, list[int]] = {}
         self._totals = [0, 0, 0]
+        self._has_new_links = False
 
     def remove(self, path: str) -> None:
         for row in self._index.rows("WHERE path = ?", (path,)):
@@ -99,8 +100,9 @@ class _Changes:
                 )
             if row.status == "active":
                 self._count(fields, -1)
-            for name in ("record", "succession", "place"):
+            for name in ("record", "place"):
                 self._execute(f"DELETE FROM {name} WHERE n = ?", (row.n,))
+            self._has_new_links |= self._execute("DELETE FROM succession WHERE n = ?", (row.n,)).rowcount > 0
 
     def add(self, path: str) -> None:
         # The stamp is taken before reading: an edit in between is seen next time, never lost.
@@ -135,6 +137,7 @@ class _Changes:
         links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
         links += [(old, memory.id) for old in memory.supersedes]
         many("INSERT INTO succession VALUES (?, ?, ?)", [(*link, n) for link in links])
+        self._has_new_links |= bool(links)
 
     def _count(self, text: Document, step: int) -> None:
         title, body = text.title.split(), text.body.split()
@@ -152,6 +155,47 @@ class _Changes:
         fewer = [(term,) for term, counts in self._terms.items() if counts[0] < 0]
         many("DELETE FROM term WHERE term = ? AND records <= 0", fewer)
         self._execute(_TOTAL, self._totals)
+        if self._has_new_links:
+            self._settle_circles()
+
+    def _settle_circles(self) -> None:
+        """Of records that replace each other in a circle let the newest count as current, not none of them."""
+        self._execute("DELETE FROM circle_end")
+        links = self._execute("SELECT DISTINCT old, new FROM succession WHERE old <> new").fetchall()
+        for circle in circles(links):
+            marks = ",".join("?" * len(circle))
+            newest = f"SELECT id FROM record WHERE status = 'active' AND id IN ({marks}) ORDER BY updated_at DESC, path"
+            row = self._execute(f"{newest} LIMIT 1", circle).fetchone()
+            if row:
+                self._execute("INSERT INTO circle_end VALUES (?)", row)
+                # It says itself that it was superseded, which is what all of the circle say.
+                self._execute("UPDATE record SET void = 0 WHERE id = ?", row)
+
+
+def circles(links: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """The ids that lead, by links from old to new, only to each other and to no record that is not replaced."""
+    links = list(links)
+    replaced_by: dict[str, list[str]] = {}
+    for old, new in links:
+        replaced_by.setdefault(new, []).append(old)
+    leads_out: set[str] = set()
+    ends = list(replaced_by.keys() - {old for old, _ in links})
+    while ends:
+        more = [old for old in replaced_by.get(ends.pop(), ()) if old not in leads_out]
+        leads_out.update(more)
+        ends += more
+    following = {old: new for old, new in links if old not in leads_out}
+    result, settled = [], set[str]()
+    for start in following:
+        walk: dict[str, None] = {}
+        here = start
+        while here not in settled and here not in walk:
+            walk[here] = None
+            here = following[here]
+        if here in walk:
+            result.append(list(walk)[list(walk).index(here) :])
+        settled.update(walk)
+    return result
 
 
 def _table(status: str) -> str:

@@ -192,7 +192,7 @@ def by_keywords(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     """
     wanted, since = set(asked.terms), chosen.days_ago(_RECENT_DAYS)
     matches = []
-    for row in index.rows("WHERE status <> 'broken' AND id NOT IN (SELECT old FROM succession)"):
+    for row in index.rows("WHERE status <> 'broken' AND id NOT IN (SELECT old FROM superseded)"):
         points: float = keyword_points(wanted, row, chosen.settings) if chosen.accepts(row) else 0
         if points:
             points += row.updated_at >= since
