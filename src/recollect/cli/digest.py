@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from recollect import paths
 from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean
+from recollect.cli.terminal import clean
 from recollect.digest import digest
 from recollect.project import Project
 
@@ -25,16 +24,15 @@ def run(args: argparse.Namespace) -> Answer:
     made = digest.make(project.root, _existing(store), _existing(paths.user_store()), project.settings)
     page = made.render()
     data = digest.describe(made, page)
-    for warning in made.warnings:
-        print(f"warning: {clean(warning)}", file=sys.stderr)
-    return Answer({**data, "text": page.text}, lambda screen: _text(screen, page.text, data if args.why else {}))
+    warning = "; ".join(made.warnings)
+    return Answer({**data, "text": page.text}, lambda _: _text(page.text, data if args.why else {}), warning=warning)
 
 
 def _existing(root: str) -> str:
     return root if os.path.isdir(root) else ""
 
 
-def _text(screen: Screen, text: str, data: dict[str, object]) -> str:
+def _text(text: str, data: dict[str, object]) -> str:
     lines = text.split("\n") if text else [NOTHING]
     entries = data.get("entries")
     for entry in entries if isinstance(entries, list) else ():

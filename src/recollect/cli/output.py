@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from recollect.cli.terminal import Screen, clean
+from recollect.cli.terminal import Screen, clean, safe
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
 
@@ -24,17 +24,23 @@ class Answer(NamedTuple):
 
 def emit(answer: Answer, *, as_json: bool) -> None:
     """Print an answer; flushed here, so that a closed pipe is noticed here."""
-    text = to_json(answer.data) if as_json else answer.text(Screen.of(sys.stdout))
+    screen = Screen.of(sys.stdout)
+    text = to_json(answer.data) if as_json else answer.text(screen)
     if text:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        say(text.removesuffix("\n"), screen)
     sys.stdout.flush()
     if as_json:
         return
-    screen = Screen.of(sys.stderr)
+    errors = Screen.of(sys.stderr)
     if answer.warning:
-        print(f"{screen.paint('warning', 'yellow')}: {clean(answer.warning)}", file=sys.stderr)
+        print(f"{errors.paint('warning', 'yellow')}: {clean(answer.warning)}", file=sys.stderr)
     if answer.note:
-        print(screen.paint(clean(answer.note), "dim"), file=sys.stderr)
+        print(errors.paint(clean(answer.note), "dim"), file=sys.stderr)
+
+
+def say(text: str, screen: Screen, end: str = "\n") -> None:
+    """Print lines of text: the one way to standard output, past which nothing invisible gets but our own colours."""
+    print(safe(text, screen), end=end, flush=True)
 
 
 def emit_error(error: RecollectError, *, as_json: bool) -> None:

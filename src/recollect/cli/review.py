@@ -14,7 +14,7 @@ from recollect.capture import review
 from recollect.capture.inbox import BrokenDraft, Draft, Inbox
 from recollect.cli import store_args
 from recollect.cli.edit import let_edit, read_edited
-from recollect.cli.output import Answer
+from recollect.cli.output import Answer, say
 from recollect.cli.show import page
 from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, RecollectError
@@ -183,10 +183,10 @@ class Desk:
             self._say(difference(*review.preview(self.writer, draft, target_id), self.screen))
 
     def _say(self, text: str) -> None:
-        print(text, flush=True)
+        say(text, self.screen)
 
     def _ask(self, question: str) -> str:
-        print(question, end="", flush=True)
+        say(question, self.screen, end="")
         line = sys.stdin.readline()
         if not line:
             raise BadInput(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import unicodedata
@@ -11,8 +12,10 @@ from typing import TextIO, TypeVar
 
 from recollect.coldstart import NamedTuple
 from recollect.record.sanitize import visible
+from recollect.text import flat
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_PAINTED = re.compile(rf"(\033\[(?:0|(?:;?(?:{'|'.join(_STYLES.values())}))+)m)")
 _GAP = "  "
 _NARROWEST = 10
 """Columns below which no cell of a table is cut: less says nothing."""
@@ -48,6 +51,19 @@ def _wants_colour() -> bool:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
+
+
+def safe(text: str, screen: Screen) -> str:
+    """Lines of text without anything invisible but tabs, line ends and, on a screen that shows them, our own styles."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    pieces = _PAINTED.split(text) if screen.has_colour else [text]
+    # Every second piece is one of our own sequences.
+    return "".join(piece if number % 2 else _visible(piece) for number, piece in enumerate(pieces))
+
+
+def _visible(text: str) -> str:
+    return "\n".join("\t".join(map(flat, line.split("\t"))) for line in text.split("\n"))
 
 
 def clean(text: str) -> str:
