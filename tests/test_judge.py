@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect import failure_log, paths
+from recollect import failure_log, paths, state_file
 from recollect.cli import main
 from recollect.errors import ModelFailed, NoModel
 from recollect.judge import api, judge, limits
@@ -394,12 +394,14 @@ class TestDailyCap:
         assert server.requests == []
         assert traces()[-1] == "judge: requests cannot be counted, so none is sent"
 
-    def test_what_is_a_month_old_is_deleted_by_the_first_request_of_a_day(self) -> None:
+    def test_what_is_a_month_old_is_pruned(self) -> None:
         limits.note_verdicts("old", "k", [True])
         (old,) = Path(limits.folder()).glob("verdicts-*")
         os.utime(old, (0, 0))
 
         limits.claim(1, 9)
+
+        state_file.prune()
 
         assert [path.name.split("-")[0] for path in Path(limits.folder()).iterdir()] == ["requests"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 
-from recollect import failure_log, paths
-from recollect.session import ledger
+from recollect import paths
 from recollect.session.ledger import Ledger
 
 
@@ -90,20 +89,6 @@ def test_a_garbled_ledger_is_read_as_far_as_it_goes():
     with Ledger("s1") as again:
         assert again.has_shown("a", "v")
         assert again.has_shown("b", "w")
-
-
-def test_old_ledgers_are_pruned():
-    with Ledger("old") as session:
-        session.add_shown("a", "v")
-    with Ledger("new") as session:
-        session.add_shown("a", "v")
-    folder = os.path.join(paths.state_dir(), "sessions")
-    os.utime(os.path.join(folder, "old"), (1, 1))
-
-    ledger.prune()
-
-    assert os.listdir(folder) == ["new"]
-    assert failure_log.recent() == []
 
 
 def _claim(number: int) -> int:

@@ -49,7 +49,7 @@ READERS = {
 ELSEWHERE = {
     "text": set(),
     "transcript": {"first_prompt", "last_prompts", "last_lines", "tail", "ending", "messages", "Message"},
-    "ledger": {"Ledger", "prune"},
+    "ledger": {"Ledger"},
     "sessions": {"Prompt", "Session", "folders", "recent", "read"},
     "sentences": {"Sentence", "Cues", "language_of", "load"},
     "suggestions": {"Suggestion", "suggest", "is_new", "note", "read", "add", "find", "were_made", "count"},

@@ -5,11 +5,12 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from recollect import failure_log, files, state_file
+from recollect import failure_log, files, paths, state_file
 from recollect.state_file import StateFile
 
 SRC = str(Path(state_file.__file__).parents[1])
@@ -125,16 +126,68 @@ def test_racing_processes_lose_no_line_while_it_is_cut(path):
     assert sum(map(int, StateFile(path, 200, "test").read().split())) == 1_200
 
 
-def test_old_files_are_pruned(tmp_path):
-    for name, days in (("old", 31), ("new", 29)):
-        (tmp_path / name).write_text("")
-        os.utime(tmp_path / name, (1_000_000_000 - days * 86_400,) * 2)
-    (tmp_path / "folder").mkdir()
+def _aged(name: str, days: float) -> Path:
+    path = Path(paths.state_dir(), name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    os.utime(path, (time.time() - days * 86_400,) * 2)
+    return path
 
-    state_file.prune(str(tmp_path), 30, now=1_000_000_000)
-    state_file.prune(str(tmp_path / "missing"), 30)
 
-    assert sorted(os.listdir(tmp_path)) == ["folder", "new"]
+@pytest.mark.parametrize("name", state_file.LIFETIMES)
+def test_what_is_past_its_lifetime_is_pruned(name):
+    days = state_file.LIFETIMES[name]
+    is_file = "." in name
+    files_of = [_aged(name if is_file else f"{name}/{each}", days + each) for each in ([1] if is_file else [1, -1])]
+
+    state_file.prune()
+
+    assert [path.exists() for path in files_of] == ([False] if is_file else [False, True])
+    assert failure_log.recent() == []
+
+
+def test_pruning_is_done_once_a_day():
+    os.makedirs(paths.state_dir())
+    assert not state_file.is_pruned()
+
+    state_file.prune()
+    assert state_file.is_pruned()
+
+    # A clock that was set back counts as another day.
+    for away in (-86_401, 3_600):
+        os.utime(os.path.join(paths.state_dir(), state_file.PRUNED), (time.time() + away,) * 2)
+        assert not state_file.is_pruned()
+
+
+def test_pruning_makes_no_folder_and_follows_no_link(tmp_path):
+    state_file.prune()
+    assert not os.path.exists(paths.state_dir())
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("")
+    os.utime(elsewhere, (1, 1))
+    os.chmod(elsewhere, 0o644)
+    os.makedirs(os.path.join(paths.state_dir(), "sessions"))
+    os.symlink(elsewhere, os.path.join(paths.state_dir(), "sessions", "link"))
+    os.symlink(elsewhere, os.path.join(paths.state_dir(), "link"))
+    os.mkfifo(os.path.join(paths.state_dir(), "sessions", "fifo"))
+
+    state_file.prune()
+
+    assert elsewhere.exists() and stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
+
+
+def test_pruning_closes_to_others_what_an_older_version_left_open():
+    index = os.path.join(paths.cache_dir(), "x.sqlite")
+    for folder in (paths.state_dir(), paths.cache_dir()):
+        os.makedirs(folder)
+        os.chmod(folder, 0o755)
+    Path(index).write_text("")
+    os.chmod(index, 0o644)
+
+    state_file.prune()
+
+    modes = [stat.S_IMODE(os.stat(path).st_mode) for path in (paths.state_dir(), paths.cache_dir(), index)]
+    assert modes == [0o700, 0o700, 0o600]
 
 
 def test_on_windows_a_file_that_is_locked_is_shortened_in_place(path, monkeypatch):

@@ -349,6 +349,7 @@ def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
 
     tell("newest", store, PATH)
     usage.observe("newest", path, [store])
+    state_file.prune()
 
     assert sorted(os.listdir(os.path.join(usage_log.folder(), "sessions"))) == ["new", "newest"]
 

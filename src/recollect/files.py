@@ -78,9 +78,17 @@ def write(path: str, data: bytes, *, lasting: bool = True) -> None:
         raise _unwritable(path, error) from error
 
 
-def make_folder(folder: str) -> None:
+def make_folder(folder: str, *, is_private: bool = False) -> None:
     """Make a folder that is not there yet; only the user may look into one outside of repositories."""
-    os.makedirs(folder, mode=0o700 if paths.is_private(folder) else 0o777, exist_ok=True)
+    if os.path.isdir(folder):
+        return
+    # `makedirs` gives its mode to the last folder only, so those above it need the mask.
+    before = os.umask(0o077) if is_private or paths.is_private(folder) else None
+    try:
+        os.makedirs(folder, exist_ok=True)
+    finally:
+        if before is not None:
+            os.umask(before)
 
 
 def _sync_folder(folder: str) -> None:

@@ -7,9 +7,10 @@ lock with a limit, cut when they grow too large, and replaced whole. No failure 
 from __future__ import annotations
 
 import os
+import stat
 import time
 
-from recollect import files
+from recollect import files, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,24 @@ _PATIENCE = 0.25
 """Seconds to wait for the lock. A holder needs a millisecond; without the lock a line may at worst be lost."""
 
 _REOPENED = 5
+LIFETIMES = {
+    "sessions": 30,
+    "usage/sessions": 30,
+    "usage": 365,
+    "offers": 180,
+    "judge": 30,
+    "trace.log": 90,
+    "last-injection.json": 30,
+}
+"""Days after its last change in which a file of the state folder is deleted; docs/privacy.md says what each holds."""
+
+PRUNED = "pruned"
+"""The file whose time says when that was last done."""
+
+_DAY = 86_400
+_MOST_FILES = 10_000
+"""Files of one folder that are looked at in a day: a hook has no time for more."""
+
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 
@@ -135,21 +154,58 @@ class StateFile:
             failure_log.leave(self._owner, f"{what} {self.path}: {error}")
 
 
-def prune(folder: str, days: float, now: float | None = None) -> None:
-    """Delete the files of a folder that nobody has written for some days."""
-    limit = (time.time() if now is None else now) - days * 86_400
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
+def prune() -> None:
+    """Delete what is past its lifetime, and close what is open to other users. Hooks ask for it once a day."""
+    state = paths.state_dir()
+    if not os.path.isdir(state):
         return
-    for entry in entries:
-        try:
-            if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < limit:
-                os.unlink(entry.path)
-        except OSError as error:
-            from recollect import failure_log
+    # First of all, so that racing hooks do not do the same.
+    StateFile(os.path.join(state, PRUNED), 100, "prune").replace(b"")
+    for name, days in LIFETIMES.items():
+        path = os.path.join(state, *name.split("/"))
+        for file in _files_in(path) if os.path.isdir(path) else [path]:
+            _delete_if_older(file, time.time() - days * _DAY)
+    for folder in (state, paths.cache_dir()):
+        for path in (folder, *_files_in(folder)):
+            _close_to_others(path)
 
-            failure_log.leave("prune", f"cannot delete {entry.path}: {error}")
+
+def is_pruned() -> bool:
+    """Whether that was done within a day."""
+    try:
+        return 0 <= time.time() - os.stat(os.path.join(paths.state_dir(), PRUNED)).st_mtime < _DAY
+    except OSError:
+        return False
+
+
+def _files_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            listed = [entry for _, entry in zip(range(_MOST_FILES), entries)]
+            return [entry.path for entry in listed if entry.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _delete_if_older(path: str, limit: float) -> None:
+    try:
+        if os.lstat(path).st_mtime < limit:
+            os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        from recollect import failure_log
+
+        failure_log.leave("prune", f"cannot delete {path}: {error}")
+
+
+def _close_to_others(path: str) -> None:
+    try:
+        mode = os.lstat(path).st_mode
+        if mode & 0o077 and not stat.S_ISLNK(mode):
+            os.chmod(path, mode & 0o700)
+    except OSError:
+        pass
 
 
 def _open(path: str) -> int:
@@ -161,7 +217,7 @@ def _open(path: str) -> int:
 
 
 def _make_folder(path: str) -> None:
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    files.make_folder(os.path.dirname(path), is_private=True)
 
 
 def _is_same(handle: int, path: str) -> bool:

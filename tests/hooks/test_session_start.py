@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import failure_log, paths
+from recollect import failure_log, hooks, paths
 from recollect.digest import digest
 from recollect.project import Project
 from recollect.session import ledger
@@ -81,12 +81,16 @@ def test_after_compaction_what_was_told_is_told_once_more(project, hook):
     assert 'kind="digest"' not in compacted.context
 
 
-def test_an_old_ledger_is_pruned(project, hook):
-    start(hook)
-    old = Path(paths.state_dir()) / "sessions" / "s1"
+@pytest.mark.parametrize("event", hooks.EVENTS)
+def test_an_old_ledger_is_pruned_by_whichever_hook_comes_first(project, hook, event):
+    old = Path(paths.state_dir()) / "sessions" / "s0"
+    start(hook, session="s0")
     os.utime(old, (1, 1))
+    hook("user_prompt_submit", prompt="hello there")
+    assert old.exists(), "once a day"
+    os.utime(Path(paths.state_dir()) / "pruned", (1, 1))
 
-    start(hook, session="s2")
+    hook(event, session="s2")
 
     assert not old.exists()
 

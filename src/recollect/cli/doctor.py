@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 
 from recollect import paths
 from recollect.cli import store_args
 from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, many, watched
+from recollect.cli.terminal import Screen, clean, many, readable, table, watched
 from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
@@ -21,9 +22,12 @@ _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="carry out the repairs that lose nothing")
+    parser.add_argument("--privacy", action="store_true", help="list what is stored on this machine, and for how long")
 
 
 def run(args: argparse.Namespace) -> Answer:
+    if args.privacy:
+        return _privacy(args)
     findings = [*machine.examine(), *claude_code.examine(paths.project_root(args.project))]
     done: list[str] = []
     try:
@@ -51,6 +55,28 @@ def _stores(args: argparse.Namespace) -> Iterator[Store]:
     user = Store(paths.user_store())
     if not args.user and user.exists and user.root != store.root:
         yield user
+
+
+def _privacy(args: argparse.Namespace) -> Answer:
+    """What is stored about sessions and for whom, on this machine and in the stores' inboxes."""
+    inboxes = [
+        machine.item(os.path.join(store.root, paths.INBOX), "drafts that wait for review") for store in _stores(args)
+    ]
+    items = [item for item in (*inboxes, *machine.leftovers()) if item.files]
+
+    def text(screen: Screen) -> str:
+        rows = [
+            (item.path, item.what, str(item.files), readable(item.size), item.oldest[:10], _lifetime(item.days))
+            for item in items
+        ]
+        lines = [table(screen, ("where", "what", "files", "size", "oldest", "deleted"), rows)] if rows else []
+        return "\n".join([*lines, f"{many(len(items), 'place')}; all but drafts: recollect clean"])
+
+    return Answer({"stored": [item._asdict() for item in items]}, text)
+
+
+def _lifetime(days: int) -> str:
+    return f"{days} days after its last change" if days else "by recollect clean"
 
 
 def _git(root: str) -> Iterator[Finding]:

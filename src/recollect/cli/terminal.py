@@ -118,6 +118,11 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def readable(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"
+
+
 def watched(items: Iterable[Item], what: str) -> Iterator[Item]:
     """The items as they are, with a running count on standard error where it is a terminal."""
     stream = sys.stderr

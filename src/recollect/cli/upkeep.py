@@ -8,7 +8,7 @@ import os
 from recollect import files, paths
 from recollect.cli import store_args
 from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, many, watched
+from recollect.cli.terminal import Screen, clean, many, readable, watched
 from recollect.doctor import machine
 from recollect.errors import BadInput
 from recollect.git import git_files
@@ -111,11 +111,7 @@ def _clean(args: argparse.Namespace) -> Answer:
 
     def text(screen: Screen) -> str:
         verb = "would remove" if args.dry_run else screen.paint("removed", "yellow")
-        lines = [f"{verb} {clean(item.path)}: {item.what}, {_readable(item.size)}" for item in items]
+        lines = [f"{verb} {clean(item.path)}: {item.what}, {readable(item.size)}" for item in items]
         return "\n".join(lines) or "nothing to remove"
 
     return Answer(data, text, note="" if args.dry_run or not items else _STILL_THERE)
-
-
-def _readable(size: int) -> str:
-    return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"

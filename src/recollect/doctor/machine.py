@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from recollect import coldstart, failure_log, files, paths, timestamps
+from recollect import coldstart, failure_log, files, paths, state_file, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.doctor import Finding
 from recollect.errors import Unwritable
@@ -36,23 +36,28 @@ print(json.dumps([list(sys.version_info[:3]), fault]))
 _FINGERPRINT = 32
 _CACHED = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
 STATE = {
-    "sessions": "what each session was shown",
-    "usage/sessions": "what is still to be judged",
-    "usage": "what was shown and used",
-    "offers": "suggestions to save",
-    "judge": "requests to a judge",
+    "sessions": "what each session was shown, and its user's corrections",
+    "usage/sessions": "whether records shown to a session were used",
+    "usage": "how often each record was shown and used",
+    "offers": "suggestions to save, with the sentences they quote",
+    "judge": "requests to a judge, and its verdicts",
     "trace.log": "failures",
-    "last-injection.json": "what was injected last",
+    "last-injection.json": "the digest shown last, and why",
+    state_file.PRUNED: "when this folder was last pruned",
 }
 """What is in the state folder."""
 
 
 class Item(NamedTuple):
-    """A file or folder of ours outside the stores: what it holds, and how many bytes."""
+    """A file or folder of ours outside the stores: what it holds, how much, since when, and for how long."""
 
     path: str
     what: str
     size: int
+    files: int
+    oldest: str
+    days: int
+    """After its last change; 0 for what stays until it is removed."""
 
 
 def examine() -> Iterator[Finding]:
@@ -185,13 +190,22 @@ def leftovers() -> list[Item]:
     """Everything of ours outside the stores. Only what Recollect makes: a folder may hold files of others."""
     cache, state = paths.cache_dir(), paths.state_dir()
     items = [
-        (os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
+        item(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
         for name in _names(cache)
         if _is_derived(name)
     ]
-    items.append((memo_file(), "the interpreter that hooks run with"))
-    items += [(os.path.join(state, *name.split("/")), what) for name, what in STATE.items()]
-    return [Item(path, what, _size(path)) for path, what in items if os.path.lexists(path)]
+    items.append(item(memo_file(), "the interpreter that hooks run with"))
+    for name, what in STATE.items():
+        items.append(item(os.path.join(state, *name.split("/")), what, state_file.LIFETIMES.get(name, 0)))
+    return [each for each in items if os.path.lexists(each.path)]
+
+
+def item(path: str, what: str, days: int = 0) -> Item:
+    """What there is now of a file or of the files in a folder."""
+    statuses = [os.lstat(file) for file in _files(path)] if os.path.lexists(path) else []
+    oldest = min((status.st_mtime for status in statuses), default=0.0)
+    size = sum(status.st_size for status in statuses)
+    return Item(path, what, size, len(statuses), timestamps.at(oldest) if statuses else "", days)
 
 
 def remove(items: list[Item]) -> None:
@@ -232,7 +246,3 @@ def _remove_if_empty(folder: str) -> None:
         except OSError as error:
             fix = f"check the permissions of {os.path.dirname(folder)}"
             raise Unwritable(f"cannot remove {folder}: {error.strerror}", fix=fix) from error
-
-
-def _size(path: str) -> int:
-    return sum(os.lstat(file).st_size for file in _files(path))

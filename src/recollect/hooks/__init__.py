@@ -41,6 +41,8 @@ def main(arguments: list[str]) -> int:
         if answer:
             sys.stdout.buffer.write(answer.encode("ascii"))
         sys.stdout.flush()
+        if answer is not None:
+            _prune()
     except BaseException as error:
         from recollect import failure_log
 
@@ -50,16 +52,25 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _answer(name: str, data: bytes) -> str:
+def _prune() -> None:
+    """Delete state that is past its lifetime, once a day; the answer is out by now."""
+    from recollect import state_file
+
+    if not state_file.is_pruned():
+        state_file.prune()
+
+
+def _answer(name: str, data: bytes) -> str | None:
+    """What to say to an event; None where it does not concern us."""
     if name not in EVENTS or os.environ.get("RECOLLECT_OFF"):
-        return ""
+        return None
     if len(data) > LARGEST_EVENT:
         raise ValueError(f"the event is larger than {LARGEST_EVENT:,} bytes")
     from recollect.hooks import event
 
     happened = event.parse(name, data)
     if happened is None:
-        return ""
+        return None
     # Only now: where there is no store, which is the commonest case, nothing more is loaded.
     from recollect import budget
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from recollect import budget
 from recollect.hooks.event import Event
 from recollect.session import ledger
 from recollect.settings import load_settings
@@ -19,7 +18,6 @@ def session_start(event: Event) -> str:
     """What was left unfinished and which rules hold for the work at hand, or nothing."""
     if event.in_subagent:
         return ""
-    budget.attempt("prune ledgers", None, ledger.prune)
     source = event.text("source")
     return _after_compaction(event) if source == "compact" else _digest(event, source)
 

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_DAYS_KEPT = 30
 _LARGEST = 200_000  # bytes: one for each request of a day (at most 100,000), about 50 for each verdict
 
 
@@ -25,8 +24,6 @@ def claim(requests: int, cap: int) -> bool:
     if end < 0:
         failure_log.leave("judge", "requests cannot be counted, so none is sent")
         return False
-    if end == requests:
-        state_file.prune(folder(), _DAYS_KEPT)
     if end - requests <= cap < end:
         reached = f"the daily cap of {cap} requests (retrieval.judge.daily_cap) is reached"
         failure_log.leave("judge", f"{reached}: until midnight UTC ranking decides alone")

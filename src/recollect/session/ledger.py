@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, files, paths, state_file
+from recollect import coldstart, files, paths
 from recollect.state_file import StateFile
 from recollect.text import sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-
-_DAYS = 30
-"""How long after its last prompt a session's ledger is deleted: few people resume a session that is older."""
 
 _LARGEST = 1_000_000
 """Bytes: some 8,000 records shown to one session."""
@@ -132,11 +129,6 @@ def stamp(text: str) -> str:
 def exists(session: str) -> bool:
     """Whether any hook has run in a session, not too long ago."""
     return os.path.exists(_path(session))
-
-
-def prune() -> None:
-    """Delete the ledgers of sessions that ended long ago."""
-    state_file.prune(_folder(), _DAYS)
 
 
 def _folder() -> str:

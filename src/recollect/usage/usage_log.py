@@ -28,7 +28,6 @@ TURNS = 4  # for how many turns after it was shown a record is watched: what is 
 _MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a look at every message
 _DAYS_BY_DAY = 100  # older days are counted by the month
 _DAYS_WITHOUT_RECORD = 30  # a record that is gone may only be on another branch
-_DAYS_OF_SESSION = 30
 _RANK = {"": 0, "unclear": 0, "ignored": 1, "used": 2, "contradicted": 3}
 
 
@@ -157,8 +156,6 @@ def _notes(session: str) -> StateFile:
     is_plain = len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum()
     name = session if is_plain else coldstart.digest(session.encode("utf-8", "replace"))
     path = os.path.join(folder(), "sessions", name)
-    if not os.path.exists(path):
-        state_file.prune(os.path.dirname(path), _DAYS_OF_SESSION)
     # 4 lines of about 150 bytes for each record shown: room for 400 of them.
     return StateFile(path, 250_000, "usage")
 
