@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from recollect.search import gate, index, indexing, query, rank
+from recollect.search import gate, index, query, rank
 from recollect.search.candidates import Filter
 from recollect.settings import Settings
 from tests.records import sample
@@ -118,7 +118,7 @@ def test_records_that_supersede_each_other_silence_only_the_older_one(root):
     for record in (older, newer):
         put(root, record._replace(content={**record.content, **status}))
 
-    current = "SELECT id FROM record WHERE NOT void AND id NOT IN (SELECT old FROM superseded)"
+    current = f"SELECT id FROM record WHERE NOT void AND {index.NOT_REPLACED}"
     assert ids(root, "pingpong queue", mode="auto") == ["q"]
     assert index.open(root).connection.execute(current).fetchall() == [("q",)]
     assert [match.id for match in rank.by_keywords(index.open(root), query.parse("queue"), Filter())] == ["q"]
@@ -128,21 +128,6 @@ def test_records_that_supersede_each_other_silence_only_the_older_one(root):
     put(root, newer._replace(supersedes=()))
     put(root, older._replace(superseded_by="", updated_at="2026-01-02T00:00:00Z"))
     assert ids(root, "pingpong queue", mode="auto") == ["p"]
-
-
-@pytest.mark.parametrize(
-    ("links", "expected"),
-    [
-        ("ab bc", []),
-        ("ab ba", ["ab"]),
-        ("ab ba bc", []),
-        ("za ab ba", ["ab"]),
-        ("ab bc ca xy yx", ["abc", "xy"]),
-        ("ab ba bc cb", ["bc"]),
-    ],
-)
-def test_circles(links, expected):
-    assert ["".join(sorted(circle)) for circle in indexing.circles([tuple(link) for link in links.split()])] == expected
 
 
 def test_a_superseded_record_whose_successor_is_missing_is_found_but_never_told(root):

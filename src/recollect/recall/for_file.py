@@ -55,11 +55,16 @@ def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> 
     proposed: list[Candidate] = []
     for root, source in stores.places:
         opened = stores.open(root)
-        rows = records_about(opened, project, path)
-        successors = candidates.successors(opened, rows)
-        current = {each.n: each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)}
-        proposed += [Candidate(rank.match(row, root), source) for row in current.values()]
+        rows = opened.ask(lambda index: _current(index, project, path, chosen), hook=True)
+        proposed += [Candidate(rank.match(row, root), source) for row in rows]
     return proposed
+
+
+def _current(index: Index, project: str, path: str, chosen: Filter) -> list[Row]:
+    rows = records_about(index, project, path)
+    successors = candidates.successors(index, rows)
+    holding = [each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)]
+    return list({each.n: each for each in holding}.values())
 
 
 def records_about(index: Index, project: str, path: str) -> list[Row]:

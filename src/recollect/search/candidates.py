@@ -25,6 +25,8 @@ _MOST_OCCURRENCES = 4_000
 """Occurrences visited before the commoner terms are left out: what bounds a search in a large store."""
 
 _SHORTEST_PREFIX = 4
+_LONGEST_CHAIN = 200
+"""Successors followed from one record: what bounds the work for a store made of links."""
 
 
 class Corpus(coldstart.NamedTuple):
@@ -151,11 +153,6 @@ def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]]) -> di
 def find(index: Index, query: WeightedQuery, filter: Filter) -> list[Row]:
     """The best records by the weight of the terms they have, counted twice in title and triggers."""
     scores = _scores(index, query)
-    if scores is None:
-        from recollect.search import refresh
-
-        refresh.rebuild(index, hook=filter.auto)
-        scores = _scores(index, query) or {}
     if filter.include_retired:
         for term, concept in list(query.concept.items())[:_MOST_TERMS]:
             for n in index.records_with(term, retired=True):
@@ -165,8 +162,8 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[Row]:
     return index.rows(f"WHERE n IN ({','.join(best)})") if best else []
 
 
-def _scores(index: Index, query: WeightedQuery) -> dict[str, float] | None:
-    """The weight in each record, by its number; None if the full-text table does not hold what was counted into it."""
+def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
+    """The weight in each record, by its number; ValueError if the full-text table does not hold what was counted."""
     frequency, titles = query.corpus.frequency, query.corpus.title_frequency
     present = sorted((term for term in query.concept if frequency.get(term)), key=lambda term: frequency[term])
     scores: dict[str, float] = {}
@@ -177,7 +174,7 @@ def _scores(index: Index, query: WeightedQuery) -> dict[str, float] | None:
             break
         numbers = index.records_with(term)
         if len(numbers) != frequency[term]:
-            return None
+            raise ValueError(f"the index counts {frequency[term]} records with {term}, and holds {len(numbers)}")
         weight = query.weights[query.concept[term]]
         for n in numbers:
             scores[n] = scores.get(n, 0.0) + weight
@@ -193,21 +190,22 @@ def successors(index: Index, rows: Sequence[Row]) -> dict[int, Row | None]:
 
 
 def _successor(index: Index, row: Row) -> Row | None:
-    here, seen = row, {row.id}
-    while True:
-        next_ids = index.replaced([here.id]).get(here.id)
-        if not next_ids:
-            return here
-        newest = _newest(index, next_ids)
+    """Follow the newest successor; records that replace each other in a circle count as one."""
+    chain = [{row.id}]
+    for _ in range(_LONGEST_CHAIN):
+        last = chain[-1]
+        named = {new for new_ids in index.replaced(sorted(last)).values() for new in new_ids} - last
+        newest = _newest(index, sorted(named))
         if newest is None:
-            return None
-        if newest.id in seen:
-            return _newest(index, sorted(seen))
-        here = newest
-        seen.add(newest.id)
+            # A single record whose successors are all missing leads nowhere.
+            return None if named and len(last) == 1 else _newest(index, sorted(last))
+        at = next((at for at, ids in enumerate(chain) if newest.id in ids), len(chain))
+        chain[at:] = [{newest.id}.union(*chain[at:])]
+    return None
 
 
 def _newest(index: Index, ids: Sequence[str]) -> Row | None:
-    """Of several successors, or of records that replace each other in a circle, the active one written last."""
-    rows = [row for each in ids for row in index.rows("WHERE id = ? AND status <> 'broken'", (each,))]
+    """Of several records the active one that was written last."""
+    marks = ",".join("?" * len(ids))
+    rows = index.rows(f"WHERE id IN ({marks}) AND status <> 'broken'", list(ids))
     return max(rows, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)

@@ -14,32 +14,34 @@ from recollect.categories import BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, TypeVar
 
-VERSION = 13
+    Answer = TypeVar("Answer")
+
+VERSION = 14
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 FOLDERS = tuple(category.folder for category in BY_NAME.values())
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
-# `place` lists the files, folders and globs that a record is about; `succession` which record replaces which.
-# Where records replace each other in a circle, `circle_end` has the one that counts as current.
+# `place` lists the files, folders and globs that a record is about; `succession` which record replaces which;
+# `holding` the ids that hold although another record claims to replace them: the newest of each circle of claims.
 _TABLES = """
 CREATE TABLE folder (name TEXT PRIMARY KEY, mtime INTEGER) WITHOUT ROWID;
 CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER, body_terms INTEGER);
 INSERT INTO total VALUES (1, 0, 0, 0);
 CREATE TABLE record (
-    n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, id TEXT, category TEXT, title TEXT,
+    n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, hash TEXT, id TEXT, category TEXT, title TEXT,
     tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, essence TEXT, anchors TEXT, facts TEXT,
     title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT
 );
 CREATE INDEX record_by_id ON record (id);
+CREATE INDEX record_by_date ON record (updated_at);
 CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
 CREATE INDEX succession_by_record ON succession (n);
-CREATE TABLE circle_end (id TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE VIEW superseded AS SELECT old, new FROM succession WHERE old <> new AND old NOT IN (SELECT id FROM circle_end);
+CREATE TABLE holding (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE place (pattern TEXT, name TEXT, gravity INTEGER, n INTEGER);
 CREATE INDEX place_by_pattern ON place (pattern);
 CREATE INDEX place_by_name ON place (name);
@@ -53,8 +55,10 @@ _WORDS = """
 CREATE VIRTUAL TABLE {0} USING fts5(
     title_terms, tag_terms, trigger_terms, body_terms,
     content='record', content_rowid='n', tokenize='ascii', detail=column, columnsize=0
-);
+)
 """
+_FULL_TEXT = ("word", "past")
+"""Of the active records, and of the others."""
 
 
 class Row(coldstart.NamedTuple):
@@ -83,6 +87,12 @@ class Row(coldstart.NamedTuple):
 
 _COLUMNS = ", ".join(Row._fields)
 
+NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM holding))"
+"""The condition that no other record replaces a record."""
+
+_DAMAGE = (TypeError, ValueError, AttributeError, LookupError)
+"""What content that we never wrote leads to, beside errors of SQLite."""
+
 
 class Index:
     """An open index of one store."""
@@ -107,6 +117,14 @@ class Index:
             _discard(paths.index_file(self.root))
         fresh = open(self.root, hook=hook)
         self.connection, self.has_words, self.in_memory = fresh.connection, fresh.has_words, fresh.in_memory
+
+    def ask(self, question: Callable[[Index], Answer], *, hook: bool = False) -> Answer:
+        """What a question to this index brings; an index that turns out to be damaged is made anew and asked again."""
+        try:
+            return question(self)
+        except (coldstart.SqliteError, *_DAMAGE):
+            self.reopen(hook=hook)
+            return question(self)
 
     def close(self) -> None:
         self.connection.close()
@@ -145,12 +163,16 @@ class Index:
         return numbers.split(",") if numbers else []
 
     def rows(self, where: str = "", values: Any = ()) -> list[Row]:
-        return [Row(*row) for row in self.connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
+        rows = [Row(*row) for row in self.connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
+        for row in rows:
+            # Only a damaged index has anything but text here, and joining that raises what `ask` waits for.
+            "".join((row.path, *row[4:11], *row[12:]))
+        return rows
 
     def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """For those of some ids that are superseded, the ids of what replaces them."""
         marks = ",".join("?" * len(ids))
-        rows = self.connection.execute(f"SELECT DISTINCT old, new FROM superseded WHERE old IN ({marks})", ids)
+        rows = self.connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
         successors: dict[str, list[str]] = {}
         for old, new in rows:
             successors.setdefault(old, []).append(new)
@@ -178,7 +200,7 @@ def open(store_root: str, *, hook: bool = False) -> Index:
 def in_memory(store_root: str, *, hook: bool = False) -> Index:
     """An index that is nowhere on disk, for when the cache cannot be used."""
     connection = coldstart.connect(":memory:", isolation_level=None)
-    index = Index(store_root, connection, has_words=reset(connection), in_memory=True)
+    index = Index(store_root, connection, has_words=_prepare(connection), in_memory=True)
     index.refresh(hook=hook)
     return index
 
@@ -192,7 +214,7 @@ def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
     connection = coldstart.connect(file, timeout=patience, isolation_level=None)
     try:
         connection.execute("PRAGMA synchronous=OFF")
-        has_words = reset(connection, unless_current=True)
+        has_words = _prepare(connection)
     except coldstart.SqliteError:
         connection.close()
         raise
@@ -217,46 +239,46 @@ def _discard(file: str) -> None:
             continue
 
 
-def reset(connection: coldstart.Connection, *, unless_current: bool = False) -> bool:
-    """Empty tables in place of whatever is there; whether there is a full-text table among them."""
-    # A negative version says that the tables are those of a SQLite without FTS5.
-    if unless_current and abs(version := _version(connection)) == VERSION:
-        return version > 0
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        version = _version(connection)
-        if not unless_current or abs(version) != VERSION:
-            _drop_all(connection)
-            version = VERSION if _create(connection) else -VERSION
-            connection.execute(f"PRAGMA user_version={version}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    return version > 0
+def _prepare(connection: coldstart.Connection) -> bool:
+    """Make the tables in an empty file; whether there is a full-text table. SqliteError if the file is not ours.
+
+    A table, trigger or view that we did not make could run for ever, or change what a search returns.
+    """
+    # Under the lock only if there is something to make: reading alone must not wait for a writer.
+    if not _schema(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:
+            if not _schema(connection):
+                _create(connection)
+                connection.execute(f"PRAGMA user_version={VERSION}")
+    tables, words = _statements(_TABLES), {_words(table) for table in _FULL_TEXT}
+    present = _schema(connection)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != VERSION or present not in (tables, tables | words):
+        raise coldstart.SqliteError("the index is of another version, or not ours")
+    return present != tables
 
 
-def _version(connection: coldstart.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _schema(connection: coldstart.Connection) -> set[str]:
+    """The statements that made what is in the file, but for what SQLite makes itself for a full-text table."""
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return {sql for kind, name, sql in rows if kind != "table" or not name.startswith(("word_", "past_"))}
 
 
-def _drop_all(connection: coldstart.Connection) -> None:
-    connection.execute("DROP VIEW IF EXISTS superseded")
-    for kind in ("word", "past"):
-        connection.execute(f"DROP TABLE IF EXISTS {kind}")
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    for (name,) in tables:
-        connection.execute(f'DROP TABLE IF EXISTS "{name}"')
+def _statements(text: str) -> set[str]:
+    return {each.strip() for each in text.split(";\n") if each.strip().startswith("CREATE")}
 
 
-def _create(connection: coldstart.Connection) -> bool:
+def _words(table: str) -> str:
+    return _WORDS.format(table).strip()
+
+
+def _create(connection: coldstart.Connection) -> None:
     for statement in _TABLES.split(";\n"):
-        connection.execute(statement)
+        connection.execute(statement.strip())
     try:
-        for table in ("word", "past"):
-            connection.execute(_WORDS.format(table))
+        for table in _FULL_TEXT:
+            connection.execute(_words(table))
     except coldstart.SqliteError as error:
         if "fts5" not in str(error):
             raise
-        return False
-    return True

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from recollect import coldstart, failure_log
+from recollect import coldstart, failure_log, files
 from recollect.categories import BY_NAME
 from recollect.errors import RecollectError
 from recollect.freshness import anchors
 from recollect.record import summary_line
 from recollect.record.fields import Day, ListOf, Object, Text
-from recollect.record.memory import Memory
+from recollect.record.memory import LARGEST_FILE, Memory
 from recollect.record.schema import content_fields
-from recollect.search import query, refresh, terms
+from recollect.search import candidates, query, refresh, terms
 from recollect.search.index import Index
 from recollect.store.store import Store
 
@@ -25,6 +25,8 @@ HOOK_CPU = 0.25
 
 MOST_PATHS = 40
 _SNIPPET_WORDS = 28
+_MOST_IN_CIRCLES = 1_000
+"""Records in circles of supersession that are resolved; nobody has so many but who wants to keep us busy."""
 
 _FIELDS = {
     category: [field.name for field in content_fields(category) if isinstance(field.kind, (Text, ListOf, Object))]
@@ -33,10 +35,10 @@ _FIELDS = {
 """The fields of a body, in the order in which they matter."""
 
 _COLUMNS = (
-    "path, mtime, size, id, category, title, tags, status, updated_at, expires, void, essence, anchors, facts,"
+    "path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, essence, anchors, facts,"
     " title_terms, tag_terms, trigger_terms, body_terms"
 )
-_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 18)})"
+_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 19)})"
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
@@ -62,8 +64,7 @@ def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
         if deadline is not None and (time.monotonic() > deadline or time.process_time() > most_cpu):
             is_complete = False
             break
-        changes.remove(path)
-        changes.add(path)
+        changes.renew(path)
     changes.finish()
     return is_complete
 
@@ -85,7 +86,6 @@ class _Changes:
         self._store = Store(index.root)
         self._terms: dict[str, list[int]] = {}
         self._totals = [0, 0, 0]
-        self._has_new_links = False
 
     def remove(self, path: str) -> None:
         for row in self._index.rows("WHERE path = ?", (path,)):
@@ -100,17 +100,31 @@ class _Changes:
                 )
             if row.status == "active":
                 self._count(fields, -1)
-            for name in ("record", "place"):
+            for name in ("record", "succession", "place"):
                 self._execute(f"DELETE FROM {name} WHERE n = ?", (row.n,))
-            self._has_new_links |= self._execute("DELETE FROM succession WHERE n = ?", (row.n,)).rowcount > 0
 
-    def add(self, path: str) -> None:
+    def renew(self, path: str) -> None:
+        """Put the file at a path in the place of what is indexed of it; where its content is the same, that stays."""
         # The stamp is taken before reading: an edit in between is seen next time, never lost.
         stamp = refresh.stamp(self._index.root, path)
-        if stamp is None:
-            return
+        if stamp is not None:
+            indexed = self._execute("SELECT hash FROM record WHERE path = ?", (path,)).fetchone()
+            if indexed and indexed[0] and indexed[0] == self._hash(path):
+                self._execute("UPDATE record SET mtime = ?, size = ? WHERE path = ?", (*stamp, path))
+                return
+        self.remove(path)
+        if stamp is not None:
+            self.add(path, stamp)
+
+    def _hash(self, path: str) -> str:
         try:
-            memory = self._store.read(path).memory
+            return coldstart.digest(files.read(files.inside(self._index.root, path), LARGEST_FILE + 1))
+        except (OSError, RecollectError):
+            return ""
+
+    def add(self, path: str, stamp: tuple[int, int]) -> None:
+        try:
+            memory, _, content = self._store.read(path)
             text, spots = document(memory), places(memory)
             more = (memory.updated_at, _expiry(memory), _is_void(memory), summary_line.of(memory))
             facts = (*more, anchors.compact(memory), pack_facts(memory))
@@ -118,10 +132,11 @@ class _Changes:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, RecollectError):
                 failure_log.leave(f"index {path}", f"{type(error).__name__}: {error}")
-            self._execute(_INSERT, (path, *stamp, "", "", "", "", "broken", *[""] * 10))
+            self._execute(_INSERT, (path, *stamp, "", "", "", "", "", "broken", *[""] * 10))
             return
-        values = (path, *stamp, memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        self._insert(memory, self._execute(_INSERT, (*values, *facts, *text)).lastrowid, text, spots)
+        named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
+        values = (path, *stamp, content, *named, *facts, *text)
+        self._insert(memory, self._execute(_INSERT, values).lastrowid, text, spots)
 
     def _insert(self, memory: Memory, n: int | None, text: Document, spots: list[tuple[str, str, int]]) -> None:
         if self._index.has_words:
@@ -136,8 +151,7 @@ class _Changes:
         many("INSERT INTO place VALUES (?, ?, ?, ?)", [(*spot, n) for spot in spots])
         links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
         links += [(old, memory.id) for old in memory.supersedes]
-        many("INSERT INTO succession VALUES (?, ?, ?)", [(*link, n) for link in links])
-        self._has_new_links |= bool(links)
+        many("INSERT INTO succession VALUES (?, ?, ?)", [(old, new, n) for old, new in links if old != new])
 
     def _count(self, text: Document, step: int) -> None:
         title, body = text.title.split(), text.body.split()
@@ -155,47 +169,36 @@ class _Changes:
         fewer = [(term,) for term, counts in self._terms.items() if counts[0] < 0]
         many("DELETE FROM term WHERE term = ? AND records <= 0", fewer)
         self._execute(_TOTAL, self._totals)
-        if self._has_new_links:
-            self._settle_circles()
+        self._note_circles()
 
-    def _settle_circles(self) -> None:
-        """Of records that replace each other in a circle let the newest count as current, not none of them."""
-        self._execute("DELETE FROM circle_end")
-        links = self._execute("SELECT DISTINCT old, new FROM succession WHERE old <> new").fetchall()
-        for circle in circles(links):
-            marks = ",".join("?" * len(circle))
-            newest = f"SELECT id FROM record WHERE status = 'active' AND id IN ({marks}) ORDER BY updated_at DESC, path"
-            row = self._execute(f"{newest} LIMIT 1", circle).fetchone()
-            if row:
-                self._execute("INSERT INTO circle_end VALUES (?)", row)
-                # It says itself that it was superseded, which is what all of the circle say.
-                self._execute("UPDATE record SET void = 0 WHERE id = ?", row)
+    def _note_circles(self) -> None:
+        """Note the newest record of each circle of supersessions: it holds, although another claims to replace it."""
+        self._execute("DELETE FROM holding")
+        links = self._execute("SELECT old, new FROM succession").fetchall()
+        for record_id in sorted(in_circles(links))[:_MOST_IN_CIRCLES]:
+            rows = self._index.rows("WHERE id = ?", (record_id,))
+            if rows and candidates.successors(self._index, rows[:1])[rows[0].n] in rows:
+                self._execute("INSERT OR IGNORE INTO holding VALUES (?)", (record_id,))
+                # It says itself that it was superseded, as all of the circle do.
+                self._execute("UPDATE record SET void = 0 WHERE id = ?", (record_id,))
 
 
-def circles(links: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """The ids that lead, by links from old to new, only to each other and to no record that is not replaced."""
-    links = list(links)
-    replaced_by: dict[str, list[str]] = {}
+def in_circles(links: Iterable[tuple[str, str]]) -> set[str]:
+    """The ids that lead into a circle of links from old to new, so that following them never ends."""
+    successors: dict[str, set[str]] = {}
+    predecessors: dict[str, set[str]] = {}
     for old, new in links:
-        replaced_by.setdefault(new, []).append(old)
-    leads_out: set[str] = set()
-    ends = list(replaced_by.keys() - {old for old, _ in links})
+        successors.setdefault(old, set()).add(new)
+        predecessors.setdefault(new, set()).add(old)
+    ends = [new for new in predecessors if new not in successors]
     while ends:
-        more = [old for old in replaced_by.get(ends.pop(), ()) if old not in leads_out]
-        leads_out.update(more)
-        ends += more
-    following = {old: new for old, new in links if old not in leads_out}
-    result, settled = [], set[str]()
-    for start in following:
-        walk: dict[str, None] = {}
-        here = start
-        while here not in settled and here not in walk:
-            walk[here] = None
-            here = following[here]
-        if here in walk:
-            result.append(list(walk)[list(walk).index(here) :])
-        settled.update(walk)
-    return result
+        end = ends.pop()
+        for old in predecessors.get(end, ()):
+            successors[old].discard(end)
+            if not successors[old]:
+                del successors[old]
+                ends.append(old)
+    return set(successors)
 
 
 def _table(status: str) -> str:

@@ -6,6 +6,7 @@ from recollect import coldstart
 from recollect.categories import BY_NAME
 from recollect.search import candidates, gate, query, refresh
 from recollect.search.candidates import Filter
+from recollect.search.index import NOT_REPLACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,11 +104,7 @@ def find(
     if not asked.terms:
         return []
     chosen = Filter(mode == "auto", categories or (), tags or (), include_retired, now or "", settings)
-    try:
-        return _find_unchanged(index, asked, chosen, limit)
-    except coldstart.SqliteError:
-        index.reopen(hook=chosen.auto)
-        return _find_unchanged(index, asked, chosen, limit)
+    return index.ask(lambda index: _find_unchanged(index, asked, chosen, limit), hook=chosen.auto)
 
 
 def current(index: Index, path: str) -> Match | None:
@@ -192,7 +189,7 @@ def by_keywords(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     """
     wanted, since = set(asked.terms), chosen.days_ago(_RECENT_DAYS)
     matches = []
-    for row in index.rows("WHERE status <> 'broken' AND id NOT IN (SELECT old FROM superseded)"):
+    for row in index.rows(f"WHERE status <> 'broken' AND {NOT_REPLACED}"):
         points: float = keyword_points(wanted, row, chosen.settings) if chosen.accepts(row) else 0
         if points:
             points += row.updated_at >= since

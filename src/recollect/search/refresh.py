@@ -10,7 +10,7 @@ import os
 import time
 
 from recollect import coldstart
-from recollect.search.index import FOLDERS, Index, reset
+from recollect.search.index import FOLDERS, Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ HOOK_SECONDS = 1.5
 SLICE, LARGER_SLICE = 64, 512
 """Files that a hook checks when no folder has changed, and when one has: then others were probably edited too."""
 
+_MOST_CHECKED = 50_000
+"""Files that a command checks: all in any store but a huge one, where checking them would take seconds."""
+
 _YOUNG = 2_000_000_000
 """Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
 
@@ -31,7 +34,7 @@ def refresh(index: Index, *, hook: bool) -> bool:
     before = _folder_times(index)
     now = {folder: _folder_time(index.root, folder) for folder in FOLDERS}
     moved = [folder for folder in FOLDERS if now[folder] != before.get(folder)]
-    edited = _edited(index, SLICE if not moved else LARGER_SLICE) if hook else _edited(index, None)
+    edited = _edited(index, (LARGER_SLICE if moved else SLICE) if hook else _MOST_CHECKED)
     if not moved and not edited:
         return False
     try:
@@ -63,12 +66,6 @@ def stamp(root: str, path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def rebuild(index: Index, *, hook: bool) -> None:
-    """Forget everything, and index all files again."""
-    reset(index.connection)
-    refresh(index, hook=hook)
-
-
 def _folder_times(index: Index) -> dict[str, int]:
     return dict(index.connection.execute("SELECT name, mtime FROM folder").fetchall())
 
@@ -80,15 +77,12 @@ def _folder_time(root: str, folder: str) -> int:
         return 0
 
 
-def _edited(index: Index, most: int | None) -> list[str]:
-    """Records whose file is not the one that was indexed, among all or among a slice that moves with the clock."""
+def _edited(index: Index, most: int) -> list[str]:
+    """Records whose file is not the one that was indexed, among a slice that moves with the clock."""
     execute = index.connection.execute
-    start = 0
-    if most is not None:
-        last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
-        start = time.time_ns() // 1_000_000 % last if last > most else 0
-    # A negative limit is none.
-    rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, -1 if most is None else most))
+    last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
+    start = time.time_ns() // 1_000_000 % last if last > most else 0
+    rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, most))
     return [path for path, mtime, size in rows.fetchall() if stamp(index.root, path) != (mtime, size)]
 
 
