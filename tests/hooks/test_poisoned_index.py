@@ -30,7 +30,7 @@ POISONS = {
     "no category": ["UPDATE record SET category = 'nonsense', expires = 7"],
     "no facts": ["UPDATE record SET facts = '[1]'"],
     "no date": ["UPDATE record SET updated_at = NULL"],
-    "empty": ["DELETE FROM record", "DELETE FROM total", "DELETE FROM term"],
+    "no totals": ["DELETE FROM total", "DELETE FROM term"],
     "full text of other records": ["INSERT INTO word (word) VALUES ('delete-all')"],
     "huge numbers": ["UPDATE term SET records = 1000000000000, titles = -5", "UPDATE record SET mtime = -1, size = -1"],
 }
