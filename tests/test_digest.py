@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect import coldstart, timestamps
-from recollect.digest import candidates, digest
+from recollect import budget, coldstart, failure_log, timestamps
+from recollect.digest import candidates, digest, work_context
 from recollect.digest.digest import Digest
 from recollect.settings import Settings
 from recollect.store.store import Store
@@ -407,3 +408,26 @@ def test_of_many_records_the_newest_and_the_most_relevant_are_ranked(
 
     assert ids(made) == ["parser", "other-5", "other-4", "other-3"]
     assert made.more == 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no timer to interrupt it with")
+def test_a_work_context_that_takes_too_long_costs_only_itself(
+    project: GitProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spin(*args: object) -> None:
+        while True:
+            pass
+
+    put(project.root, "session_summary", "open", content={"outcome": "blocked", "blockers": ["No access"]})
+    monkeypatch.setattr(digest, "STEP_SECONDS", 0.05)
+    monkeypatch.setattr(work_context, "read", spin)
+    monkeypatch.setattr(digest, "_lessons", spin)
+    budget.start(wall=300.0, cpu=time.process_time() + 60.0)
+    try:
+        made = make(project.root)
+    finally:
+        budget.stop()
+
+    assert ids(made) == ["open"]
+    assert made.render().text.splitlines()[1] == "Project memory for branch main:"
+    assert sorted(what for _, what, _ in failure_log.recent()) == ["knowledge banks", "work context"]

@@ -425,6 +425,9 @@ def test_no_hook_and_no_command_runs_what_a_repository_names(
     hostile: tuple[str, Path, Trap], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     _, here, trap = hostile
+    # Here all events share a process: none may be ended early by what the others have cost.
+    for limit in ("CPU_SECONDS", "WALL_SECONDS", "LAST_SECONDS"):
+        monkeypatch.setattr(hooks, limit, 10_000.0)
     codes = {}
     for event, fields in EVENTS.items():
         hooks._answer(event, json.dumps({"session_id": event, "cwd": str(here), **fields}).encode())

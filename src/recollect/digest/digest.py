@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import coldstart, paths, timestamps
+from recollect import budget, coldstart, paths, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.digest import selection, work_context
 from recollect.digest.candidates import Records
 from recollect.digest.render import Page, render
+from recollect.digest.selection import Candidate
+from recollect.digest.work_context import WorkContext
 from recollect.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from recollect.digest.selection import Candidate, Pick
-    from recollect.digest.work_context import WorkContext
+    from recollect.digest.selection import Pick
     from recollect.settings import Settings
 
 GIT_SECONDS = 1.4
 LATEST_FOR_GIT = 2.6
 """Seconds after the start by which git must have answered; indexing a store for the first time may come before."""
+
+STEP_SECONDS = 0.6
+"""Of computing, for the work context and for the knowledge banks: without either there still is a digest."""
 
 MOST_URGENT = 3
 SESSION_BAR = 0.25
@@ -66,10 +70,12 @@ def make(project: str, store: str, user_store: str, settings: Settings) -> Diges
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
     stores = _stores(store, user_store, settings, branch)
-    context = work_context.read(project, min(time.monotonic() + GIT_SECONDS, latest))
+    nothing = WorkContext(None, branch, [], ["took too long"])
+    until = min(time.monotonic() + GIT_SECONDS, latest)
+    context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
     warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
     empty = Digest(context, settings.number("session_start.relevance_weight"), warnings)
-    lessons = _lessons(project)
+    lessons = budget.attempt("knowledge banks", list[Candidate](), _lessons, project, seconds=STEP_SECONDS)
     limit = settings.count("session_start.limit")
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     for _ in range(2):
