@@ -107,6 +107,13 @@ def test_bullets_that_are_no_metadata_are_the_text_where_there_is_no_prose() -> 
     assert facts(with_prose)[1:] == ("Prose.", 3, 1.0, "")
 
 
+@pytest.mark.parametrize("kind", ["Pattern: ", "Anti-Pattern: ", "Heuristic: ", "heuristic:", ""])
+def test_a_heading_may_say_of_what_kind_an_entry_is(kind: str) -> None:
+    (lesson,) = parse(f"### {kind}Ask first ###\nProse.\n")
+
+    assert lesson.title == "Ask first"
+
+
 def test_dates_sort_above_numbers_and_numbers_by_their_size() -> None:
     lines = ("Feature #9", "Feature #10", "2020-01-01", "some day")
     found = [lesson for line in lines for lesson in parse(f"### X\n- Last observed: {line}")]

@@ -119,6 +119,12 @@ def test_an_empty_store_has_no_neighbours(tmp_path):
     assert review.nearest(recollect.open(str(tmp_path)).store, new) == []
 
 
+def test_the_source_of_a_draft_names_the_session_and_quotes_it_within_bounds():
+    assert review.source("s-1", ("one", "two")) == 'session s-1: "one … two"'
+    assert review.source("", ()) == "session unknown"
+    assert len(review.source("s-1", ("x" * 5_000,))) == 1_000
+
+
 def test_a_sentence_that_a_record_says_already_is_known(project):
     said = "At most 90 calls a minute to the carrier API, the 91st is answered with 429"
 

@@ -171,6 +171,26 @@ def test_nobody_spoke_before_the_first_or_after_the_last():
     assert talk.around(last) == [third, last]
 
 
+@pytest.mark.parametrize(("length", "failed"), [(0, True), (3_900, True), (4_100, False)])
+def test_a_command_failed_if_the_beginning_of_what_it_printed_says_so(length, failed):
+    printed = Message("user", "tool_result", "." * length + " Traceback")
+
+    assert list(Conversation(Ending([SHELL, printed], is_whole=True)).activity.failed) == ["make check"] * failed
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text", "is_said"),
+    [
+        ("use the tab key for bars", "bars", True),
+        ("alpha bravo charlie delta", "delta charlie alpha", True),
+        ("alpha bravo charlie delta", "delta charlie", False),
+        ("the tab key", "the tab key", False),
+    ],
+)
+def test_a_text_says_a_sentence_that_has_three_quarters_of_its_longer_words(sentence, text, is_said):
+    assert triage.is_said_in(sentence, ["other", text]) is is_said
+
+
 def test_what_is_known_already_is_not_found_again():
     rule = "from now on please don't write sql in handlers in this repo, we always go through the repositories"
     known = "Write no SQL in handlers; always go through the repositories of this repo, from the handlers too. Please."

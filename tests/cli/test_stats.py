@@ -116,7 +116,8 @@ def test_what_cannot_be_shown_is_said(store, recollect, words, code):
 
 
 @pytest.mark.parametrize(
-    ("values", "highest", "bars"), [([], 0, ""), ([0, 0], 0, "··"), ([1, 50, 100], 100, "▁▄█"), ([3], 3, "█")]
+    ("values", "highest", "bars"),
+    [([], 0, ""), ([0, 0], 0, "··"), ([1, 50, 100], 100, "▁▄█"), ([3], 3, "█"), ([0, 1], 1, "·█")],
 )
 def test_sparkline(values, highest, bars):
     assert sparkline(values, highest) == bars
