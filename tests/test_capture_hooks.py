@@ -286,6 +286,7 @@ def plant(folder: Path) -> None:
     os.mkfifo(folder / "session-fifo.json")
     (folder / "folder.json").mkdir()
     (folder / "nowhere.json").symlink_to("/nowhere/at/all")
+    (folder / "gone.json").symlink_to("missing.json")
     (folder / "out.json").symlink_to("/etc/passwd")
     (folder / "zero.json").symlink_to("/dev/zero")
     (folder / "link-to-fifo.json").symlink_to("fifo.json")

@@ -28,6 +28,13 @@ def test_a_draft_comes_back_as_it_was_put(tmp_path):
     assert box.get("sessions-in-postgres") == put
 
 
+def test_a_draft_may_be_named_as_its_file(tmp_path):
+    box = Inbox(str(tmp_path))
+    put = box.put(draft())
+
+    assert box.get("sessions-in-postgres.json") == box.find("sessions-in-postgres.json") == put
+
+
 def test_a_draft_is_plain_json_that_people_can_read(tmp_path):
     Inbox(str(tmp_path)).put(draft(evidence=("gesagt, so",)))
 

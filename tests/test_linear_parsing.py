@@ -48,7 +48,7 @@ READERS = {
 }
 ELSEWHERE = {
     "text": set(),
-    "transcript": {"first_prompt", "last_prompts", "last_lines", "tail", "ending", "messages", "Message"},
+    "transcript": {"first_prompt", "last_prompts", "tail", "ending", "messages", "Message"},
     "ledger": {"Ledger"},
     "sessions": {"Prompt", "Session", "folders", "recent", "read"},
     "sentences": {"Sentence", "Cues", "language_of", "load"},

@@ -92,7 +92,8 @@ class Inbox:
             return False
 
     def get(self, name: str) -> Draft:
-        """A draft by its name."""
+        """A draft by its name, which may be written as that of its file."""
+        name = _without_ending(name)
         try:
             data = files.read(self.path(name), memory.LARGEST_FILE + 1)
         except (FileNotFoundError, NotADirectoryError):
@@ -103,16 +104,20 @@ class Inbox:
 
     def find(self, name: str) -> Union[Draft, BrokenDraft]:
         """A draft by its name, readable or not; NotFound if there is none."""
+        draft = self._read(name)
+        if isinstance(draft, BrokenDraft) and isinstance(draft.error, NotFound):
+            raise draft.error
+        return draft
+
+    def _read(self, name: str) -> Union[Draft, BrokenDraft]:
         try:
             return self.get(name)
-        except NotFound:
-            raise
         except RecollectError as error:
-            return BrokenDraft(name, error)
+            return BrokenDraft(_without_ending(name), error)
 
     def scan(self) -> list[Union[Draft, BrokenDraft]]:
         """Every file of the inbox, oldest draft first, read or found broken."""
-        drafts = [self.find(name) for name in self.names()]
+        drafts = [self._read(name) for name in self.names()]
         return sorted(drafts, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
 
     def drafts(self) -> list[Draft]:
@@ -129,7 +134,7 @@ class Inbox:
                 ]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        drafts = (self.find(name) for _, name in sorted(written, reverse=True)[:most])
+        drafts = (self._read(name) for _, name in sorted(written, reverse=True)[:most])
         return [draft for draft in drafts if isinstance(draft, Draft)]
 
     def names(self) -> list[str]:
@@ -145,10 +150,14 @@ class Inbox:
 
     def path(self, name: str) -> str:
         """The file of a draft; NotFound for what cannot be a draft's name."""
-        plain = name[: -len(".json")] if name.endswith(".json") else name
-        if not plain or plain.strip(".") == "" or "/" in plain or os.sep in plain or "\0" in plain:
+        name = _without_ending(name)
+        if not name or name.strip(".") == "" or "/" in name or os.sep in name or "\0" in name:
             raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox lists them")
-        return files.inside(self.root, os.path.join(paths.INBOX, f"{plain}.json"))
+        return files.inside(self.root, os.path.join(paths.INBOX, f"{name}.json"))
+
+
+def _without_ending(name: str) -> str:
+    return name[: -len(".json")] if name.endswith(".json") else name
 
 
 def draft_of(record: Memory, **about: Any) -> Draft:

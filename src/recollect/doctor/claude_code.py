@@ -140,7 +140,7 @@ def _activity(own: Plugin | None, project: str, last: Session) -> Iterator[Findi
     """Whether hooks ran in the last session here that could have had them."""
     at = last.prompts[-1].at
     transcripts = [os.path.join(folder, f"{last.name}.jsonl") for folder in sessions.folders(project)]
-    lines = [line for file in transcripts for line in transcript.last_lines(file, _TAIL)]
+    lines = [line for file in transcripts for line in transcript.tail(file, _TAIL)[0]]
     failures = list(_hook_failures(lines))
     for event, message in failures[-1:]:
         fix = "claude --debug shows more; recollect doctor in a terminal shows which Python hooks find"

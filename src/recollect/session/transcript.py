@@ -70,7 +70,7 @@ def wants_silence(prompt: str) -> bool:
 def last_prompts(path: str, most: int = 3) -> list[str]:
     """The newest prompts a person typed, oldest first, without anything that was injected into them."""
     prompts: list[str] = []
-    lines = last_lines(path)
+    lines, _ = tail(path)
     while lines and len(prompts) < most:
         prompts += [message.text for message in _last_typed(lines)]
     return prompts[:most][::-1]
@@ -110,7 +110,7 @@ def _is_same(text: str, other: str) -> bool:
 def ending(path: str, most: int) -> Ending:
     """The last so many things said and done, and the prompt that began the turn however long ago that was."""
     last: list[Message] = []
-    lines, is_all = tail(path, TAIL)
+    lines, is_all = tail(path)
     while lines and len(last) < most:
         last += reversed(list(_parse(lines.pop())))
     is_whole = is_all and not lines and len(last) <= most
@@ -120,10 +120,10 @@ def ending(path: str, most: int) -> Ending:
     return Ending(last, is_whole=is_whole)
 
 
-def messages(path: str, tail: int = TAIL, *, contexts: bool = False) -> list[Message]:
+def messages(path: str, size: int = TAIL, *, contexts: bool = False) -> list[Message]:
     """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
     result: list[Message] = []
-    for line in last_lines(path, tail):
+    for line in tail(path, size)[0]:
         result += _parse(line)
         if contexts and b"hook_additional_context" in line:
             result += _added(line)
@@ -143,13 +143,8 @@ def without_blocks(text: str) -> str:
     return text.strip()
 
 
-def last_lines(path: str, size: int = TAIL) -> list[bytes]:
-    """The whole lines in the last bytes of a file; none if it cannot be read."""
-    return tail(path, size)[0]
-
-
-def tail(path: str, size: int) -> tuple[list[bytes], bool]:
-    """The whole lines in the last bytes of a file, and whether they are all of it."""
+def tail(path: str, size: int = TAIL) -> tuple[list[bytes], bool]:
+    """The whole lines in the last bytes of a file, none if it cannot be read; and whether they are all of it."""
     try:
         with open(files.open_regular(path, os.O_RDONLY), "rb") as file:
             start = max(os.fstat(file.fileno()).st_size - size, 0)
