@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.record import slug
+from recollect.record import naming
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -26,16 +26,16 @@ ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
     ],
 )
 def test_a_title_becomes_a_readable_id(title, expected):
-    assert slug.of(title) == expected
+    assert naming.slug(title) == expected
 
 
 @pytest.mark.parametrize("title", ["データベース", "결제 서비스", "שלום עולם", "قاعدة البيانات", "ฐานข้อมูล", "नमस्ते"])
 def test_alphabets_and_syllables_are_spelt(title):
-    assert re.search("[a-z]{3,}", slug.of(title))
+    assert re.search("[a-z]{3,}", naming.slug(title))
 
 
 def test_ideographs_take_hints_and_a_hash():
-    one, other = slug.of("数据库选型", ["postgres", "decision"]), slug.of("缓存选型", ["postgres", "decision"])
+    one, other = naming.slug("数据库选型", ["postgres", "decision"]), naming.slug("缓存选型", ["postgres", "decision"])
 
     assert re.fullmatch("postgres-decision-[0-9a-f]{6}", one)
     assert one != other
@@ -43,12 +43,12 @@ def test_ideographs_take_hints_and_a_hash():
 
 @pytest.mark.parametrize("title", ["", "!!!", "→", "\u200d", "🚀"])
 def test_a_title_without_letters_still_has_an_id(title):
-    assert re.fullmatch("memory-[0-9a-f]{6}", slug.of(title))
+    assert re.fullmatch("memory-[0-9a-f]{6}", naming.slug(title))
 
 
 @given(st.text(), st.lists(st.text(max_size=10), max_size=3))
 def test_any_title_gives_a_valid_id(title, hints):
-    made = slug.of(title, hints)
+    made = naming.slug(title, hints)
 
     assert ID.fullmatch(made)
     assert len(made) <= 80
@@ -56,8 +56,8 @@ def test_any_title_gives_a_valid_id(title, hints):
 
 @given(st.text(max_size=200), st.integers(2, 10**6))
 def test_a_numbered_id_is_valid_and_another_one(title, number):
-    made = slug.of(title)
-    numbered = slug.numbered(made, number)
+    made = naming.slug(title)
+    numbered = naming.numbered(made, number)
 
     assert ID.fullmatch(numbered)
     assert len(numbered) <= 80
@@ -65,4 +65,4 @@ def test_a_numbered_id_is_valid_and_another_one(title, number):
 
 
 def test_the_same_title_in_another_normal_form_has_the_same_id():
-    assert slug.of("cafe\u0301 数") == slug.of("caf\u00e9 数")
+    assert naming.slug("cafe\u0301 数") == naming.slug("caf\u00e9 数")

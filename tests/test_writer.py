@@ -97,7 +97,7 @@ def test_an_update_that_changes_nothing_writes_nothing(writer):
 
 def test_a_secret_is_refused_in_an_update(writer):
     entry = writer.save(sample())
-    patch = {"content": {"context": "token ghp_" + "a" * 36}}
+    patch = {"content": {"context": "token ghp_" + "A1b2C3d4E5f6" * 3}}
 
     with pytest.raises(SecretFound):
         writer.update("sessions-in-redis", patch, entry.hash)

@@ -17,7 +17,7 @@ from recollect.capture.conversation import Activity
 from recollect.coldstart import NamedTuple
 from recollect.errors import AlreadyExists, BadRecord, NotFound, RecollectError
 from recollect.git import git_files
-from recollect.record import compose, memory, slug
+from recollect.record import compose, memory, naming
 from recollect.record.fields import shorten
 from recollect.record.memory import Memory
 from recollect.session import transcript
@@ -199,7 +199,7 @@ def draft_summary(
     fields["source"] = f"session {session}, summed up by recollect from its transcript"
     try:
         record = compose.compose("session_summary", fields, now=now or timestamps.now())
-        name = f"{_SUMMARY_PREFIX}{slug.of(session)[:40] or 'unnamed'}"
+        name = f"{_SUMMARY_PREFIX}{naming.slug(session)[:40] or 'unnamed'}"
         draft = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
     except RecollectError as error:
         failure_log.leave("session summary", str(error))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO, TypeVar
 
 from recollect.coldstart import NamedTuple
-from recollect.record.sanitize import visible
+from recollect.record.naming import visible
 from recollect.text import flat
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}

@@ -11,7 +11,7 @@ from recollect import markdown, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.errors import Invalid
 from recollect.markdown import Page
-from recollect.record import compose, slug
+from recollect.record import compose, naming
 from recollect.record.memory import Memory
 from recollect.text import cut
 
@@ -114,7 +114,7 @@ def with_free_id(record: Memory, taken: set[str]) -> Memory:
     """The record under an id that is not taken yet; it is from now on."""
     number, record_id = 2, record.id
     while record_id in taken:
-        record_id, number = slug.numbered(record.id, number), number + 1
+        record_id, number = naming.numbered(record.id, number), number + 1
     taken.add(record_id)
     return record._replace(id=record_id)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from recollect import categories, timestamps
 from recollect.errors import BadInput, Invalid, SecretFound
-from recollect.record import memory, sanitize, schema, secrets, slug
+from recollect.record import memory, naming, schema, secrets
 from recollect.record.fields import ListOf, shorten
 from recollect.record.memory import Memory
 
@@ -32,11 +32,11 @@ def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_s
     now = now or timestamps.now()
     raw = _arranged(category, partial)
     title = raw.get("title")
-    if not isinstance(title, str) or not sanitize.title(title):
+    if not isinstance(title, str) or not naming.title(title):
         raise Invalid("title: is missing", fix='give it a title: {"title": "…"}')
-    raw["title"] = sanitize.title(title)
+    raw["title"] = naming.title(title)
     raw["tags"] = _tags(raw)
-    raw.setdefault("id", slug.of(raw["title"], [*raw["tags"], category.replace("_", " ")]))
+    raw.setdefault("id", naming.slug(raw["title"], [*raw["tags"], category.replace("_", " ")]))
     raw = {
         "schema_version": schema.SCHEMA_VERSION,
         "record_status": "active",
@@ -110,12 +110,12 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
         tags = tags.split(",")
     if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise Invalid("tags: must be a list of texts", fix='for example "tags": ["database", "migrations"]')
-    clean = sanitize.tags(list(tags))
+    clean = naming.tags(list(tags))
     if clean:
         return list(clean)
     words = [word for word in raw["title"].split() if word.lower() not in _COMMON]
     longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
-    return list(sanitize.tags(longest)) or ["untagged"]
+    return list(naming.tags(longest)) or ["untagged"]
 
 
 def _how_to_fix(category: str, where: str) -> str:

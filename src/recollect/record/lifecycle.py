@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect import categories, timestamps
 from recollect.errors import BadInput, Invalid, WrongState
-from recollect.record import memory, sanitize, schema
+from recollect.record import memory, naming, schema
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
 
@@ -48,7 +48,7 @@ def revised(
     new = {key: value for key, value in {**old, **fields}.items() if fields.get(key, key) is not None}
     new["content"] = _merged_content(record, patch)
     if isinstance(new.get("title"), str):
-        new["title"] = sanitize.title(new["title"])
+        new["title"] = naming.title(new["title"])
     dropped = _set_tags(new, record, fields["tags"], may_shrink) if "tags" in fields else ()
     if "related_files" in fields and not may_shrink:
         files = _texts(fields["related_files"], "related_files")
@@ -171,8 +171,8 @@ def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) 
 
     New tags stay. Of the old ones words of the title go first, then the longest.
     """
-    added = sanitize.tags(_texts(tags, "tags"))
-    old = () if may_shrink else sanitize.tags(list(record.tags))
+    added = naming.tags(_texts(tags, "tags"))
+    old = () if may_shrink else naming.tags(list(record.tags))
     title = record.title.lower()
     by_use = [*(tag for tag in added if tag not in old), *sorted(old, key=lambda tag: (tag in title, len(tag), tag))]
     most = len(by_use) if may_shrink else MOST_TAGS

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from recollect import files, paths
 from recollect.errors import UnsafePath
 from recollect.record.memory import Memory
-from recollect.record.sanitize import one_line
+from recollect.record.naming import one_line
 
 _LARGEST = 100_000_000
 """Bytes: about a million lines."""

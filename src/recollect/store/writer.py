@@ -10,7 +10,7 @@ from recollect import categories, timestamps
 from recollect.coldstart import NamedTuple, digest
 from recollect.errors import BadInput, NotFound, WrongState
 from recollect.freshness import anchors
-from recollect.record import compose, lifecycle, memory, slug
+from recollect.record import compose, lifecycle, memory, naming
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
 from recollect.store.store import Batch, Broken, Entry, Store
@@ -61,7 +61,7 @@ class Writer:
         number = 2
         candidate = record
         while taken:
-            candidate = record._replace(id=slug.numbered(record.id, number))
+            candidate = record._replace(id=naming.numbered(record.id, number))
             taken = self.store.has(candidate.id)
             number += 1
         return candidate
@@ -108,12 +108,12 @@ class Writer:
 
     def _renamed(self, before: Memory, after: Memory) -> Memory:
         hints = [*after.tags, after.category.replace("_", " ")]
-        if slug.of(before.title, hints) == slug.of(after.title, hints):
+        if naming.slug(before.title, hints) == naming.slug(after.title, hints):
             return after
-        wanted = slug.of(after.title, hints)
+        wanted = naming.slug(after.title, hints)
         number, new_id = 2, wanted
         while self.store.has(new_id) and new_id != before.id:
-            new_id, number = slug.numbered(wanted, number), number + 1
+            new_id, number = naming.numbered(wanted, number), number + 1
         if new_id == before.id:
             return after
         change = HistoryEntry(self.now, f"Renamed from {before.id}", "id", before.id, new_id)
