@@ -22,7 +22,7 @@ import pytest
 import recollect
 from recollect import failure_log, paths
 from recollect.cli import COMMANDS, main
-from recollect.cli.terminal import Screen
+from recollect.cli.output import Screen
 from recollect.hooks import EVENTS
 from recollect.hooks.event import answer
 from recollect.project import Project

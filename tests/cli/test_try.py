@@ -220,7 +220,7 @@ def test_try_says_that_recall_is_turned_off(ferry, recollect):
 
     outcome = recollect("try")
 
-    assert "warning: retrieval.enabled is false, so agents are shown nothing at present" in outcome.err
+    assert "warning: retrieval.enabled is false, so agents are shown nothing now" in outcome.err
     assert " served, " in outcome.out
 
 

@@ -10,9 +10,8 @@ from typing import Any
 from recollect.audit import audit_item, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
-from recollect.cli import freshness, store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, table, watched
+from recollect.cli import arguments, freshness
+from recollect.cli.output import Answer, Screen, clean, table, watched
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
 from recollect.importers import notes
@@ -83,7 +82,7 @@ def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, 
     if folder:
         items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)
         return folder, items, Evidence(missing=report.lost_files(items, os.path.abspath(args.project))), []
-    store = store_args.existing(args)
+    store = arguments.existing(args)
     scanned = list(watched(store.scan(), "reading records"))
     entries = [each for each in scanned if isinstance(each, Entry)]
     broken = [each.path for each in scanned if isinstance(each, Broken)]

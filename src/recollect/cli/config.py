@@ -8,9 +8,8 @@ import os
 from typing import Any
 
 from recollect import files, paths
-from recollect.cli import store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, table
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput
 from recollect.settings import SETTINGS, Setting, Settings, load_settings, setting
 from recollect.store.store import Store
@@ -28,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = store_args.store_of(args)
+    store = arguments.store_of(args)
     if args.action == "show":
         return _show(load_settings(store.root), args.key)
     if not args.key or (args.action == "set" and args.value is None):

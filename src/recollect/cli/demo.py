@@ -17,8 +17,7 @@ from contextlib import redirect_stdout
 
 from recollect import failure_log, paths
 from recollect.cli import main
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, clean_lines, fit
+from recollect.cli.output import Answer, Screen, clean, clean_lines, fit
 from recollect.coldstart import NamedTuple
 from recollect.git import repository
 

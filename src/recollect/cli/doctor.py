@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator
 
 from recollect import paths
-from recollect.cli import store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, many, readable, table, watched
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean, many, readable, table, watched
 from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
@@ -50,7 +49,7 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _stores(args: argparse.Namespace) -> Iterator[Store]:
     """The project's store, and the user's where there is one: both speak in every session."""
-    store = store_args.store_of(args)
+    store = arguments.store_of(args)
     yield store
     user = Store(paths.user_store())
     if not args.user and user.exists and user.root != store.root:

@@ -12,9 +12,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.cli import record_args, store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean
 from recollect.errors import BadInput, BadRecord, RecollectError
 from recollect.record import memory
 from recollect.store.store import Entry, Store
@@ -24,23 +23,23 @@ _HASH_HELP = "the hash of what you read: `recollect show ID` prints it; not need
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    store_args.add(parser, "id")
+    arguments.add(parser, "id")
     if parser.get_default("command") == "update":
         parser.add_argument("--hash", metavar="H", help=_HASH_HELP)
-        record_args.add_arguments(parser)
+        arguments.add_record(parser)
     else:
         parser.add_argument("--from", dest="draft", metavar="FILE", help="start from a text that was rejected before")
-    store_args.add(parser, "--summary", "--allow-secret", "--dry-run")
+    arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
 def run(args: argparse.Namespace) -> Answer:
-    writer = store_args.existing_writer(args)
+    writer = arguments.existing_writer(args)
     before = writer.store.get(args.id)
     change = {"summary": args.summary, "allow_secret": args.allow_secret}
     if args.command == "update":
         patch = _patch(args, before)
         after = writer.update(before.path, patch, args.hash or before.hash, **change)
-        return told(args, writer.store, before, after)
+        return updated(args, writer.store, before, after)
     copy = _copy(before, args.draft)
     try:
         let_edit(copy)
@@ -50,12 +49,12 @@ def run(args: argparse.Namespace) -> Answer:
         error.fix = f"your text is kept: recollect edit {before.memory.id} --from {shlex.quote(copy)}; {error.fix}"
         raise
     shutil.rmtree(os.path.dirname(copy))
-    return told(args, writer.store, before, after)
+    return updated(args, writer.store, before, after)
 
 
 def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
     """What an update changes; without a hash it may only add, and so undo no change its author has not seen."""
-    patch = record_args.patch(args, before.memory.category)
+    patch = arguments.patch(args, before.memory.category)
     flags = {"tags": args.tag, "triggers": args.trigger, "related_files": args.related}
     only_adds = bool(patch) and patch == {key: list(values) for key, values in flags.items() if values}
     if not args.hash and not only_adds:
@@ -68,11 +67,11 @@ def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
     return patch
 
 
-def told(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
+def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
     """The changed record, and which lines its history gained."""
     gained = [change for change in after.memory.changes if change not in before.memory.changes]
     data = {
-        **store_args.handle(store, after),
+        **arguments.handle(store, after),
         "changed": after.hash != before.hash,
         "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
         "dry_run": args.dry_run,

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from recollect.cli import store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, table, watched
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean, table, watched
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
@@ -61,7 +60,7 @@ def _checked(freshness: Freshness, entry: Entry) -> Checked:
 
 
 def _freshness(args: argparse.Namespace) -> Answer:
-    store = store_args.existing(args)
+    store = arguments.existing(args)
     _require_project(store)
     named = [store.get(reference) for reference in args.ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
@@ -125,7 +124,7 @@ def _since(each: Verdict) -> str:
 
 
 def _reanchor(args: argparse.Namespace) -> Answer:
-    writer = store_args.existing_writer(args)
+    writer = arguments.existing_writer(args)
     _require_project(writer.store)
     done = []
     for reference in args.ids:
@@ -133,7 +132,7 @@ def _reanchor(args: argparse.Namespace) -> Answer:
         (checked,) = check_all(writer.store, [before]) or [Checked(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
-        done.append({**store_args.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})
+        done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})
     return Answer({"records": done, "dry_run": args.dry_run}, lambda screen: _summary(screen, done, args.dry_run))
 
 

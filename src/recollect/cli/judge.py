@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
-from recollect.cli import store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean
+from recollect.coldstart import NamedTuple
 from recollect.errors import ModelFailed, NoModel
 from recollect.judge import api, judge, limits
 from recollect.judge.api import Model
@@ -29,7 +29,7 @@ PRICES = {
 
 
 class Sample(NamedTuple):
-    """A memory of the sample question."""
+    """A record of the sample question."""
 
     id: str
     title: str
@@ -40,30 +40,23 @@ class Sample(NamedTuple):
 
 
 PROMPT = "The payment webhook sometimes arrives twice. Make the handler in billing/webhooks.py safe against that."
-SAMPLES: Any = (
-    Sample(
-        "release-notes-in-german",
-        "Release notes are written in German",
-        "preference",
-        ("docs", "release"),
-        "Release notes for customers are written in German, informal, with one sentence for each change.",
-    ),
-    Sample(
-        "webhooks-idempotent-by-event-id",
-        "Webhook handlers are idempotent by event id",
-        "decision",
-        ("billing", "webhooks"),
-        "Every webhook handler stores the provider's event id in webhook_event (unique) in the same transaction and "
-        "does nothing when it is there already.",
-    ),
-    Sample(
-        "staging-database-runs-out-of-connections",
-        "Staging database runs out of connections",
-        "runbook",
-        ("database", "staging"),
-        "Too many connections on staging → 1. Restart pgbouncer. 2. Check the pool size of the preview deployments.",
-    ),
+_GERMAN = "Release notes for customers are written in German, informal, with one sentence for each change."
+_EVENT_ID = (
+    "Every webhook handler stores the provider's event id in webhook_event (unique) in the same transaction and "
+    "does nothing when it is there already."
 )
+_POOL = "Too many connections on staging → 1. Restart pgbouncer. 2. Check the pool size of the preview deployments."
+_TITLES = {
+    "release-notes-in-german": "Release notes are written in German",
+    "webhooks-idempotent-by-event-id": "Webhook handlers are idempotent by event id",
+    "staging-database-runs-out-of-connections": "Staging database runs out of connections",
+}
+_KINDS = (
+    ("preference", ("docs", "release"), _GERMAN),
+    ("decision", ("billing", "webhooks"), _EVENT_ID),
+    ("runbook", ("database", "staging"), _POOL),
+)
+SAMPLES: Any = tuple(Sample(id, title, *rest) for (id, title), rest in zip(_TITLES.items(), _KINDS))
 RIGHT = ["webhooks-idempotent-by-event-id"]
 _TURN_ON = "recollect config set --user retrieval.judge.enabled true"
 
@@ -73,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    settings = load_settings(store_args.store_of(args).root)
+    settings = load_settings(arguments.store_of(args).root)
     if not judge.is_on(settings):
         raise NoModel("the judge is off, so no model is asked", fix=_TURN_ON)
     model = api.model(settings)

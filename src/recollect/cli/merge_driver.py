@@ -7,8 +7,7 @@ import os
 import time
 
 from recollect import files
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean
+from recollect.cli.output import Answer, Screen, clean
 from recollect.errors import BadInput, BadRecord, Unwritable
 from recollect.git import repository
 from recollect.record import merge

@@ -1,15 +1,58 @@
-"""What a command answers: data for programs, and the same as text for people."""
+"""What a command answers: data for programs, and the same as text for people, in colour where somebody is looking."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import sys
-from collections.abc import Callable
-from typing import Any
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TextIO, TypeVar
 
-from recollect.cli.terminal import Screen, clean, safe
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
+from recollect.record.naming import visible
+from recollect.text import flat
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_PAINTED = re.compile(rf"(\033\[(?:0|(?:;?(?:{'|'.join(_STYLES.values())}))+)m)")
+_GAP = "  "
+_NARROWEST = 10
+"""Columns below which no cell of a table is cut: less says nothing."""
+
+_STEP = 500
+"""Items between two signs of progress, about half a second of reading; shorter work shows none."""
+
+Item = TypeVar("Item")
+
+
+class Screen(NamedTuple):
+    """What text is written for: a terminal of some width, or a file or pipe."""
+
+    width: int = 80
+    is_terminal: bool = False
+    has_colour: bool = False
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Screen:
+        if not stream.isatty():
+            return cls()
+        # In less than 40 columns a table is unreadable, wrapped or not.
+        return cls(max(40, shutil.get_terminal_size().columns), True, _wants_colour())
+
+    def paint(self, text: str, *styles: str) -> str:
+        """The text in some styles, if the screen shows them."""
+        if not self.has_colour or not text:
+            return text
+        return f"\033[{';'.join(_STYLES[style] for style in styles)}m{text}\033[0m"
+
+
+def _wants_colour() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
 
 
 class Answer(NamedTuple):
@@ -60,3 +103,116 @@ def to_json(data: Any) -> str:
     if text.replace("\n", "").isprintable():
         return text
     return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+
+
+def safe(text: str, screen: Screen) -> str:
+    """Lines of text without anything invisible but tabs, line ends and, on a screen that shows them, our own styles."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    pieces = _PAINTED.split(text) if screen.has_colour else [text]
+    # Every second piece is one of our own sequences.
+    return "".join(piece if number % 2 else _visible(piece) for number, piece in enumerate(pieces))
+
+
+def _visible(text: str) -> str:
+    return "\n".join("\t".join(map(flat, line.split("\t"))) for line in text.split("\n"))
+
+
+def clean(text: str) -> str:
+    """Text from a record, a path or a message on one line, safe to print."""
+    return visible(text)
+
+
+def clean_lines(text: str) -> list[str]:
+    """Text of several lines, each safe to print."""
+    return [visible(line) for line in text.splitlines()]
+
+
+def width_of(text: str) -> int:
+    """How many columns a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def fit(text: str, width: int) -> str:
+    """The text cut to a width, with an ellipsis where something is missing."""
+    if width_of(text) <= width:
+        return text
+    used = 1
+    for at, char in enumerate(text):
+        used += _columns(char)
+        if used > width:
+            return text[:at].rstrip() + "…"
+    return text
+
+
+def wrap(text: str, width: int, indent: str = "") -> str:
+    """Text broken at spaces so that no line is wider than the screen, as far as its words allow."""
+    lines, line = [], ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if line and width_of(indent) + width_of(longer) > width:
+            lines.append(line)
+            longer = word
+        line = longer
+    return "\n".join(indent + part for part in (*lines, line))
+
+
+def many(count: int, noun: str) -> str:
+    """A number with its noun: 1 record, 2,000 records."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def readable(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"
+
+
+def watched(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """The items as they are, with a running count on standard error where it is a terminal."""
+    stream = sys.stderr
+    if not stream.isatty():
+        yield from items
+        return
+    count = 0
+    for count, item in enumerate(items, 1):
+        if count % _STEP == 0:
+            stream.write(f"\r{what}: {count:,} …")
+            stream.flush()
+        yield item
+    if count >= _STEP:
+        stream.write("\r\033[K")
+        stream.flush()
+
+
+def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Aligned columns on a terminal, the last one cut to fit; lines of tab-separated cells in a file or pipe."""
+    cells = [[clean(cell) for cell in row] for row in rows]
+    if not screen.is_terminal:
+        return "\n".join("\t".join(row) for row in cells)
+    widths = _widths(screen.width, [list(heads), *cells])
+    lines = [screen.paint(_row(heads, widths), "bold"), *(_row(row, widths) for row in cells)]
+    return "\n".join(lines)
+
+
+def _widths(total: int, rows: list[list[str]]) -> list[int]:
+    """Every column as wide as its widest cell; where that is too much the last gives way, then the widest."""
+    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    room = total - len(_GAP) * (len(widths) - 1)
+    widths[-1] = max(min(widths[-1], _NARROWEST), widths[-1] - max(0, sum(widths) - room))
+    while sum(widths) > room and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    fitted = [fit(cell, width) for cell, width in zip(cells, widths)]
+    padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(fitted, widths)]
+    return _GAP.join(padded).rstrip()

@@ -1,4 +1,4 @@
-"""`recollect review`: walk through the inbox: accept, edit, merge, reject or skip each draft."""
+"""`recollect inbox`: the drafts that wait; `recollect review`: accept, edit, merge, reject or skip each of them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 from recollect.capture import review
 from recollect.capture.inbox import BrokenDraft, Draft, Inbox
-from recollect.cli import store_args
+from recollect.cli import arguments
 from recollect.cli.edit import let_edit, read_edited
-from recollect.cli.output import Answer, say
+from recollect.cli.output import Answer, Screen, clean, say, table
 from recollect.cli.show import page
-from recollect.cli.terminal import Screen, clean
 from recollect.errors import BadInput, RecollectError
 from recollect.project import Project
 from recollect.record import compose, memory
@@ -29,6 +29,9 @@ _WORDS = {"a": "accept", "e": "edit", "m": "merge", "r": "reject", "s": "skip", 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("command") == "inbox":
+        parser.add_argument("name", metavar="NAME", nargs="?", default="", help="only this draft")
+        return
     parser.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
     parser.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
     parser.add_argument("--into", metavar="ID", default="", help="the record to merge into")
@@ -40,15 +43,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     desk = Desk(args)
+    if args.command == "inbox":
+        drafts = [desk.box.get(args.name)] if args.name else list(desk.box.scan())
+        return Answer({"drafts": [_brief(draft) for draft in drafts]}, lambda screen: _rows(screen, drafts))
     for verb in ("accept", "merge", "reject"):
         if getattr(args, verb):
             return desk.decide(verb, getattr(args, verb))
     if args.json:
-        raise BadInput(
-            "a review needs somebody to answer",
-            fix="recollect inbox --json, then recollect review --accept NAME --json",
-        )
+        fix = "recollect inbox --json, then recollect review --accept NAME --json"
+        raise BadInput("a review needs somebody to answer", fix=fix)
     return desk.walk()
+
+
+def _brief(draft: Draft | BrokenDraft) -> dict[str, Any]:
+    """A draft for programs: the record it proposes and what it rests on."""
+    if isinstance(draft, BrokenDraft):
+        error = draft.error
+        return {"name": draft.name, "error": {"code": error.code, "message": error.message, "fix": error.fix}}
+    return {
+        "name": draft.name,
+        "category": draft.record.category,
+        "title": draft.record.title,
+        **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "supersedes")},
+        "machine_made": draft.is_machine_made,
+        "evidence": list(draft.evidence),
+        "record": memory.to_json(draft.record),
+    }
+
+
+def _rows(screen: Screen, drafts: Sequence[Draft | BrokenDraft]) -> str:
+    rows = [
+        (draft.name, draft.record.category, draft.made_at[:10], draft.record.title)
+        if isinstance(draft, Draft)
+        else (draft.name, "unreadable", "", draft.error.message)
+        for draft in drafts
+    ]
+    if not rows:
+        return "The inbox is empty." if screen.is_terminal else ""
+    lines = [table(screen, ("draft", "category", "made", "title"), rows)]
+    if screen.is_terminal:
+        lines.append(screen.paint(f"{len(rows)} waiting: recollect review", "dim"))
+    return "\n".join(lines)
 
 
 class Desk:
@@ -56,7 +91,7 @@ class Desk:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.writer: Writer = store_args.writer_of(args)
+        self.writer: Writer = arguments.writer_of(args)
         self.writer.store.recover()
         self.box = Inbox(self.writer.store.root)
         self.project = Project(args.project).root
@@ -83,7 +118,7 @@ class Desk:
         return review.accept(self.writer, draft, project=self.project, force=args.force)
 
     def _done(self, verb: str, name: str, entry: Entry) -> Answer:
-        return _answer(verb, name, store_args.handle(self.writer.store, entry))
+        return _answer(verb, name, arguments.handle(self.writer.store, entry))
 
     def walk(self) -> Answer:
         """Show every draft and ask what shall become of it."""
@@ -138,21 +173,17 @@ class Desk:
         near = [] if draft.updates or draft.supersedes else review.nearest(self.writer.store, draft.record)
         if not near or near[0].verdict not in ("same", "reverses"):
             return False
-        nearest = near[0]
-        word = "says nearly the same" if nearest.verdict == "same" else "is reversed by this"
-        return (
-            self._ask(f"{nearest.entry.path} {word} ({nearest.reason}). Save it all the same? [y/N] ").lower()[:1]
-            == "y"
-        )
+        word = "says nearly the same" if near[0].verdict == "same" else "is reversed by this"
+        return self._agrees(f"{near[0].entry.path} {word} ({clean(near[0].reason)}). Save it all the same?")
 
     def _merge(self, draft: Draft) -> str:
         near = review.nearest(self.writer.store, draft.record)
         likely = draft.updates or (near[0].memory.id if near else "")
-        into = self._ask(f"into which record? [{likely}] ") or likely
+        into = self._ask(f"into which record? [{clean(likely)}] ") or likely
         if not into:
             return ""
         self._say(difference(*review.preview(self.writer, draft, into), self.screen))
-        if self._ask("merge? [y/N] ").lower()[:1] != "y":
+        if not self._agrees("merge?"):
             return ""
         review.merge(self.writer, draft, into, project=self.project)
         return "merged"
@@ -178,20 +209,21 @@ class Desk:
         for near in review.nearest(self.writer.store, draft.record):
             word = {"same": "says the same", "reverses": "contradicts this"}.get(near.verdict, "is near")
             self._say(f"{self.screen.paint(word, 'yellow')}: {near.entry.path} ({clean(near.memory.title)})")
-        target_id = draft.updates
-        if target_id and self.writer.store.has(target_id):
-            self._say(difference(*review.preview(self.writer, draft, target_id), self.screen))
+        if draft.updates and self.writer.store.has(draft.updates):
+            self._say(difference(*review.preview(self.writer, draft, draft.updates), self.screen))
 
     def _say(self, text: str) -> None:
         say(text, self.screen)
+
+    def _agrees(self, question: str) -> bool:
+        return self._ask(f"{question} [y/N] ").lower()[:1] == "y"
 
     def _ask(self, question: str) -> str:
         say(question, self.screen, end="")
         line = sys.stdin.readline()
         if not line:
-            raise BadInput(
-                "nobody answered", fix="run it in a terminal, or use --accept NAME, --merge NAME or --reject NAME"
-            )
+            fix = "run it in a terminal, or use --accept NAME, --merge NAME or --reject NAME"
+            raise BadInput("nobody answered", fix=fix)
         return line.strip()
 
 
@@ -206,11 +238,8 @@ def difference(before: Memory, after: Memory, screen: Screen) -> str:
 
 
 def _plain(record: Memory) -> list[str]:
-    fields = {
-        key: value
-        for key, value in memory.to_json(record).items()
-        if key not in ("changes", "times_updated", "updated_at")
-    }
+    derived = ("changes", "times_updated", "updated_at")
+    fields = {key: value for key, value in memory.to_json(record).items() if key not in derived}
     return json.dumps(fields, ensure_ascii=False, indent=2).split("\n")
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 from recollect import project
 from recollect.capture import inbox, review, suggestions
-from recollect.capture.inbox import Draft, Inbox
+from recollect.capture.inbox import Inbox
 from recollect.capture.review import Neighbour
 from recollect.capture.suggestions import Suggestion
-from recollect.cli import record_args, store_args
-from recollect.cli.edit import told
-from recollect.cli.output import Answer, to_json
-from recollect.cli.terminal import Screen, clean
+from recollect.cli import arguments
+from recollect.cli.edit import updated
+from recollect.cli.output import Answer, Screen, clean, to_json
 from recollect.errors import BadInput
 from recollect.project import Project
 from recollect.record import compose, memory, schema
@@ -24,23 +23,22 @@ from recollect.store.writer import Writer
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("category", metavar="CATEGORY", help=f"one of {', '.join(schema.FOLDERS)}")
     parser.add_argument("title", metavar="TITLE", nargs="?", help="one line that says what it is about")
-    record_args.add_arguments(parser)
+    arguments.add_record(parser)
     parser.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
     parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
     parser.add_argument("--force", action="store_true", help="save it although a record says nearly the same")
     parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed before it is used")
     parser.add_argument("--offer", metavar="KEY", default="", help="id of the save suggestion this answers")
-    parser.add_argument("--allow-secret", action="store_true", help="save it although it seems to carry a credential")
-    parser.add_argument("--dry-run", action="store_true", help="check everything and write nothing")
+    arguments.add(parser, "--allow-secret", "--dry-run")
 
 
 def run(args: argparse.Namespace) -> Answer:
     category = compose.category_of(args.category)
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
-    writer = store_args.writer_of(args)
+    writer = arguments.writer_of(args)
     made = _suggestion(args)
-    partial = {**_origin(args, made), **record_args.record(args, category)}
+    partial = {**_origin(args, made), **arguments.record(args, category)}
     record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
     near = _near(args, writer, record)
     if args.draft:
@@ -88,36 +86,28 @@ def _draft(
 ) -> Answer:
     if not args.update:
         writer.store.refuse_existing(record.id)
-    draft = inbox.draft_of(
-        record,
-        session=made.session if made else "",
-        offer=made.key if made else "",
-        evidence=made.evidence if made else (),
-        updates=args.update,
-        supersedes=args.supersedes,
-    )
+    origin = {"session": made.session, "offer": made.key, "evidence": made.evidence} if made else {}
+    draft = inbox.draft_of(record, updates=args.update, supersedes=args.supersedes, **origin)
     box = Inbox(writer.store.root)
     if not args.dry_run:
         box.put(draft)
-    data = {**_draft_handle(box, draft), "nearest": [_brief(each) for each in near], "dry_run": args.dry_run}
-
-    def text(screen: Screen) -> str:
-        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
-        return "\n".join([*_nearest_lines(near), f"{verb} {clean(data['file'])}; `recollect review` decides on it"])
-
-    return Answer(data, text)
-
-
-def _draft_handle(box: Inbox, draft: Draft) -> dict[str, Any]:
-    record = draft.record
-    return {
+    file = f"{box.folder}/{draft.name}.json"
+    data = {
         "draft": draft.name,
         "category": record.category,
         "title": record.title,
         "updates": draft.updates,
         "supersedes": draft.supersedes,
-        "file": f"{box.folder}/{draft.name}.json",
+        "file": file,
+        "nearest": [_brief(each) for each in near],
+        "dry_run": args.dry_run,
     }
+
+    def text(screen: Screen) -> str:
+        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
+        return "\n".join([*_similar_lines(near), f"{verb} {clean(file)}; `recollect review` decides on it"])
+
+    return Answer(data, text)
 
 
 def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
@@ -125,7 +115,7 @@ def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
     patch = review.merged(before.memory, record)
     summary = f"Updated from: {record.title}"
     after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=args.allow_secret)
-    return told(args, writer.store, before, after)
+    return updated(args, writer.store, before, after)
 
 
 def _save(
@@ -133,7 +123,7 @@ def _save(
 ) -> Answer:
     entry = project.save(writer, category, partial, supersedes=args.supersedes, allow_secret=args.allow_secret)
     data: dict[str, Any] = {
-        **store_args.handle(writer.store, entry),
+        **arguments.handle(writer.store, entry),
         "nearest": [_brief(each) for each in near],
         "dry_run": args.dry_run,
     }
@@ -142,25 +132,21 @@ def _save(
 
     def text(screen: Screen) -> str:
         if args.dry_run:
-            return "\n".join([*_nearest_lines(near), f"would save {entry.path}", to_json(data["record"])])
-        return "\n".join([*_nearest_lines(near), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
+            return "\n".join([*_similar_lines(near), f"would save {entry.path}", to_json(data["record"])])
+        return "\n".join([*_similar_lines(near), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
 
     return Answer(data, text)
 
 
 def _brief(near: Neighbour) -> dict[str, Any]:
     return {
-        "id": near.memory.id,
-        "category": near.memory.category,
-        "title": near.memory.title,
-        "path": near.entry.path,
-        "hash": near.entry.hash,
-        "probability": round(near.probability, 3),
-        "likeness": round(near.likeness, 3),
-        "verdict": near.verdict,
-        "reason": near.reason,
+        **{name: getattr(near.memory, name) for name in ("id", "category", "title")},
+        **{name: getattr(near.entry, name) for name in ("path", "hash")},
+        **{name: round(getattr(near, name), 3) for name in ("probability", "likeness")},
+        **{name: getattr(near, name) for name in ("verdict", "reason")},
     }
 
 
-def _nearest_lines(near: list[Neighbour]) -> list[str]:
-    return [f"near: {each.entry.path} ({clean(each.memory.title)})" for each in near]
+def _similar_lines(near: list[Neighbour]) -> list[str]:
+    hint = "If the new record replaces it: recollect supersede"
+    return [f"similar: {each.entry.path} ({clean(each.memory.title)}). {hint} {each.memory.id} NEW" for each in near]

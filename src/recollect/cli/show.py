@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from recollect.cli import store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, clean_lines, many, table, watched, wrap
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, watched, wrap
 from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
 from recollect.store.store import Broken, Entry, Store
@@ -18,22 +17,22 @@ STATUSES = ("active", "superseded", "retired", "archived", "all")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "show":
-        store_args.add(parser, "id")
+        arguments.add(parser, "id")
         parser.add_argument("--history", action="store_true", help="every change on file, not only how many there were")
         return
     parser.add_argument("--category", metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}")
-    store_args.add(parser, "--tag")
+    arguments.add(parser, "--tag")
     parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
-    store_args.add(parser, "--since")
+    arguments.add(parser, "--since")
     parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = store_args.existing(args)
+    store = arguments.existing(args)
     if args.command == "list":
         return _list(store, args)
     entry = store.get(args.id)
-    data = {**store_args.handle(store, entry), "record": memory.to_json(entry.memory)}
+    data = {**arguments.handle(store, entry), "record": memory.to_json(entry.memory)}
     return Answer(data, lambda screen: page(entry, screen, history=args.history))
 
 
@@ -53,7 +52,7 @@ def _list(store: Store, args: argparse.Namespace) -> Answer:
 def _filter(args: argparse.Namespace) -> Callable[[Memory], bool]:
     category = compose.category_of(args.category) if args.category else ""
     tags = {tag.lower() for tag in args.tag}
-    since = store_args.since(args.since)
+    since = arguments.since(args.since)
 
     def is_wanted(record: Memory) -> bool:
         return (
@@ -80,7 +79,7 @@ def _brief(store: Store, entry: Entry) -> dict[str, Any]:
         "status": _status(record),
         "updated_at": record.updated_at,
         "tags": list(record.tags),
-        "path": store_args.shown(store, entry.path),
+        "path": arguments.shown(store, entry.path),
     }
 
 

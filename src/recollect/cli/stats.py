@@ -6,9 +6,8 @@ import argparse
 from typing import Any
 
 from recollect import timestamps
-from recollect.cli import store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, table
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput, RecollectError
 from recollect.store.store import Store, record_files
 from recollect.usage.counts import Counts, Suggestion, interval, per_record, per_week, suggestions
@@ -27,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = store_args.existing(args)
+    store = arguments.existing(args)
     since = "" if args.since is None else _day(args.since)
     counts = per_record(store.root, since)
     only = store.get(args.id).path if args.id else ""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from recollect.cli import store_args
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen
 from recollect.store.store import Entry
 from recollect.store.writer import Writer
 
@@ -19,20 +18,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("old", metavar="OLD", help="the record that no longer holds")
         parser.add_argument("new", metavar="NEW", help="the record that replaces it")
     else:
-        store_args.add(parser, "id")
+        arguments.add(parser, "id")
     if command in ("retire", "archive"):
         parser.add_argument("--reason", required=True, metavar="TEXT", help="why; it is kept with the record")
-    store_args.add(parser, "--dry-run")
+    arguments.add(parser, "--dry-run")
 
 
 def run(args: argparse.Namespace) -> Answer:
-    writer = store_args.existing_writer(args)
+    writer = arguments.existing_writer(args)
     return _supersede(writer, args) if args.command == "supersede" else _change_status(writer, args)
 
 
 def _change_status(writer: Writer, args: argparse.Namespace) -> Answer:
     entry = _carry_out(writer, args)
-    data = {**store_args.handle(writer.store, entry), "action": args.command, "dry_run": args.dry_run}
+    data = {**arguments.handle(writer.store, entry), "action": args.command, "dry_run": args.dry_run}
     grace = writer.settings.number("delete.grace_period_days")
 
     def text(screen: Screen) -> str:
@@ -53,7 +52,7 @@ def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
 
 def _supersede(writer: Writer, args: argparse.Namespace) -> Answer:
     old, new = writer.supersede(args.old, args.new)
-    handles = {"old": store_args.handle(writer.store, old), "new": store_args.handle(writer.store, new)}
+    handles = {"old": arguments.handle(writer.store, old), "new": arguments.handle(writer.store, new)}
 
     def text(screen: Screen) -> str:
         verb = "would be" if args.dry_run else screen.paint("is", "green")

@@ -1,4 +1,4 @@
-"""`recollect try`: what would have been shown for the last prompts of this project. Nothing is written."""
+"""`recollect try`: what the last prompts here would have brought up; `digest`: what a new session would be shown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import paths, timestamps
-from recollect.cli.output import Answer
-from recollect.cli.terminal import Screen, clean, fit, wrap
+from recollect.cli.output import Answer, Screen, clean, fit, many, wrap
+from recollect.digest import digest
 from recollect.errors import BadInput, NoStore
 from recollect.importers import discover
 from recollect.importers.discover import ImportResult
@@ -26,6 +26,9 @@ _LONGEST_PROMPT = 300
 _NEAR = 0.3
 """Below this probability a record was not nearly shown."""
 
+_TRANSCRIPTS_HELP = "where the sessions lie (default: Claude Code's own folder for the project)"
+_IMPORT_HELP = "set the store aside and try what `recollect import` would save, from here or from these files"
+_EMPTY_DIGEST = "Nothing to show: clean main branch and no unfinished session."
 _NOTHING = {
     "repeated": "nothing: the session was shown it before",
     "hint": "no record, but a hint at /memory:search",
@@ -35,33 +38,44 @@ _NOTHING = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("command") == "digest":
+        parser.add_argument("--why", action="store_true", help="show for each entry why it was chosen")
+        return
     parser.add_argument("--last", type=int, default=20, metavar="N", help="the last N prompts (default: 20)")
-    parser.add_argument(
-        "--transcripts",
-        metavar="DIR",
-        help="where the sessions lie (default: Claude Code's own folder for the project)",
-    )
-    parser.add_argument(
-        "--import",
-        dest="given",
-        nargs="*",
-        metavar="PATH",
-        help="set the store aside and try what `recollect import` would save, from here or from these files",
-    )
+    parser.add_argument("--transcripts", metavar="DIR", help=_TRANSCRIPTS_HELP)
+    parser.add_argument("--import", dest="sources", nargs="*", metavar="PATH", help=_IMPORT_HELP)
 
 
 def run(args: argparse.Namespace) -> Answer:
+    return _digest(args) if args.command == "digest" else _try(args)
+
+
+def _digest(args: argparse.Namespace) -> Answer:
+    project = Project(args.project)
+    own, user = (store.root if store.exists else "" for store in (project.store, project.user))
+    made = digest.make(project.root, "" if args.user else own, user, project.settings)
+    page = made.render()
+    data = digest.describe(made, page)
+    lines = page.text.split("\n") if page.text else [_EMPTY_DIGEST]
+    entries: Any = data["entries"]
+    for entry in entries if args.why else ():
+        numbers = f"{entry['score']:.2f} = relevance {entry['relevance']:.2f}, prominence {entry['prominence']:.2f}"
+        lines.append(clean(f"{entry['path']}  {numbers}  ({entry['reason']})"))
+    return Answer({**data, "text": page.text}, lambda _: "\n".join(lines), warning="; ".join(made.warnings))
+
+
+def _try(args: argparse.Namespace) -> Answer:
     if args.last < 1:
         raise BadInput(f"--last {args.last} asks for nothing", fix="give a number from 1 on")
     project = Project(args.project)
-    held = _sessions(args, project)
-    if args.given is None and (args.user or _records(project.store)):
-        turns = _play(args, project, held, "" if args.user else project.store.root)
+    recent = _sessions(args, project)
+    if args.sources is None and (args.user or _records(project.store)):
+        turns = _play(args, project, recent, "" if args.user else project.store.root)
         count = _records(project.user) + (0 if args.user else _records(project.store))
         return _answer(args, project, turns, count, None)
     harvest = _harvest(args, project)
     with replay.laid_out(harvest.records) as root:
-        turns = _play(args, project, held, root)
+        turns = _play(args, project, recent, root)
     return _answer(args, project, turns, len(harvest.records) + _records(project.user), harvest)
 
 
@@ -70,15 +84,15 @@ def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
     if args.transcripts and not os.path.exists(args.transcripts):
         raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
     places = [args.transcripts] if args.transcripts else sessions.folders(project.root)
-    found = sessions.recent(places, args.last, "" if args.transcripts else project.root)
-    if not found:
+    recent = sessions.recent(places, args.last, "" if args.transcripts else project.root)
+    if not recent:
         where = args.transcripts or f"Claude Code's folder for {project.root}"
         raise BadInput(f"there are no prompts in {where}", fix="name another folder with --transcripts DIR")
-    return found
+    return recent
 
 
 def _harvest(args: argparse.Namespace, project: Project) -> ImportResult:
-    chosen = discover.named(project.root, args.given) if args.given else discover.discover(project.root)
+    chosen = discover.named(project.root, args.sources) if args.sources else discover.discover(project.root)
     harvest = discover.gather(project.root, chosen, timestamps.now())
     if not harvest.records and not _records(project.user):
         raise NoStore(
@@ -88,9 +102,9 @@ def _harvest(args: argparse.Namespace, project: Project) -> ImportResult:
     return harvest
 
 
-def _play(args: argparse.Namespace, project: Project, held: Sequence[Session], root: str) -> list[Turn]:
+def _play(args: argparse.Namespace, project: Project, recent: Sequence[Session], root: str) -> list[Turn]:
     user = project.user.root if project.user.exists and project.user.root != root else ""
-    return replay.play(held, args.last, project.settings, store=root, user_store=user)
+    return replay.play(recent, args.last, project.settings, store=root, user_store=user)
 
 
 def _records(store: Store) -> int:
@@ -127,9 +141,7 @@ def _warning(project: Project, harvest: ImportResult | None) -> str:
     warnings = []
     off = for_prompt.turned_off(project.settings)
     if off:
-        warnings.append(
-            f"{off}, so agents are shown nothing at present; prompts are played as far as the settings allow"
-        )
+        warnings.append(f"{off}, so agents are shown nothing now; prompts are played as far as the settings allow")
     if project.settings.flag("retrieval.judge.enabled"):
         warnings.append("the judge was not asked, so that your prompts stay here; it might have shown less")
     warnings += [f"left out {each.source}: {each.reason}" for each in harvest.refused] if harvest else []
@@ -187,7 +199,7 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
 
 
 def _heading(data: dict[str, Any]) -> str:
-    records = _many(data["records"], "record")
+    records = many(data["records"], "record")
     if data["from"] == "store":
         return f"With the {records} there are now:"
     files = [f"{clean(path)} ({count})" for path, count in data["files"].items()]
@@ -201,10 +213,8 @@ def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
     marks = [name for name, is_so in (("first", turn["first"]), ("with earlier words", turn["borrowed"])) if is_so]
     lines = [f"{screen.paint(when, 'dim')}  {screen.paint(prompt, 'bold')}"]
     if not turn["memories"]:
-        return [
-            *lines,
-            screen.paint(fit(f"  {_NOTHING[turn['outcome']]}{_near(turn['nearest'])}", screen.width), "dim"),
-        ]
+        nothing = fit(f"  {_NOTHING[turn['outcome']]}{_near(turn['nearest'])}", screen.width)
+        return [*lines, screen.paint(nothing, "dim")]
     shown = f"shown {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
     lines.append(f"  {screen.paint(shown, 'green')}")
     for each in turn["memories"]:
@@ -224,13 +234,9 @@ def _near(nearest: dict[str, Any] | None) -> str:
 
 def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
     counts = data["summary"]
-    replayed = f"{_many(counts['prompts'], 'prompt')} in {_many(counts['sessions'], 'session')}"
+    replayed = f"{many(counts['prompts'], 'prompt')} in {many(counts['sessions'], 'session')}"
     cost = f"{counts['tokens']:,} tokens added in all, {counts['tokens_per_prompt']} per prompt"
     line = f"{replayed}: {counts['served']} served, {counts['silent']} silent; {cost}."
     after = "Nothing was written, and nothing left this machine."
     advice = " recollect import saves these records." if data["from"] == "import" else ""
     return [screen.paint(line, "bold"), after + advice]
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
