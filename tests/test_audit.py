@@ -55,6 +55,14 @@ def test_a_sound_store_shows_no_rot() -> None:
     assert {name for name, measure in measures.items() if measure.rate is None} == {"drifted", "missing", "unused"}
 
 
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [("", []), ("a", ["a"]), ("a b", ["a", "b"]), ("a b c", ["a b", "b c"]), ("a b a b", ["a b", "b a"])],
+)
+def test_wording_is_compared_by_pairs_of_words_where_there_are_two_of_them(words: str, parts: list[str]) -> None:
+    assert audit_item.shingles(words.split()) == frozenset(parts)
+
+
 class TestDuplicates:
     TEXT = "Every request to a carrier waits at most eight seconds, then the breaker opens for a minute and we queue it"
 

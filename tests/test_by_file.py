@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
 import recollect
+from recollect import paths
 from recollect.recall import for_file
 from recollect.recall.context_block import Stores
-from recollect.search import index
+from recollect.search import index, refresh
 from recollect.settings import load_settings
 
 
@@ -78,6 +80,19 @@ def test_what_is_settled_or_of_no_concern_to_a_file_is_left_out(project):
     assert titles(project, "a.py") == []
 
 
+def test_stores_are_indexed_as_far_as_a_hook_has_time_for_unless_it_is_said_otherwise(project, monkeypatch):
+    monkeypatch.setattr(refresh, "HOOK_SECONDS", -1.0)
+    for number in range(3):
+        project.save("constraint", constraint(f"Rule {number}", related_files=["a.py"]))
+    root = project.store.root
+    shutil.rmtree(paths.cache_dir(), ignore_errors=True)
+
+    in_a_hook = Stores(root, "").open(root).rows()
+    completely = Stores(root, "", hook=False).open(root).rows()
+
+    assert len(in_a_hook) < len(completely) == 3
+
+
 def told(project, path, session="s"):
     stores = Stores(project.store.root, "")
     return for_file.block(stores, project.root, path, load_settings(project.store.root), session)
@@ -87,7 +102,9 @@ def test_a_file_brings_its_rule_once_per_session(project):
     project.save("constraint", constraint("No floats for money", related_files=["src/money.py"]))
     path = os.path.join(project.root, "src", "money.py")
 
-    assert "No floats for money" in told(project, path)
+    first = told(project, path)
+    assert "No floats for money" in first
+    assert "confidence" not in first
     assert told(project, path) == ""
     assert "No floats for money" in told(project, path, session="another")
 

@@ -240,6 +240,25 @@ def test_what_presses_is_pointed_out_where_it_touches_a_file_in_play(
     assert sorted(ids(made)) == ["far", "near"]
 
 
+@pytest.mark.parametrize(("limit", "urgent"), [(20, 3), (3, 2), (2, 1), (1, 0)])
+def test_three_that_press_are_pointed_out_and_none_beyond_the_limit(
+    project: GitProject, limit: int, urgent: int
+) -> None:
+    put(project.root, "session_summary", "open", content={"outcome": "partial", "next_actions": ["Go on"]})
+    for number in range(5):
+        put(
+            project.root,
+            "tech_debt",
+            f"debt-{number}",
+            related_files=["src/parser.py"],
+            content={"priority": "critical"},
+        )
+
+    made = make(project.root, limit=limit)
+
+    assert (len(made.left_off), len(made.urgent), len(made.picks)) == (1, urgent, min(limit, 6))
+
+
 def test_records_of_the_user_count_as_global(project: GitProject, tmp_path: Path) -> None:
     put(project.root, "decision", "local")
     put(tmp_path / "user", "preference", "everywhere")

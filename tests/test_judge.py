@@ -268,6 +268,7 @@ def test_a_bug_in_asking_is_not_taken_for_a_failing_model() -> None:
 def test_without_a_key_ranking_decides_and_one_line_a_day_says_so() -> None:
     for session in ("one", "two"):
         assert judge.keep("p", FEW, [], settings(), session, bar=BAR) == [A, B, C]
+        assert judge.keep("p", FEW, [], settings(), session, bar=C.probability) == [A, B, C]
 
     (line,) = traces()
     assert line.startswith("judge (info): there is no key for the judge: ANTHROPIC_API_KEY is not set")

@@ -148,12 +148,14 @@ RULE = "We always release the locks in reverse order because two threads would d
         (f"- {RULE}.\n- A queue.", False),
         (f"There are two ways:\n- {RULE}.", False),
         (f"There are two ways. {RULE}.", True),
+        (f"The readme says {RULE}.", False),
+        (f"In general {RULE}.", False),
     ],
 )
 def test_an_item_of_a_choice_settles_nothing_but_an_item_alone_or_a_sentence_beside_a_choice_may(text, counts):
     talk = Conversation(Ending([user("look at the locks"), READ, agent(text)], is_whole=True))
     speech = talk.speeches[-1]
-    (line,) = [line for line in speech.lines if line.sentence.raw == f"{RULE}."]
+    (line,) = [line for line in speech.lines if line.sentence.raw.endswith(f"{RULE[1:]}.")]
 
     assert triage.may_count(talk, speech, line) is counts
 
