@@ -39,7 +39,7 @@ def bounded(event: str, fields: dict[str, Any], **env: str) -> Answer:
     """Run a hook that the system kills if it works too long or takes too much memory."""
     done = subprocess.run(
         [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), event],
-        input=json.dumps(fields).encode(),
+        input=_encoded(fields),
         capture_output=True,
         env={**os.environ, **env},
         preexec_fn=_limit,
@@ -47,6 +47,14 @@ def bounded(event: str, fields: dict[str, Any], **env: str) -> Answer:
         check=False,
     )
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def _encoded(fields: dict[str, Any]) -> bytes:
+    """An event as hosts write it: in UTF-8, with escapes only where there are halves of surrogate pairs."""
+    try:
+        return json.dumps(fields, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(fields).encode()
 
 
 def _limit(seconds: int = MOST_CPU) -> None:
@@ -159,17 +167,13 @@ def test_a_megabyte_of_anything_else(piece: str, project: Project, tmp_path: Pat
     text = PIECES[piece]
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_bytes(b"".join(user_line(text[start : start + 90_000]) for start in range(0, 900_000, 90_000)))
-    large = event_in(
-        project.root,
-        transcript_path=str(transcript),
-        error=f"Exit code 1\n{text}",
-        tool_input={"command": text, "file_path": text},
-        tool_response={"stdout": text, "stderr": text},
-        last_assistant_message=text,
-    )
+    # Two events, since one that holds more than 8 MB is not read at all.
+    asked = {"error": f"Exit code 1\n{text}", "tool_input": {"command": text, "file_path": text}}
+    answered = {"tool_response": {"stdout": text, "stderr": text}, "last_assistant_message": text}
 
     for event in EVENTS:
-        assert_small(bounded(event, large))
+        for fields in (asked, answered):
+            assert_small(bounded(event, event_in(project.root, transcript_path=str(transcript), **fields)))
     assert failure_log.recent() == []
 
 
