@@ -124,6 +124,19 @@ def test_tags_that_are_no_tags_are_for_a_person_to_decide(tags):
     assert merged(changed(tags=tags), changed(tags=["other"]))[0].clashes == (("tags",) if tags is not None else ())
 
 
+@pytest.mark.parametrize(("length", "clashes"), [(249, ()), (250, ("retired_reason",))])
+def test_two_reasons_are_joined_as_long_as_they_fit_into_one(length, clashes):
+    """A reason has 500 characters at most, and two are joined by two."""
+    retired = {"record_status": "retired", "retired_at": "2026-02-01T00:00:00Z"}
+
+    result, record = merged(
+        changed(**retired, retired_reason="a" * 249), changed(**retired, retired_reason="b" * length)
+    )
+
+    assert result.clashes == clashes
+    assert clashes or record["retired_reason"] == "a" * 249 + "; " + "b" * 249
+
+
 def test_more_triggers_than_fit_are_left_to_a_person():
     ours, theirs = [f"o{n}" for n in range(6)], [f"t{n}" for n in range(6)]
 

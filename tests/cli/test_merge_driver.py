@@ -196,6 +196,13 @@ def test_what_is_not_json_is_merged_line_by_line(clone, change):
     assert path.read_text().startswith("<<<<<<< ours\nours\n=======\n")
 
 
+def test_a_clean_merge_says_nothing(recollect, clone, tmp_path):
+    for name in ("base", "ours", "theirs"):
+        (tmp_path / name).write_text('{"title": "x"}')
+
+    assert recollect("merge-driver", *(str(tmp_path / name) for name in ("base", "ours", "theirs"))) == (0, "", "")
+
+
 def test_files_that_are_not_there_are_reported(recollect, clone):
     outcome = recollect("merge-driver", "nowhere", "nowhere", "nowhere")
 
