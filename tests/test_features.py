@@ -51,3 +51,34 @@ def test_nothing_in_common_is_all_zero_but_for_query_and_store():
     found = seen("rotate signing key", title="unrel titl", body="noth here")
 
     assert {name for name, value in found.items() if value} == {"length", "store"}
+
+
+def test_all_features_of_one_example():
+    """Four of five concepts match; the best stretch of the body begins at its 26th word, after two in the title."""
+    found = seen(
+        "rotate the signing key safely for `customers`",
+        title="rotat kei monthli",
+        tags="secur kei",
+        triggers="how do i rotat | lost kei",
+        body="intro word " * 12 + "first rotat the sign kei then rotat safe and restart it",
+        frequency={"rotat": 2, "sign": 9, "kei": 5, "safe": 1, "custom": 3},
+    )
+
+    assert found == pytest.approx(
+        {
+            "coverage": 0.7966, "window": 0.7966, "window_title": 0.7966, "matches": 1.6094, "title_asked": 2 / 3,
+            "in_title": 0.4007, "title_both": 0.2671, "in_tags": 0.1816, "adjacent": 0.4428, "rarest": 0.8632,
+            "bm25_title": 0.5383, "bm25_body": 1.0374, "length": 1.7918, "early": 40 / 65, "mass": 1.4293,
+            "window_mass": 1.4293, "title_mass": 0.719, "trigger_asked": 0.5, "in_trigger": 0.1816,
+            "title_concepts": 0.4007, "store": 3.9318,
+        },
+        abs=6e-5,
+    )  # fmt: skip
+
+
+def test_what_stands_in_the_middle_of_a_long_text_counts_as_late_as_its_best_stretch_begins():
+    found = seen("rotate the signing key", body="rotat " + "x " * 60 + "sign kei")
+
+    assert (found["coverage"], found["adjacent"]) == (pytest.approx(1), pytest.approx(1))
+    assert found["window"] == pytest.approx(2 / 3)
+    assert found["early"] == pytest.approx(1 / (1 + 61 / 40))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -91,6 +92,15 @@ def test_a_broken_file_is_reported_and_hides_no_other(tmp_path, data):
 def test_a_name_that_is_no_draft_is_not_found(tmp_path, name):
     with pytest.raises(NotFound):
         Inbox(str(tmp_path)).get(name)
+
+
+def test_a_folder_in_place_of_a_draft_is_reported_with_what_to_look_at(tmp_path):
+    box = Inbox(str(tmp_path))
+    os.makedirs(box.path("odd"))
+
+    with pytest.raises(BadRecord, match=r"inbox/odd: ") as caught:
+        box.get("odd")
+    assert caught.value.fix == "check the file's type and permissions"
 
 
 def test_a_dropped_draft_is_gone(tmp_path):

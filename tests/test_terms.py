@@ -20,6 +20,9 @@ from recollect.search import terms
         ("हिन्दी में", ["हिन्दी", "में"]),
         ("Конфигурация", ["конфигурация"]),
         ("\ud800 x\x00y —", ["x", "y"]),
+        ("b" * 35 + "aings", ["b" * 35 + "a"]),
+        ("b" * 36 + "aings", ["b" * 36 + "aing"]),
+        ("ж" * 41, ["ж" * 40]),
     ],
 )
 def test_stream(text, stream):
