@@ -87,12 +87,12 @@ def cost(settings: Settings, name: str, tokens_in: int, tokens_out: int) -> floa
 
 
 def _explained(error: ModelFailed, model: Model) -> str:
-    """What went wrong, where, and what the server said about it, without the key in case it repeats that."""
-    said = _message(error.detail)
+    """What went wrong, where, and what the server reply about it, without the key in case it repeats that."""
+    reply = _message(error.detail)
     for name in ("x-api-key", "Authorization"):
-        said = said.replace(model.headers.get(name, "\0").removeprefix("Bearer "), "…")
-    said = clean(redacted(said))[:300].strip()
-    return f"{model.name} at {model.place}: {error.message}" + (f": {said}" if said else "")
+        reply = reply.replace(model.headers.get(name, "\0").removeprefix("Bearer "), "…")
+    reply = clean(redacted(reply))[:300].strip()
+    return f"{model.name} at {model.place}: {error.message}" + (f": {reply}" if reply else "")
 
 
 def _message(detail: str) -> str:
@@ -140,8 +140,8 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
 
 
 def _wrong(screen: Screen, data: dict[str, Any]) -> str:
-    kept = ", ".join(data["kept"]) or "none"
-    return screen.paint(f"misjudged the sample: kept {kept}; a better model is needed", "red")
+    names = ", ".join(data["kept"]) or "none"
+    return screen.paint(f"misjudged the sample: kept {names}; a better model is needed", "red")
 
 
 def _price(dollars: float | None) -> str:

@@ -116,8 +116,8 @@ def _recall(args: argparse.Namespace, project: Project) -> Answer:
 
 
 def _decision(args: argparse.Namespace, project: Project, judge: _Judge | None = None) -> Decision:
-    prompt, given = " ".join(args.prompt), {"first": args.first, "transcript_path": args.transcript}
-    return for_prompt.preview(project.stores, prompt, project.settings, judge=judge, **given)
+    prompt, session = " ".join(args.prompt), {"first": args.first, "transcript_path": args.transcript}
+    return for_prompt.preview(project.stores, prompt, project.settings, judge=judge, **session)
 
 
 def _candidate(candidate: Candidate, *names: str) -> dict[str, Any]:
