@@ -27,6 +27,10 @@ PIECES = [
 READERS = {
     "text.sentences": text_module.sentences,
     "text.escape": text_module.escape,
+    "text.flat": text_module.flat,
+    "text.for_agent": text_module.for_agent,
+    "text.element": lambda text: text_module.element("result", {"title": text}, text),
+    "text.fence": lambda text: text_module.fence({"source": text}, text.split("\n")),
     "text.tokens": text_module.tokens,
     "text.cut": lambda text: text_module.cut(text, 300),
     "transcript.without_blocks": transcript.without_blocks,
@@ -47,7 +51,7 @@ READERS = {
     "transcript.Ending": lambda text: _ending(text).with_missing("assistant", [text, text[1:], "x" + text]),
 }
 ELSEWHERE = {
-    "text": set(),
+    "text": {"Block"},
     "transcript": {"first_prompt", "last_prompts", "tail", "ending", "messages", "Message"},
     "ledger": {"Ledger"},
     "sessions": {"Prompt", "Session", "folders", "recent", "read"},
