@@ -87,7 +87,7 @@ def cost(settings: Settings, name: str, tokens_in: int, tokens_out: int) -> floa
 
 
 def _explained(error: ModelFailed, model: Model) -> str:
-    """What went wrong, where, and what the server reply about it, without the key in case it repeats that."""
+    """What went wrong, where, and what the server replied, without the key in case it repeats that."""
     reply = _message(error.detail)
     for name in ("x-api-key", "Authorization"):
         reply = reply.replace(model.headers.get(name, "\0").removeprefix("Bearer "), "…")
