@@ -52,7 +52,7 @@ class Recorder:
             "model": self._model,
             "prompt": _prompt(prompt, turns),
             "shown": shown,
-            "kept": [shown[at] for at in ruling.kept],
+            "kept": [shown[at] for at in ruling.positions],
             "tokens_in": ruling.tokens_in,
             "tokens_out": ruling.tokens_out,
             "seconds": round(ruling.seconds, 3),

@@ -87,11 +87,11 @@ class Project:
 
     def get(self, reference: str) -> Entry:
         """A record of this project by its id, `category/id` or path."""
-        return found(self.store).get(reference)
+        return require_store(self.store).get(reference)
 
-    def save(self, category: str, given: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
+    def save(self, category: str, fields: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
         """Save a new record from a partial one; the first one founds the store."""
-        return save(self.writer, category, given, allow_secret=allow_secret)
+        return save(self.writer, category, fields, allow_secret=allow_secret)
 
     @property
     def stores(self) -> Stores:
@@ -126,10 +126,10 @@ class Project:
 
 
 def save(
-    writer: Writer, category: str, given: Mapping[str, Any], *, supersedes: str = "", allow_secret: bool = False
+    writer: Writer, category: str, fields: Mapping[str, Any], *, supersedes: str = "", allow_secret: bool = False
 ) -> Entry:
     """Save a new record from a partial one in any store."""
-    record = compose.compose(compose.category_of(category), given, now=writer.now, allow_secret=allow_secret)
+    record = compose.compose(compose.category_of(category), fields, now=writer.now, allow_secret=allow_secret)
     was_there = writer.store.exists
     entry = writer.save(record, supersedes=supersedes)
     if writer.store.exists and not was_there:
@@ -137,7 +137,7 @@ def save(
     return entry
 
 
-def found(store: Store) -> Store:
+def require_store(store: Store) -> Store:
     """The store, if it is there at all."""
     if not store.exists:
         raise NoStore(f"there is no memory at {store.root}", fix="recollect init, or save the first record")

@@ -13,7 +13,7 @@ from typing import Any
 from recollect import paths, timestamps
 from recollect.errors import BadInput, BadRecord
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
-from recollect.project import Project, found
+from recollect.project import Project, require_store
 from recollect.record import memory, schema
 from recollect.record.fields import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
 from recollect.settings import load_settings
@@ -59,7 +59,7 @@ def store_of(args: argparse.Namespace) -> Store:
 
 def existing(args: argparse.Namespace) -> Store:
     """The store, or NoStore."""
-    return found(store_of(args))
+    return require_store(store_of(args))
 
 
 def writer_of(args: argparse.Namespace) -> Writer:
@@ -70,7 +70,7 @@ def writer_of(args: argparse.Namespace) -> Writer:
 
 def existing_writer(args: argparse.Namespace) -> Writer:
     writer = writer_of(args)
-    found(writer.store)
+    require_store(writer.store)
     return writer
 
 

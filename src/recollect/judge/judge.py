@@ -26,9 +26,9 @@ CERTAIN_IN, CERTAIN_OUT, KEPT, DROPPED, UNJUDGED = "certain in", "certain out", 
 
 
 class Ruling(NamedTuple):
-    """What one request brought: the positions it keeps, its tokens, and how long it took."""
+    """What one request brought: the positions of the candidates it keeps, its tokens, and how long it took."""
 
-    kept: Sequence[int]
+    positions: Sequence[int]
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float = 0.0
@@ -55,7 +55,7 @@ class Opinion:
     def add(self, batch: Sequence[int], ruling: Ruling) -> None:
         """Enter a ruling on the candidates of one batch."""
         for number, position in enumerate(batch):
-            self.outcomes[position] = KEPT if number in ruling.kept else DROPPED
+            self.outcomes[position] = KEPT if number in ruling.positions else DROPPED
         self.tokens_in += ruling.tokens_in
         self.tokens_out += ruling.tokens_out
 

@@ -53,11 +53,11 @@ class Suggestion(NamedTuple):
 
 def per_record(store_root: str, since: str = "") -> dict[str, Counts]:
     """Counts by path in the store."""
-    found: dict[str, Counts] = {}
+    by_path: dict[str, Counts] = {}
     for day, event, path, count in usage_log.read(store_root):
         if day >= since[:10]:
-            found[path] = found.get(path, Counts()).plus(day, event, count)
-    return found
+            by_path[path] = by_path.get(path, Counts()).plus(day, event, count)
+    return by_path
 
 
 def per_week(store_root: str, most: int = 12, path: str = "", since: str = "") -> list[tuple[str, Counts]]:
@@ -86,7 +86,7 @@ def interval(used: int, judged: int) -> tuple[float, float]:
 def suggestions(store_root: str, least: int = 5) -> list[Suggestion]:
     """Current records contradicted since they were last changed, then those ignored `least` times and never used."""
     store = Store(store_root)
-    found: list[tuple[tuple[str, int, str], Suggestion]] = []
+    ranked: list[tuple[tuple[str, int, str], Suggestion]] = []
     for path, counts in per_record(store_root).items():
         try:
             record = store.read(path).memory
@@ -94,8 +94,8 @@ def suggestions(store_root: str, least: int = 5) -> list[Suggestion]:
             continue
         suggestion = _suggestion(record, path, counts, least) if record.is_current else None
         if suggestion:
-            found.append(((suggestion.kind, -counts.contradicted * 1_000 - counts.ignored, path), suggestion))
-    return [suggestion for _, suggestion in sorted(found)]
+            ranked.append(((suggestion.kind, -counts.contradicted * 1_000 - counts.ignored, path), suggestion))
+    return [suggestion for _, suggestion in sorted(ranked)]
 
 
 def _suggestion(record: Memory, path: str, counts: Counts, least: int) -> Suggestion | None:

@@ -84,15 +84,15 @@ def _use(steps: Sequence[Step], shown: Shown) -> str:
     handled = _handled(steps, shown)
     if handled:
         return handled
-    said = silent = 0.0
+    repeated = silent = 0.0
     for literal in shown.literals:
         at, form = _first_wording(steps, literal, shown.after)
         if not _is_from_others(steps, literal, form, at, shown.after):
-            said += literal.weight if form else 0.0
+            repeated += literal.weight if form else 0.0
             silent += 0.0 if form else literal.weight
-    if said >= _ENOUGH:
+    if repeated >= _ENOUGH:
         return USED
-    return IGNORED if said + silent >= _ENOUGH else UNCLEAR
+    return IGNORED if repeated + silent >= _ENOUGH else UNCLEAR
 
 
 def _handled(steps: Sequence[Step], shown: Shown) -> str:

@@ -66,11 +66,11 @@ class Literal(NamedTuple):
 
 def literals(text: str) -> list[Literal]:
     """The literals a text stands for; not those it warns against, which nobody uses who obeys it."""
-    found: dict[str, Literal] = {}
+    by_text: dict[str, Literal] = {}
     for literal in _every(text[:_LONGEST_TEXT]):
-        if literal.text not in found or found[literal.text].weight < literal.weight:
-            found[literal.text] = literal
-    return sorted(found.values(), key=lambda literal: -literal.weight)[:_MOST_LITERALS]
+        if literal.text not in by_text or by_text[literal.text].weight < literal.weight:
+            by_text[literal.text] = literal
+    return sorted(by_text.values(), key=lambda literal: -literal.weight)[:_MOST_LITERALS]
 
 
 def spellings(text: str) -> dict[str, str]:

@@ -61,14 +61,14 @@ class Objection(NamedTuple):
 
 def find(text: str) -> list[Objection]:
     """The objections in what a person wrote."""
-    found: list[Objection] = []
+    objections: list[Objection] = []
     is_opened = False
     for sentence in islice(_sentences(text[:_LONGEST]), _MOST_SENTENCES):
         words = sentence.split()
         is_opened = is_opened or words[0].strip(",.!") in _OPENERS
         objection = _objection(sentence, words, is_opened)
-        found += [objection] if objection else []
-    return found
+        objections += [objection] if objection else []
+    return objections
 
 
 def _objection(sentence: str, words: list[str], is_opened: bool) -> Objection | None:

@@ -147,8 +147,8 @@ def _count(notes: StateFile, judged: Mapping[tuple[str, str], str], roots: Mappi
                 changes = [(f"-{before}", record), (verdict, record)] if _RANK[before] else [(verdict, record)]
                 events.setdefault(roots[record], []).extend(changes)
         notes.append("".join(f"{record}\t{stamp}\t{verdict}\n" for (record, stamp), verdict in judged.items()))
-    for root, found in events.items():
-        append(root, found)
+    for root, changes in events.items():
+        append(root, changes)
 
 
 def _notes(session: str) -> StateFile:

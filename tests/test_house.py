@@ -1,0 +1,123 @@
+"""The house style, as far as it can be counted: plain names, short functions, reasons for numbers, no second copies."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "src" / "recollect").rglob("*.py"))
+TREES = {str(file.relative_to(ROOT / "src")): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
+
+HIDE_THE_TYPE = {"told", "found", "one", "said", "kept", "known", "given", "heard"}
+SAY_NOTHING = {"utils", "helpers", "common", "misc", "manager"}
+CATCH_ALL_ALLOWED = {
+    "recollect/cli/__init__.py": "the entrance for people: a traceback, and exit code 3",
+    "recollect/hooks/__init__.py": "the entrance for agents: a session never breaks",
+    "recollect/budget.py": "a step of a hook that fails must not cost the others",
+    "recollect/judge/judge.py": "carried from a thread to the one that waits",
+    "recollect/search/indexing.py": "one record must not keep the others from being found",
+    "recollect/usage/usage_log.py": "the Stop hook has other work",
+}
+
+
+def _bound(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name that a variable, argument or attribute of an object is given, and its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr, node.lineno
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+
+def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def test_no_name_hides_its_type():
+    wrong = [f"{file}:{line} {name}" for file, tree in TREES.items() for name, line in _bound(tree)
+             if name.strip("_") in HIDE_THE_TYPE]  # fmt: skip
+
+    assert wrong == []
+
+
+def test_no_module_is_named_for_nothing():
+    assert [str(file) for file in FILES if file.stem in SAY_NOTHING] == []
+
+
+def test_functions_fit_on_a_screen():
+    lengths = {
+        f"{file}:{function.name}": _length(function) for file, tree in TREES.items() for function in _functions(tree)
+    }
+    long = {name: length for name, length in lengths.items() if length > 20}
+
+    assert len(long) <= len(lengths) * 0.02, long
+    assert max(lengths.values()) <= 50
+
+
+def test_modules_hold_one_thing():
+    lines = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8").count("\n") for file in FILES}
+
+    assert {name: count for name, count in lines.items() if count > 320} == {}
+
+
+def test_reasons_are_written_down():
+    """Comments, and the texts below constants that say what they are for: at least two for a hundred lines."""
+    reasons = lines = 0
+    for file in FILES:
+        text = file.read_text(encoding="utf-8")
+        lines += text.count("\n")
+        reasons += sum(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(text).readline))
+        reasons += sum(_is_text(node) for node in _after_constants(ast.parse(text)))
+
+    assert reasons / lines >= 0.02, f"{reasons} in {lines} lines"
+
+
+def _after_constants(tree: ast.Module) -> Iterator[ast.stmt]:
+    scopes = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
+    for body in scopes:
+        for before, node in zip(body, body[1:]):
+            if isinstance(before, (ast.Assign, ast.AnnAssign)):
+                yield node
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _swallows_everything(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.ExceptHandler)
+        and (node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException"))
+        and not any(isinstance(child, ast.Raise) and child.exc is None for child in ast.walk(node))
+    )
+
+
+def test_everything_is_caught_only_where_there_is_a_reason():
+    places = [file for file, tree in TREES.items() for node in ast.walk(tree) if _swallows_everything(node)]
+
+    assert sorted(places) == sorted(CATCH_ALL_ALLOWED)
+
+
+def test_records_are_named_tuples_of_one_kind():
+    """Data classes are imported from nowhere, and named tuples from `recollect.coldstart` alone."""
+    wrong = [
+        f"{file}: {node.module}.{alias.name}"
+        for file, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if (node.module, alias.name) in (("typing", "NamedTuple"), ("collections", "namedtuple"))
+        or node.module == "dataclasses"
+        if file != "recollect/coldstart.py"
+    ]
+
+    assert wrong == []
