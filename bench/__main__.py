@@ -1,4 +1,4 @@
-"""`python -m bench run|fit|latency|stop|judge|failures|capture|triage|mutants|report`."""
+"""`python -m bench run|fit|latency|scale|stop|judge|failures|capture|triage|mutants|report`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _COMMANDS = {
     "run": "ranking and injection figures of all systems on all sets",
     "fit": "fit the ranking and the gate and write the coefficients",
     "latency": "what a cold hook costs, against a bare interpreter",
+    "scale": "what commands and hooks cost in stores of up to 200,000 records",
     "stop": "what the end of a turn costs in which nothing is worth keeping",
     "judge": "whether the LLM judge is worth its second, against the gate alone",
     "failures": "whether a failing command brings up the right runbook",

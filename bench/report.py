@@ -57,6 +57,15 @@ run in turn (Python {python}, {times} runs each).
 """
 
 
+_SCALE = """
+## Large stores
+
+Seconds of CPU time of a command or hook, the whole process, with an index that is up to date (Python {python}). Before
+the columns *touched* every file got a new time, as a checkout may do: a hook then checks 64 files, or 512 after a
+change of a folder, and each record that it shows; a command checks at most 50,000.
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, default=DOCS, help="where the page goes (default docs/)")
 
@@ -73,6 +82,9 @@ def run(options: argparse.Namespace) -> int:
     _draw_curve(fitted, measured["threshold"], options.folder)
     if latency:
         parts += [_LATENCY.format(**latency), *_costs(latency["sizes"])]
+    scale = results.load("scale")
+    if scale:
+        parts += [_SCALE.format(**scale), _scale(scale["sizes"])]
     (options.folder / "benchmarks.md").write_text("\n".join(parts) + "\n", encoding="utf-8")
     print(f"wrote {options.folder / 'benchmarks.md'}")
     return 0
@@ -191,6 +203,13 @@ def _costs(sizes: dict[str, Any]) -> list[str]:
         for size, one in sizes.items()
     ]  # fmt: skip
     return [_table(["records", *cases], rows)]
+
+
+def _scale(sizes: dict[str, Any]) -> str:
+    cases = list(dict.fromkeys(case for one in sizes.values() for case in one))
+    order = sorted(sizes, key=int)
+    rows = [[f"{int(size):,}", *(f"{sizes[size][case]['cpu']:.2f}" for case in cases)] for size in order]
+    return _table(["records", *cases], rows)
 
 
 def _cost(one: dict[str, float] | None) -> str:

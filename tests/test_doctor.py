@@ -14,6 +14,8 @@ from recollect.settings import Settings, load_settings
 from recollect.store import journal
 from recollect.store.store import Store
 from recollect.store.writer import Writer
+from tests.records import sample
+from tests.test_index import put
 
 
 @pytest.fixture
@@ -223,3 +225,14 @@ def _as_nobody(question):
         told = answer.read()
     os.waitpid(child, 0)
     return json.loads(told)
+
+
+def test_of_one_category_only_its_records_are_read(store):
+    put(store.root, sample("runbook", id="two", title="Two", supersedes=["old", "gone"]))
+    Path(store.root, "runbooks", "bad.json").write_text("{")
+
+    examined = list(store_checks.examine_store(store, load_settings(store.root), category="decision"))
+
+    assert f"2 readable records of decision in {store.root}" in [finding.what for finding in examined]
+    assert [finding for finding in examined if finding.severity not in ("ok", "note")] == []
+    assert [finding for finding in findings(store) if "bad.json" in finding[2]]

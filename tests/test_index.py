@@ -252,3 +252,26 @@ def test_counts_of_terms_stay_true_through_changes(root):
 
     assert dict(opened.term_counts(["zebra", "about", "giraff"])) == before
     assert opened.term_counts(["okapi", "tapir"]) == {}
+
+
+def test_a_touched_file_keeps_its_place_and_gets_a_new_stamp(root):
+    opened = index.open(root)
+    before = {row.id: row.n for row in opened.rows()}
+    settle(root)
+
+    assert opened.refresh()
+    assert {row.id: row.n for row in opened.rows()} == before
+    assert all(refresh.is_unchanged(opened, row.path) for row in opened.rows())
+    assert not opened.refresh()
+
+
+def test_a_command_checks_a_part_of_a_huge_store_and_all_that_it_shows(root, monkeypatch):
+    settle(root)
+    found(root, "zebra")
+    put(root, topic("one", "okapi and zebra"))
+    os.utime(os.path.join(root, "decisions"), (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr(refresh, "_MOST_CHECKED", 0)
+
+    opened = index.open(root)
+
+    assert [match.title for match in rank.find(opened, "zebra")] == ["About okapi and zebra"]

@@ -68,12 +68,14 @@ class Evidence(NamedTuple):
     """How often agents used a record, if it was shown often enough to judge."""
 
 
-def audit(items: Sequence[Item], evidence: Evidence) -> dict[str, Measure]:
-    """Every check, by name."""
+def audit(
+    items: Sequence[Item], evidence: Evidence, watch: Callable[[Iterable[str]], Iterable[str]] = iter
+) -> dict[str, Measure]:
+    """Every check, by name; `watch` may count the texts that are compared as they go by."""
     current = [item for item in items if item.is_current]
     alive = [item for item in items if not item.is_retired]
     return {
-        "duplicates": _duplicates(current),
+        "duplicates": _duplicates(current, watch),
         "contradictions": _contradictions(current),
         "superseded": _each(alive, _superseded(alive)),
         "drifted": _listed(current, evidence.drifted, "read the file, then recollect update {0} or reanchor {0}"),
@@ -97,10 +99,10 @@ def lost_files(items: Iterable[Item], root: str) -> dict[str, str]:
     return lost
 
 
-def _duplicates(items: Sequence[Item]) -> Measure:
+def _duplicates(items: Sequence[Item], watch: Callable[[Iterable[str]], Iterable[str]]) -> Measure:
     texts = [f"{item.title}\n{item.text[:_LONGEST_COMPARED]}" for item in items]
     findings, extra = [], 0
-    for group in audit_item.clusters([audit_item.shingles(terms.stream(text)) for text in texts], ALIKE):
+    for group in audit_item.clusters([audit_item.shingles(terms.stream(text)) for text in watch(texts)], ALIKE):
         same = sorted((items[number] for number in group), key=lambda item: (item.updated, item.id))
         extra += len(same) - 1
         ids = tuple(item.id for item in same)

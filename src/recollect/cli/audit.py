@@ -15,6 +15,7 @@ from recollect.cli.output import Answer, Screen, clean, table, watched
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
 from recollect.importers import notes
+from recollect.record import compose
 from recollect.store.store import Broken, Entry, Store
 from recollect.usage.counts import per_record
 
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"exit with 1 if there are any {', '.join(SERIOUS)} or records that cannot be read",
     )
+    parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
     parser.add_argument("--claude-memory", metavar="DIR", help="read an auto memory folder of Claude Code instead")
     parser.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
     parser.add_argument("--all", action="store_true", help=f"show every finding, not {_MOST_SHOWN} of each kind")
@@ -50,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     limits = {**dict.fromkeys(SERIOUS if args.strict else (), 0.0), **_limits(args.max_rate)}
     where, items, evidence, broken = _material(args)
-    measures = report.audit(items, evidence)
+    measures = report.audit(items, evidence, lambda texts: watched(texts, "comparing records"))
     if args.claude_memory or args.markdown:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
     above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
@@ -83,7 +85,8 @@ def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, 
         items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)
         return folder, items, Evidence(missing=report.lost_files(items, os.path.abspath(args.project))), []
     store = arguments.existing(args)
-    scanned = list(watched(store.scan(), "reading records"))
+    category = compose.category_of(args.category) if args.category else ""
+    scanned = list(watched(store.scan(category), "reading records"))
     entries = [each for each in scanned if isinstance(each, Entry)]
     broken = [each.path for each in scanned if isinstance(each, Broken)]
     return store.root, [audit_item.of(entry.memory) for entry in entries], _evidence(store, entries), broken

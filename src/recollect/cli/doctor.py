@@ -13,6 +13,7 @@ from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
 from recollect.project import Project
+from recollect.record import compose
 from recollect.settings import load_settings
 from recollect.store.store import Store
 
@@ -21,6 +22,7 @@ _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="carry out the repairs that lose nothing")
+    parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
     parser.add_argument("--privacy", action="store_true", help="list what is stored on this machine, and for how long")
 
 
@@ -38,7 +40,10 @@ def run(args: argparse.Namespace) -> Answer:
         if args.fix and store.exists:
             done += store_checks.repair(store)
         findings += store_checks.examine_store(
-            store, load_settings(store.root), lambda scanned: watched(scanned, "examining records")
+            store,
+            load_settings(store.root),
+            lambda scanned: watched(scanned, "examining records"),
+            compose.category_of(args.category) if args.category else "",
         )
     if not args.user and stores:
         findings += _git(Project(args.project).root)

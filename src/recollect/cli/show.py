@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, watched, wrap
+from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, wrap
 from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
-from recollect.store.store import Broken, Entry, Store
+from recollect.search import index, listing
+from recollect.search.listing import Choice, Listed
+from recollect.store.store import Entry, Store
 
 STATUSES = ("active", "superseded", "retired", "archived", "all")
 
@@ -37,55 +39,35 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _list(store: Store, args: argparse.Namespace) -> Answer:
-    is_wanted = _filter(args)
-    scanned = list(watched(store.scan(), "reading records"))
-    broken = [entry.path for entry in scanned if isinstance(entry, Broken)]
-    chosen = [entry for entry in scanned if isinstance(entry, Entry) and is_wanted(entry.memory)]
-    chosen.sort(key=lambda entry: entry.memory.id)
-    chosen.sort(key=lambda entry: entry.memory.updated_at, reverse=True)
-    shown = chosen if args.limit is None else chosen[: max(0, args.limit)]
-    data = {"records": [_brief(store, entry) for entry in shown], "total": len(chosen), "unreadable": broken}
+    choice = Choice(
+        compose.category_of(args.category) if args.category else "",
+        frozenset(tag.lower() for tag in args.tag),
+        "" if args.status == "all" else args.status,
+        arguments.since(args.since),
+    )
+    opened = index.open(store.root)
+    shown, total = listing.read(opened, choice, args.limit)
+    broken = listing.broken(opened)
+    data = {"records": [_brief(store, record) for record in shown], "total": total, "unreadable": broken}
     warning = f"{many(len(broken), 'file')} cannot be read; recollect doctor says why" if broken else ""
-    return Answer(data, lambda screen: _rows(screen, shown, len(chosen)), warning=warning)
+    return Answer(data, lambda screen: _rows(screen, shown, total), warning=warning)
 
 
-def _filter(args: argparse.Namespace) -> Callable[[Memory], bool]:
-    category = compose.category_of(args.category) if args.category else ""
-    tags = {tag.lower() for tag in args.tag}
-    since = arguments.since(args.since)
-
-    def is_wanted(record: Memory) -> bool:
-        return (
-            (not category or record.category == category)
-            and tags <= set(record.tags)
-            and args.status in ("all", _status(record))
-            and record.updated_at >= since
-        )
-
-    return is_wanted
-
-
-def _status(record: Memory) -> str:
-    """The status a person thinks of: an active record that was replaced is superseded."""
-    return "superseded" if record.record_status == "active" and record.superseded_by else record.record_status
-
-
-def _brief(store: Store, entry: Entry) -> dict[str, Any]:
-    record = entry.memory
+def _brief(store: Store, record: Listed) -> dict[str, Any]:
     return {
         "id": record.id,
         "category": record.category,
         "title": record.title,
-        "status": _status(record),
+        "status": record.status,
         "updated_at": record.updated_at,
         "tags": list(record.tags),
-        "path": arguments.shown(store, entry.path),
+        "path": arguments.shown(store, record.path),
     }
 
 
-def _rows(screen: Screen, shown: list[Entry], total: int) -> str:
+def _rows(screen: Screen, shown: list[Listed], total: int) -> str:
     heads = ("id", "category", "status", "updated", "title")
-    rows = [(r.id, r.category, _status(r), r.updated_at[:10], r.title) for r in (entry.memory for entry in shown)]
+    rows = [(r.id, r.category, r.status, r.updated_at[:10], r.title) for r in shown]
     lines = [table(screen, heads, rows)] if rows else []
     if screen.is_terminal:
         count = f"{len(shown):,} of {many(total, 'record')}" if total > len(shown) else many(total, "record")

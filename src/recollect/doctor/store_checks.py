@@ -27,26 +27,35 @@ Scanned = Union[Entry, Broken]
 
 
 def examine_store(
-    store: Store, settings: Settings, watch: Callable[[Iterable[Scanned]], Iterable[Scanned]] = iter
+    store: Store,
+    settings: Settings,
+    watch: Callable[[Iterable[Scanned]], Iterable[Scanned]] = iter,
+    category: str = "",
 ) -> Iterator[Finding]:
-    """Everything wrong with one store, in one pass over its files; `watch` may count them as they go by."""
+    """Everything wrong with one store, in one pass over its files; `watch` may count them as they go by.
+
+    With a category only its records are read, and what needs all records (links, index.md) is not examined.
+    """
     if not store.exists:
         yield Finding("note", "store", f"there is no memory at {store.root}", "recollect init")
         return
     yield from _folders(store)
     yield from _interrupted_writes(store)
     entries: list[Entry] = []
-    for scanned in watch(store.scan()):
+    for scanned in watch(store.scan(category)):
         if isinstance(scanned, Entry):
             entries.append(scanned)
             yield from _record(scanned)
         else:
             yield _broken(store, scanned)
-    yield Finding("ok", "store", f"{len(entries):,} readable record{'' if len(entries) == 1 else 's'} in {store.root}")
-    yield from link_problems([entry.memory for entry in entries])
+    of_category = f" of {category}" if category else ""
+    count = f"{len(entries):,} readable record{'' if len(entries) == 1 else 's'}{of_category}"
+    yield Finding("ok", "store", f"{count} in {store.root}")
     yield from _times(store, entries)
     yield from _older(entries)
-    yield from _index_md(store, entries)
+    if not category:
+        yield from link_problems([entry.memory for entry in entries])
+        yield from _index_md(store, entries)
     for problem in settings.problems:
         yield Finding("warning", "config", str(problem), f"correct {problem.file}; the default is used until then")
     for name in git_files.missing(store.root):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-VERSION = 14
+VERSION = 15
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 FOLDERS = tuple(category.folder for category in BY_NAME.values())
@@ -37,7 +37,7 @@ CREATE TABLE record (
     title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT
 );
 CREATE INDEX record_by_id ON record (id);
-CREATE INDEX record_by_date ON record (updated_at);
+CREATE INDEX record_by_date ON record (updated_at, id, category, status);
 CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
 CREATE INDEX succession_by_record ON succession (n);

@@ -117,7 +117,7 @@ def current(index: Index, path: str) -> Match | None:
 def _find_unchanged(index: Index, asked: Query, chosen: Filter, limit: int) -> list[Match]:
     """Matches whose files are as they were indexed; one that was edited meanwhile is indexed and ranked again."""
     matches = _find(index, asked, chosen)[:limit]
-    changed = [each.path for each in matches if not _is_unchanged(index, each)]
+    changed = [each.path for each in matches if not refresh.is_unchanged(index, each.path)]
     if not changed:
         return matches
     try:
@@ -125,12 +125,7 @@ def _find_unchanged(index: Index, asked: Query, chosen: Filter, limit: int) -> l
         matches = _find(index, asked, chosen)[:limit]
     except coldstart.SqliteError:
         pass
-    return [each for each in matches if _is_unchanged(index, each)]
-
-
-def _is_unchanged(index: Index, match: Match) -> bool:
-    indexed = index.connection.execute("SELECT mtime, size FROM record WHERE path = ?", (match.path,)).fetchone()
-    return indexed is not None and refresh.stamp(index.root, match.path) == indexed
+    return [each for each in matches if refresh.is_unchanged(index, each.path)]
 
 
 def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:

@@ -48,6 +48,12 @@ def refresh(index: Index, *, hook: bool) -> bool:
     return True
 
 
+def is_unchanged(index: Index, path: str) -> bool:
+    """Whether a file is as it was indexed."""
+    indexed = index.connection.execute("SELECT mtime, size FROM record WHERE path = ?", (path,)).fetchone()
+    return indexed is not None and stamp(index.root, path) == indexed
+
+
 def reread(index: Index, names: Iterable[str]) -> None:
     """Index some records again, whatever the index has of them."""
     from recollect.search import indexing

@@ -111,9 +111,9 @@ class Store:
             )
         return Entry(record, path, digest(data))
 
-    def scan(self) -> Iterator[Union[Entry, Broken]]:
-        """Every record file, read, or broken and why."""
-        for folder in schema.FOLDERS.values():
+    def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
+        """Every record file, of one category if it is named, read, or broken and why."""
+        for folder in [schema.FOLDERS[category]] if category else schema.FOLDERS.values():
             try:
                 names = _names(self.root, folder)
             except RecollectError as error:
@@ -131,9 +131,9 @@ class Store:
         except RecollectError as error:
             yield Broken(path, error)
 
-    def entries(self) -> Iterator[Entry]:
-        """Every record that can be read."""
-        return (scanned for scanned in self.scan() if isinstance(scanned, Entry))
+    def entries(self, category: str = "") -> Iterator[Entry]:
+        """Every record that can be read, of one category if it is named."""
+        return (scanned for scanned in self.scan(category) if isinstance(scanned, Entry))
 
     def get(self, reference: str) -> Entry:
         """A record by its id, `category/id`, or path."""

@@ -68,7 +68,7 @@ class Writer:
 
     def _roll_window(self, batch: Batch, category: str) -> None:
         most = self.settings.count(f"categories.{category}.max_retained")
-        records = {entry.path: entry.memory for entry in self.store.entries()}
+        records = {entry.path: entry.memory for entry in self.store.entries(category)}
         for record in lifecycle.crowded_out({**records, **batch.written}.values(), category, most):
             reason = f"more than {most} records of {category}"
             batch.put(lifecycle.retired(record, reason, self.now), over=record)
@@ -226,9 +226,9 @@ class DryRunStore(Store):
             return Entry(record, path, digest(memory.render(record)))
         return super().read(path)
 
-    def scan(self) -> Iterator[Union[Entry, Broken]]:
-        ahead = dict(self.planned)
-        for scanned in super().scan():
+    def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
+        ahead = {path: record for path, record in self.planned.items() if category in ("", record.category)}
+        for scanned in super().scan(category):
             ahead.pop(scanned.path, None)
             yield scanned
         yield from (self.read(path) for path in ahead)

@@ -1,0 +1,120 @@
+"""`python -m bench scale`: what commands and hooks cost in stores of 1,000 to 200,000 records."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import latency, results
+
+SIZES = (1_000, 10_000, 100_000, 200_000)
+_FIELDS = ("--set=context=c", "--set=decision=d", "--set=rationale=r", "--force")
+
+
+class Cost(NamedTuple):
+    """Seconds of one process: computing, and on the clock."""
+
+    cpu: float
+    wall: float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="records in the store")
+    parser.add_argument("--folder", type=Path, help="keep the stores here, and use those that are there already")
+
+
+def run(options: argparse.Namespace) -> int:
+    measured = (results.load("scale") or {}).get("sizes", {})
+    with tempfile.TemporaryDirectory(prefix="recollect-scale-") as temporary:
+        for size in options.sizes:
+            folder = (options.folder or Path(temporary)) / str(size)
+            measured[str(size)] = measure(folder, size)
+            print(json.dumps({size: measured[str(size)]}), flush=True)
+            results.save("scale", {"python": sys.version.split()[0], "sizes": measured})
+    return 0
+
+
+def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
+    """Median seconds of each command and hook, with an index that is up to date unless it says otherwise."""
+    store = folder / "project" / ".claude" / "memory"
+    if not store.exists():
+        (folder / "project" / ".git").mkdir(parents=True)
+        latency.write_store(store, size)
+    prepare(folder, store)
+    found = {
+        "search": _median(folder, lambda turn: _command("search", "brock pom")),
+        "list --limit 5": _median(folder, lambda turn: _command("list", "--limit", "5")),
+        "save": _median(folder, lambda turn: _command("save", "decision", _title(turn), *_FIELDS)),
+        "prompt": _median(folder, lambda turn: _hook(folder, "user_prompt_submit", turn)),
+        "session start": _median(folder, lambda turn: _hook(folder, "session_start", turn)),
+    }
+    _touch_all(store)
+    found["prompt, all files touched"] = _median(folder, lambda turn: _hook(folder, "user_prompt_submit", turn))
+    # Once: the next search finds what this one has checked.
+    found["search, all files touched"] = _median(folder, lambda turn: _command("search", "brock pom"), times=1)
+    return found
+
+
+def prepare(folder: Path, store: Path) -> None:
+    """An index of the whole store, and its index.md."""
+    if not (store / "index.md").exists():
+        _timed(folder, _command("index", "rebuild"))
+    _timed(folder, _command("search", "brock"))
+    time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
+    _timed(folder, _command("search", "brock"))
+
+
+def _command(*words: str) -> tuple[list[str], bytes]:
+    return [sys.executable, "-m", "recollect", *words], b""
+
+
+def _hook(folder: Path, name: str, turn: int) -> tuple[list[str], bytes]:
+    event = {"cwd": str(folder / "project"), "session_id": f"{name}-{turn}-{time.time_ns()}"}
+    event.update(
+        {"source": "startup"} if name == "session_start" else {"prompt": "where do brock pom and fomip belong?"}
+    )
+    return latency.command(sys.executable, name), json.dumps(event).encode()
+
+
+def _title(turn: int) -> str:
+    return f"A new decision about scale {turn} {time.time_ns()}"
+
+
+def _median(folder: Path, process: Callable[[int], tuple[list[str], bytes]], times: int = 3) -> dict[str, float]:
+    costs = [_timed(folder, process(turn)) for turn in range(times)]
+    return {
+        "cpu": round(statistics.median(cost.cpu for cost in costs), 3),
+        "wall": round(statistics.median(cost.wall for cost in costs), 3),
+    }
+
+
+def _timed(folder: Path, process: tuple[Sequence[str], bytes]) -> Cost:
+    command, data = process
+    env = {**latency.environment(folder), "PYTHONPATH": str(latency.ROOT / "src")}
+    began = time.perf_counter()
+    running = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=env, cwd=folder / "project"
+    )
+    assert running.stdin
+    running.stdin.write(data)
+    running.stdin.close()
+    _, status, usage = os.wait4(running.pid, 0)
+    running.returncode = 0
+    if status:
+        raise RuntimeError(f"{' '.join(command)} failed")
+    return Cost(usage.ru_utime + usage.ru_stime, time.perf_counter() - began)
+
+
+def _touch_all(store: Path) -> None:
+    now = time.time()
+    for path in store.glob("*/*.json"):
+        os.utime(path, (now, now))

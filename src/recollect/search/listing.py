@@ -1,0 +1,92 @@
+"""The records of a store as a list, newest change first, read from the index: a store may hold 200,000 of them."""
+
+from __future__ import annotations
+
+from recollect.coldstart import NamedTuple
+from recollect.search import refresh
+from recollect.search.index import Index
+
+_STATUS = """
+    CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
+    THEN 'superseded' ELSE status END
+"""
+_COLUMNS = f"SELECT id, category, title, tags, {_STATUS}, updated_at, path FROM record"
+_ORDER = "ORDER BY updated_at DESC, id"
+_AT_ONCE = 10_000
+"""Records read by one statement: SQLite takes statements of a million characters."""
+
+
+class Listed(NamedTuple):
+    """One record of a list."""
+
+    id: str
+    category: str
+    title: str
+    tags: tuple[str, ...]
+    status: str
+    """`superseded` for an active record that says it was replaced."""
+    updated_at: str
+    path: str
+
+
+class Choice(NamedTuple):
+    """Which records to list; what is empty does not restrict."""
+
+    category: str = ""
+    tags: frozenset[str] = frozenset()
+    status: str = ""
+    since: str = ""
+
+
+def read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
+    """The newest records of a choice, and how many there are in all."""
+    most = None if limit is None else max(limit, 0)
+    return index.ask(lambda index: _read(index, choice, most))
+
+
+def broken(index: Index) -> list[str]:
+    """The paths of files that cannot be read as records."""
+    return [path for (path,) in index.connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
+
+
+def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
+    numbers = _numbers(index, choice)
+    rows = _rows(index, numbers[:limit])
+    stale = [row.path for row in rows if not refresh.is_unchanged(index, row.path)] if limit is not None else []
+    if stale:
+        # In a huge store not every file was checked when the index was opened; what is shown must be as it is now.
+        refresh.reread(index, stale)
+        numbers = _numbers(index, choice)
+        rows = _rows(index, numbers[:limit])
+    return rows, len(numbers)
+
+
+def _numbers(index: Index, choice: Choice) -> list[int]:
+    """The numbers of the chosen records, in order. Without tags an index of SQLite's answers, and no row is read."""
+    tests = {
+        "status <> 'broken'": None,
+        "category = ?": choice.category,
+        f"{_STATUS} = ?": choice.status,
+        "updated_at >= ?": choice.since,
+    }
+    tests = {test: value for test, value in tests.items() if value is None or value}
+    where = f"WHERE {' AND '.join(tests)} {_ORDER}"
+    values = [value for value in tests.values() if value is not None]
+    if not choice.tags:
+        return [n for (n,) in index.connection.execute(f"SELECT n FROM record {where}", values)]
+    rows = index.connection.execute(f"SELECT n, tags FROM record {where}", values)
+    return [n for n, tags in rows if choice.tags.issubset(tags.split("\n"))]
+
+
+def _rows(index: Index, numbers: list[int]) -> list[Listed]:
+    rows: list[Listed] = []
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = ",".join(map(str, numbers[start : start + _AT_ONCE]))
+        for record_id, category, title, tags, *rest in index.connection.execute(
+            f"{_COLUMNS} WHERE n IN ({some}) {_ORDER}"
+        ):
+            status, updated_at, path = rest
+            rows.append(
+                Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), status, updated_at, path)
+            )
+    return rows

@@ -1,0 +1,20 @@
+"""The benchmark of large stores, with a small one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("numpy")
+
+from bench import report, scale
+
+
+@pytest.mark.heavy
+def test_every_command_and_hook_is_measured(tmp_path):
+    found = scale.measure(tmp_path, 30)
+
+    assert json.loads(json.dumps(found)) == found
+    assert all(cost["cpu"] > 0 for cost in found.values())
+    assert report._scale({"1000": found, "30": found}).count("\n") == 3
