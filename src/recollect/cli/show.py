@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, wrap
+from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, watched, wrap
 from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
 from recollect.search import index, listing
@@ -45,7 +45,7 @@ def _list(store: Store, args: argparse.Namespace) -> Answer:
         "" if args.status == "all" else args.status,
         arguments.since(args.since),
     )
-    opened = index.open(store.root)
+    opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
     shown, total = listing.read(opened, choice, args.limit)
     broken = listing.broken(opened)
     data = {"records": [_brief(store, record) for record in shown], "total": total, "unreadable": broken}

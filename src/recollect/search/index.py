@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     Answer = TypeVar("Answer")
+    Watch = Callable[[Iterable[str]], Iterable[str]]
 
 VERSION = 15
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
@@ -104,11 +105,11 @@ class Index:
         """Whether SQLite has FTS5; without it the keyword scorer answers."""
         self.in_memory = in_memory
 
-    def refresh(self, *, hook: bool = False) -> bool:
+    def refresh(self, *, hook: bool = False, watch: Watch = iter) -> bool:
         """Make the index agree with the files, within a hook's time limit or completely; whether anything changed."""
         from recollect.search.refresh import refresh
 
-        return refresh(self, hook=hook)
+        return refresh(self, hook=hook, watch=watch)
 
     def reopen(self, *, hook: bool = False) -> None:
         """Start over with a new file after SQLite found this one damaged or lost its lock."""
@@ -185,12 +186,12 @@ def unpack_facts(text: str) -> tuple[int, float, list[str], list[str], str]:
     return observations, confidence, files, branches, state
 
 
-def open(store_root: str, *, hook: bool = False) -> Index:
-    """The index of a store, up to date as far as a hook has time for, or completely."""
+def open(store_root: str, *, hook: bool = False, watch: Watch = iter) -> Index:
+    """The index of a store, up to date as far as a hook has time for, or completely; `watch` may count what is read."""
     for is_second_try in (False, True):
         try:
             index = _open_file(store_root, anew=is_second_try, patience=0.25 if hook else 5.0)
-            index.refresh(hook=hook)
+            index.refresh(hook=hook, watch=watch)
             return index
         except (coldstart.SqliteError, OSError):
             continue

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from recollect.search.index import Watch
+
 HOOK_SECONDS = 1.5
 """How long a hook may index; what is left is for the next one."""
 
@@ -29,7 +31,7 @@ _YOUNG = 2_000_000_000
 """Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
 
 
-def refresh(index: Index, *, hook: bool) -> bool:
+def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
     """Bring the index in step; whether anything changed. A hook leaves it as it is while another process writes."""
     before = _folder_times(index)
     now = {folder: _folder_time(index.root, folder) for folder in FOLDERS}
@@ -44,7 +46,9 @@ def refresh(index: Index, *, hook: bool) -> bool:
             return False
         raise
     with index.connection:
-        _apply(index, moved, edited, now, time.monotonic() + HOOK_SECONDS if hook else None)
+        changed = [*edited, *(path for folder in moved for path in _added_and_removed(index, folder))]
+        deadline = time.monotonic() + HOOK_SECONDS if hook else None
+        _apply(index, watch(dict.fromkeys(changed)), {folder: now[folder] for folder in moved}, deadline)
     return True
 
 
@@ -92,17 +96,14 @@ def _edited(index: Index, most: int) -> list[str]:
     return [path for path, mtime, size in rows.fetchall() if stamp(index.root, path) != (mtime, size)]
 
 
-def _apply(index: Index, moved: list[str], edited: list[str], now: dict[str, int], deadline: float | None) -> None:
+def _apply(index: Index, changed: Iterable[str], folders: dict[str, int], deadline: float | None) -> None:
     from recollect.search import indexing
 
-    changed = dict.fromkeys(edited)
-    for folder in moved:
-        changed.update(dict.fromkeys(_added_and_removed(index, folder)))
     if indexing.replace(index, changed, deadline):
         settled = time.time_ns() - _YOUNG
         index.connection.executemany(
             "INSERT OR REPLACE INTO folder VALUES (?, ?)",
-            [(folder, now[folder] if now[folder] < settled else -1) for folder in moved],
+            [(folder, mtime if mtime < settled else -1) for folder, mtime in folders.items()],
         )
 
 
