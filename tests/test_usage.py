@@ -116,6 +116,10 @@ def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
     [
         ('<result path=".claude/memory/{}">Kept in kv.logins.</result>', True),
         ('<result path=".claude/memory/decisions/other.json">Kept in kv.logins.</result>', False),
+        (
+            '<result path="x.json">Kept in kv.logins today.</result><result path="{}">In auth.sessions.</result>',
+            False,
+        ),
         ('<result path=".claude/memory/{}">Kept in kv.logins, as', False),
         ('<result path=".claude/memory/{}"', False),
         ('<result path=".claude/memory/{}"></result> in kv.logins', False),
@@ -135,7 +139,7 @@ def test_what_a_block_says_of_another_record_or_cut_off_is_not_what_was_shown(st
 @pytest.mark.parametrize("name", ["opt-map<K", "opt-map>K", 'opt-map"K', "opt-map&K", "opt-map&lt;K", "opt-map&amp;K"])
 def test_a_block_is_read_with_its_escapes_undone_once(store, tmp_path, name):
     tell("s1", store, PATH)
-    shown = told((PATH, f"Use `{name}` there."))
+    shown = told((PATH, f"`{name}` it is."))
 
     usage.observe("s1", write(tmp_path / "t.jsonl", prompt("how?"), shown, says(f"By {name} it is")), [store])
 

@@ -48,6 +48,13 @@ def test_the_last_column_gives_way_first_then_the_widest():
     )
 
 
+@pytest.mark.parametrize(
+    ("style", "code"), [("bold", 1), ("dim", 2), ("red", 31), ("green", 32), ("yellow", 33), ("cyan", 36)]
+)
+def test_styles_are_those_that_every_terminal_has(style, code):
+    assert Screen(80, True, True).paint("x", style) == f"\x1b[{code}mx\x1b[0m"
+
+
 def test_a_file_is_never_painted():
     assert Screen.of(io.StringIO()).paint("x", "red") == "x"
     assert Screen(80, True, True).paint("x", "red", "bold") == "\x1b[31;1mx\x1b[0m"
