@@ -88,6 +88,13 @@ def test_benchmarks_that_are_named_exist() -> None:
     assert sorted(name for name in named if not (ROOT / "bench" / f"{name}.py").is_file()) == []
 
 
+def test_tests_that_are_named_exist() -> None:
+    named = {name for page in PAGES for name in re.findall(r"`(tests/[\w/.]+)`", page.read_text(encoding="utf-8"))}
+
+    assert "tests/fuzz" in named
+    assert {name for name in named if not (ROOT / name).exists()} == set()
+
+
 def test_every_command_has_its_line_in_the_index_of_the_docs() -> None:
     page = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
 

@@ -58,11 +58,11 @@ def conflicts(items: Sequence[Item]) -> list[Conflict]:
             pair = (min(first, second), max(first, second))
             if first != second and not _are_linked(current[first], current[second]):
                 reasons.setdefault(pair, reason)
-    ordered = (
-        (sorted((current[number] for number in pair), key=lambda item: (item.updated, item.id)), reason)
-        for pair, reason in sorted(reasons.items())
+    ordered = sorted(reasons.items())
+    pairs = (
+        sorted((current[number] for number in pair), key=lambda item: (item.updated, item.id)) for pair, _ in ordered
     )
-    return [Conflict(older, newer, reason) for (older, newer), reason in ordered]
+    return [Conflict(older, newer, reason) for (older, newer), (_, reason) in zip(pairs, ordered)]
 
 
 def _are_linked(first: Item, second: Item) -> bool:

@@ -68,8 +68,7 @@ def parse(text: str, path: str, now: str) -> Adr | None:
     content = _content(page, fields["status"])
     if heading is None or content is None:
         return None
-    numbered = _TITLE_NUMBER.match(heading.title)
-    title = heading.title[numbered.end() :] if numbered else heading.title
+    title = _TITLE_NUMBER.sub("", heading.title, count=1) if _TITLE_NUMBER.match(heading.title) else heading.title
     values: dict[str, Any] = {
         "title": cut(title, 120),
         "content": {**content, "context": content["context"] or title},
@@ -204,10 +203,12 @@ def _content(page: Page, status: str) -> dict[str, Any] | None:
         "status": status_of(status),
         "context": cut(context, _LONGEST),
         "decision": cut(f"Rejected: {decision}" if is_rejected else decision, _LONGEST),
-        "rationale": _cut(reasons or [cut(context, 300) or "The decision record gives no reason"]),
+        "rationale": reasons or [cut(context, 300) or "The decision record gives no reason"],
         "alternatives": _alternatives(page, decision),
-        "consequences": _cut([line for title in _EFFECTS for line in page.items(page.section(title))]),
+        "consequences": [line for title in _EFFECTS for line in page.items(page.section(title))],
     }
+    for key in ("rationale", "consequences"):
+        content[key] = [cut(line, _LONGEST_LINE) for line in content[key][:_MOST_LINES]]
     return {key: value for key, value in content.items() if value or key == "context"}
 
 
@@ -241,7 +242,3 @@ def _against(page: Page, option: str) -> str:
         if line.lower().startswith(("bad", "con", "negative")):
             return cut(_BECAUSE.split(line, maxsplit=1)[-1], 300)
     return "Not chosen; the decision record says no more"
-
-
-def _cut(lines: list[str]) -> list[str]:
-    return [cut(line, _LONGEST_LINE) for line in lines[:_MOST_LINES]]

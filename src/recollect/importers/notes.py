@@ -34,7 +34,9 @@ def records(text: str, path: str, now: str) -> list[Memory]:
         return [] if _is_index(page) else claude_md.records(text, path, now)
     description = page.first("description")
     body = markdown.flat(" ".join(text for section in page.sections for text in section.prose))
-    statement, reason = _with_reason(body or description)
+    rule, *application = _HOW.split(body or description, maxsplit=1)
+    rule, *reason = (part.strip() for part in _WHY.split(rule, maxsplit=1))
+    statement = " ".join((rule, *application)).strip()
     title = _spaced(_title(page) or name)
     modified = page.first("modified")
     is_past = timestamps.is_instant(modified) and modified <= now
@@ -42,7 +44,7 @@ def records(text: str, path: str, now: str) -> list[Memory]:
         cut(title, 100),
         statement,
         topic=description or title,
-        reason=cut(reason, 600),
+        reason=cut("".join(reason), 600),
         source=f"{path}:1"[-1_000:],
         name=name,
         now=now,
@@ -68,13 +70,6 @@ def markdown_folder(folder: str) -> list[Item]:
     return [item for path, page, changed in _pages(folder) for item in _by_section(path, page, changed)]
 
 
-def _with_reason(text: str) -> tuple[str, str]:
-    """The rule of a note with how to apply it, and why."""
-    rule, *application = _HOW.split(text, maxsplit=1)
-    rule, *reason = _WHY.split(rule, maxsplit=1)
-    return " ".join((rule.strip(), *map(str.strip, application))).strip(), "".join(reason).strip()
-
-
 def _title(page: Page) -> str:
     heading = next((section.title for section in page.sections if section.title), "")
     return page.first("name") or page.first("description") or heading
@@ -96,25 +91,20 @@ def _pages(folder: str) -> Iterator[tuple[str, Page, str]]:
     """The Markdown files below a folder, with the time each was changed."""
     if not os.path.isdir(folder):
         raise BadInput(f"{folder!r} is not a folder", fix="name the folder that holds the Markdown files")
-    count = 0
+    full: list[str] = []
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] != ".")
-        for name in sorted(names):
-            full = os.path.join(here, name)
-            if not name.lower().endswith(".md") or not paths.is_within(folder, full):
-                continue
-            count += 1
-            if count > MOST_FILES:
-                raise BadInput(f"{folder!r} holds more than {MOST_FILES:,} Markdown files", fix="name a folder in it")
-            yield os.path.relpath(full, folder).replace(os.sep, "/"), *_read(full)
-
-
-def _read(full: str) -> tuple[Page, str]:
-    try:
-        text = files.read(full, markdown.LONGEST_TEXT).decode("utf-8-sig", "replace")
-        return markdown.read(text), timestamps.at(os.stat(full).st_mtime)
-    except OSError as error:
-        raise BadInput(f"cannot read {full!r}: {error}", fix="check the file's type and permissions") from error
+        full += [os.path.join(here, name) for name in sorted(names) if name.lower().endswith(".md")]
+        if len(full) > MOST_FILES:
+            raise BadInput(f"{folder!r} holds more than {MOST_FILES:,} Markdown files", fix="name a folder in it")
+    for path in full:
+        if paths.is_within(folder, path):
+            try:
+                text = files.read(path, markdown.LONGEST_TEXT).decode("utf-8-sig", "replace")
+                changed = timestamps.at(os.stat(path).st_mtime)
+            except OSError as error:
+                raise BadInput(f"cannot read {path!r}: {error}", fix="check its type and permissions") from error
+            yield os.path.relpath(path, folder).replace(os.sep, "/"), markdown.read(text), changed
 
 
 def _by_section(path: str, page: Page, changed: str) -> list[Item]:
