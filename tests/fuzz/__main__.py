@@ -34,13 +34,16 @@ def _run(fuzzer: Fuzzer, seed: str, args: argparse.Namespace, only: tuple[str, .
     failed: Counter[str] = Counter()
     number = max(args.case, 0)
     cases = 0
-    while cases == 0 or (args.case < 0 and time.monotonic() < end):
-        chosen, findings = fuzzer.case(seed, number, only)
-        tried.update(chosen)
-        for finding in findings:
-            failed[f"{finding.where}: {finding.what[:60]}"] += 1
-            print(f"{seed}:{number} [{', '.join(chosen)}] {finding.where}: {finding.what}", flush=True)
-        number, cases = number + 1, cases + 1
+    try:
+        while cases == 0 or (args.case < 0 and time.monotonic() < end):
+            chosen, findings = fuzzer.case(seed, number, only)
+            tried.update(chosen)
+            for finding in findings:
+                failed[f"{finding.where}: {finding.what[:60]}"] += 1
+                print(f"{seed}:{number} [{', '.join(chosen)}] {finding.where}: {finding.what}", flush=True)
+            number, cases = number + 1, cases + 1
+    except KeyboardInterrupt:
+        print("interrupted")
     fuzzer.close()
     print(f"\n{cases} cases, {fuzzer.processes} processes, bare interpreter {fuzzer.bare * 1000:.1f} ms")
     print("states: " + ", ".join(f"{name} {count}" for name, count in sorted(tried.items())))

@@ -42,7 +42,8 @@ _COMMANDS = (
     "list; list --json; search sessions; search postgres --json; show sessions-live-in-postgres-not-redis --history;"
     " doctor; doctor --json; digest; digest --json;"
     " inbox; inbox --json; freshness; audit; audit --json; stats; why {asks};"
-    " recall {asks}; config; config --json; index check; import --dry-run; gc --dry-run; try --last 3"
+    " recall {asks}; config; config --json; index check; import --dry-run; gc --dry-run; try --last 3;"
+    " save constraint Quokkas --set rule=none --set impact=bites; index rebuild; init"
 ).split("; ")
 _FAULT = re.compile(
     r"\b(?:Type|Value|Key|Index|Attribute|Recursion|Overflow|Memory|Unicode\w*|Assertion|OS|FileNotFound|IsADirectory|"
