@@ -47,8 +47,8 @@ def measure(folder: Path, size: int) -> dict[str, dict[str, float]]:
     """Median seconds of each command and hook, with an index that is up to date unless it says otherwise."""
     store = folder / "project" / ".claude" / "memory"
     if not store.exists():
-        (folder / "project" / ".git").mkdir(parents=True)
         latency.write_store(store, size)
+    _make_work(folder / "project")
     prepare(folder, store)
     found = {
         "search": _median(folder, lambda turn: _command("search", "brock pom")),
@@ -71,6 +71,18 @@ def prepare(folder: Path, store: Path) -> None:
     _timed(folder, _command("search", "brock"))
     time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
     _timed(folder, _command("search", "brock"))
+
+
+def _make_work(project: Path) -> None:
+    """A repository with a changed file, so that a session's start has something to relate records to."""
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", "-C", str(project)]
+    changed = project / "brock_pom.py"
+    if not changed.exists():
+        (project / ".gitignore").write_text(".claude/\n")
+        changed.write_text("brock = 1\n")
+        for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Add brock"]):
+            subprocess.run([*git, *words], check=True)
+    changed.write_text("pom = fomip\n")
 
 
 def _command(*words: str) -> tuple[list[str], bytes]:
