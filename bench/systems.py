@@ -12,7 +12,7 @@ from bench.stage import Stage, borrowed
 from recollect.recall import for_prompt
 from recollect.recall.for_prompt import Request
 from recollect.record.memory import Memory
-from recollect.search import indexing, query, rank
+from recollect.search import document, query, rank
 from recollect.search.candidates import Filter
 from recollect.settings import load_settings
 
@@ -43,7 +43,7 @@ class Plain:
             f"CREATE VIRTUAL TABLE word USING fts5(id UNINDEXED, title, tags, body, tokenize='{tokenizer}')"
         )
         rows = [
-            (one.id, one.title, " ".join(one.tags), "\n".join((*one.triggers, *indexing.passages(one))))
+            (one.id, one.title, " ".join(one.tags), "\n".join((*one.triggers, *document.passages(one))))
             for one in records
             if not one.superseded_by
         ]

@@ -8,7 +8,7 @@ import pytest
 
 import recollect
 from recollect import coldstart
-from recollect.search import candidates, index, indexing, rank
+from recollect.search import candidates, index, indexing, rank, tables
 from tests.records import sample
 from tests.test_index import put
 
@@ -21,7 +21,7 @@ DAYS = dict(zip(NAMES, ("2026-01-03", "2026-01-01", "2026-01-04", "2026-01-02"))
 def opened():
     """An index of four records of the same words, without links."""
     connection = coldstart.connect(":memory:", isolation_level=None)
-    built = index.Index("/nowhere", connection, has_words=index._prepare(connection), in_memory=True)
+    built = index.Index("/nowhere", connection, has_words=tables.prepare(connection), in_memory=True)
     for n, name in enumerate(NAMES, 1):
         values = (n, f"decisions/{name}.json", name, "decision", f"Queue {name}", "active", DAYS[name])
         connection.execute(

@@ -20,7 +20,7 @@ import recollect
 from recollect import failure_log
 from recollect.errors import AlreadyExists, Invalid, RecollectError, UnsafePath, Unwritable
 from recollect.record import compose, memory, secrets
-from recollect.search import index, indexing
+from recollect.search import document, index
 from recollect.settings import Settings, load_settings
 from recollect.store import index_md
 from recollect.store.store import Broken, Entry, Store
@@ -556,8 +556,8 @@ def test_what_fails_while_one_record_is_indexed_is_logged_and_the_others_are_fou
     project = recollect.open(str(tmp_path))
     for title in ("Jobs are rows", "Mail is sent by cron"):
         project.save("decision", {"title": title, **DECISION_CONTENT})
-    whole = indexing.document
-    monkeypatch.setattr(indexing, "document", lambda record: 1 // 0 if "rows" in record.title else whole(record))
+    whole = document.of
+    monkeypatch.setattr(document, "of", lambda record: 1 // 0 if "rows" in record.title else whole(record))
 
     assert [hit.id for hit in project.search("jobs mail cron rows")] == ["mail-is-sent-by-cron"]
     assert [(what, error[:17]) for _, what, error in failure_log.recent()] == [

@@ -1,6 +1,6 @@
 import os
 
-from recollect.search import index, indexing, rank
+from recollect.search import document, index, rank
 from tests.test_index import put
 from tests.test_search import decision
 
@@ -29,4 +29,4 @@ def test_the_essence_serves_when_the_words_are_in_the_title_only_or_the_file_is_
 
 
 def test_best_of_nothing():
-    assert indexing.best_passage([], frozenset({"x"})) == ""
+    assert document.best_passage([], frozenset({"x"})) == ""

@@ -11,7 +11,7 @@ from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
 from recollect.record import memory
 from recollect.record.memory import Memory
-from recollect.search import indexing
+from recollect.search import document
 
 # A word that thousands of texts share leads to no more than so many, so that work grows with texts and not with pairs.
 MOST_COMPARED = 24
@@ -59,7 +59,7 @@ def of(record: Memory) -> Item:
         record.id,
         record.path,
         record.title,
-        "\n".join(indexing.passages(record._replace(related_files=()))),
+        "\n".join(document.passages(record._replace(related_files=()))),
         category=record.category,
         topic=record.text(category.topic),
         statement=record.text(category.statement) if category.is_rule else "",

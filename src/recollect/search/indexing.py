@@ -1,4 +1,4 @@
-"""What the index holds of a record, and how it gets in and out. Loaded only when a file has changed."""
+"""How records get into the index and out of it. Loaded only when a file has changed."""
 
 from __future__ import annotations
 
@@ -6,33 +6,20 @@ import time
 from collections.abc import Iterable
 
 from recollect import coldstart, failure_log, files
-from recollect.categories import BY_NAME
 from recollect.errors import RecollectError
 from recollect.freshness import anchors
 from recollect.record import summary_line
-from recollect.record.fields import Day, ListOf, Object, Text
 from recollect.record.memory import LARGEST_FILE, Memory
-from recollect.record.schema import content_fields
-from recollect.search import candidates, query, refresh, terms
+from recollect.search import candidates, document, refresh
+from recollect.search.document import Document
 from recollect.search.index import Index
 from recollect.store.store import Store
-
-LONGEST_BODY = 1_500
-"""Terms of a body that are indexed; a longer one says what it is about before that."""
 
 HOOK_CPU = 0.25
 """Seconds of computing that a hook may spend here: some 300 records; a whole hook stays below 60 bare interpreters."""
 
-MOST_PATHS = 40
-_SNIPPET_WORDS = 28
 _MOST_IN_CIRCLES = 1_000
 """Records in circles of supersession that are resolved; nobody has so many but who wants to keep us busy."""
-
-_FIELDS = {
-    category: [field.name for field in content_fields(category) if isinstance(field.kind, (Text, ListOf, Object))]
-    for category in BY_NAME
-}
-"""The fields of a body, in the order in which they matter."""
 
 _COLUMNS = (
     "path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, essence, anchors, facts,"
@@ -44,15 +31,6 @@ _COUNT = (
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
 )
 _TOTAL = "UPDATE total SET records = records + ?, title_terms = title_terms + ?, body_terms = body_terms + ?"
-
-
-class Document(coldstart.NamedTuple):
-    """The four analysed fields of a record, each a stream of terms; triggers are separated by a bar."""
-
-    title: str
-    tags: str
-    triggers: str
-    body: str
 
 
 def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
@@ -125,9 +103,9 @@ class _Changes:
     def add(self, path: str, stamp: tuple[int, int]) -> None:
         try:
             memory, _, content = self._store.read(path)
-            text, spots = document(memory), places(memory)
-            more = (memory.updated_at, _expiry(memory), _is_void(memory), summary_line.of(memory))
-            facts = (*more, anchors.compact(memory), pack_facts(memory))
+            text, spots = document.of(memory), document.places(memory)
+            more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.of(memory))
+            facts = (*more, anchors.compact(memory), document.pack_facts(memory))
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, RecollectError):
@@ -203,99 +181,3 @@ def in_circles(links: Iterable[tuple[str, str]]) -> set[str]:
 
 def _table(status: str) -> str:
     return "word" if status == "active" else "past"
-
-
-def document(memory: Memory) -> Document:
-    """The analysed fields of a record."""
-    return Document(
-        " ".join(terms.stream(memory.title)),
-        " ".join(terms.stream(" ".join(memory.tags))),
-        " | ".join(" ".join(_topic_terms(trigger)) for trigger in memory.triggers),
-        " ".join(terms.stream("\n".join(passages(memory)))[:LONGEST_BODY]),
-    )
-
-
-def _topic_terms(trigger: str) -> list[str]:
-    """The terms of a trigger without the words every question has, so that all the others can be asked for."""
-    words = terms.words(trigger)
-    stop = query.stop_words([word.lower() for word in words])
-    return [term for word in words if word.lower() not in stop for term in terms.of_word(word)] or terms.stream(trigger)
-
-
-def passages(memory: Memory) -> list[str]:
-    """The texts of a record's body, and the files it is about."""
-    return [*(text for field in _FIELDS[memory.category] for text in _texts(memory.content.get(field))),
-            *memory.related_files]  # fmt: skip
-
-
-def _texts(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
-
-
-def _expiry(memory: Memory) -> str:
-    days = [field.name for field in content_fields(memory.category) if isinstance(field.kind, Day)]
-    return next((memory.text(name) for name in days), "")
-
-
-def _is_void(memory: Memory) -> bool:
-    """Whether the record itself says that it no longer holds."""
-    field, values = BY_NAME[memory.category].void
-    return memory.content.get(field) in values
-
-
-def pack_facts(memory: Memory) -> str:
-    """What a session's start weighs, as one text that `index.unpack_facts` reads."""
-    files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
-    # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
-    confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
-    branches = memory.scope.branches[:MOST_PATHS]
-    return coldstart.dumps(
-        [memory.times_updated + 1, confidence, files, branches, BY_NAME[memory.category].state(memory)]
-    )
-
-
-def places(memory: Memory) -> list[tuple[str, str, int]]:
-    """The files a record is about: a path, folder or glob, the file's bare name, and how grave ignoring it is."""
-    category = BY_NAME[memory.category]
-    gravity = category.gravity.get(memory.text(category.grade) if category.grade else "")
-    if gravity is None or category.state(memory) == "closed":
-        return []
-    named = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
-    patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
-    return [(each, "" if _is_glob(each) else each.rpartition("/")[2], gravity) for each in patterns if each]
-
-
-def _is_glob(pattern: str) -> bool:
-    return "*" in pattern or "?" in pattern
-
-
-def snippet(root: str, path: str, asked: frozenset[str], mark: tuple[str, str]) -> str:
-    """The passage of a record with the most different terms asked for, each marked; empty if there is none."""
-    try:
-        memory = Store(root).read(path).memory
-    except RecollectError:
-        return ""
-    best = best_passage(passages(memory), asked)
-    return " ".join(
-        f"{mark[0]}{word}{mark[1]}" if asked.intersection(terms.stream(word)) else word for word in best.split()
-    )
-
-
-def best_passage(texts: Iterable[str], asked: frozenset[str]) -> str:
-    """The stretch of words with the most different terms asked for; empty if none has any."""
-    best, most = "", (0, 0)
-    for text in texts:
-        words = text.split()
-        hits = [asked.intersection(terms.stream(word)) for word in words]
-        for start in range(0, max(1, len(words) - _SNIPPET_WORDS // 2), _SNIPPET_WORDS // 4):
-            inside = hits[start : start + _SNIPPET_WORDS]
-            count = (len(frozenset().union(*inside)), sum(map(len, inside)))
-            if count > most:
-                end = start + _SNIPPET_WORDS
-                more = " …" if end < len(words) else ""
-                most, best = count, ("… " if start else "") + " ".join(words[start:end]) + more
-    return best

@@ -73,10 +73,10 @@ class Match(coldstart.NamedTuple):
 
     def snippet(self, mark: tuple[str, str] = ("**", "**")) -> str:
         """The passage of the record that matches best, the words that were asked for marked."""
-        from recollect.search import indexing
+        from recollect.search import document
 
         asked = frozenset(self.query.terms) if self.query else frozenset()
-        return indexing.snippet(self.root, self.path, asked, mark) or self.essence
+        return document.snippet(self.root, self.path, asked, mark) or self.essence
 
 
 def match(row: Row, root: str, **measured: Any) -> Match:
