@@ -16,7 +16,9 @@ from recollect.freshness.check import Freshness, Verdict
 from recollect.record.memory import Memory
 from recollect.store.store import Entry, Store
 
-PATIENCE = 600.0
+PATIENCE = 60.0
+"""Seconds that git may take in all: a large history needs ten, and a repository can make git wait for ever."""
+
 UNANCHORED = "unanchored"
 _COLOURS = {check.FRESH: "green", check.CHANGED: "yellow", check.MISSING: "red"}
 
