@@ -96,7 +96,7 @@ class _Changes:
 
     def _hash(self, path: str) -> str:
         try:
-            return coldstart.digest(files.read(files.inside(self._index.root, path), LARGEST_FILE + 1))
+            return coldstart.digest(files.read_inside(self._index.root, path, LARGEST_FILE + 1))
         except (OSError, RecollectError):
             return ""
 
