@@ -206,6 +206,29 @@ def test_cleaning_removes_only_what_recollect_made(tmp_path: Path, monkeypatch: 
     assert sum(item.size for item in found) == 5 * len(ours)
 
 
+def test_each_thing_outside_the_stores_is_said_to_be_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    contents = {
+        "0" * 32 + ".sqlite": "a search index",
+        "0" * 32 + ".anchors": "states of files",
+        "python": "the interpreter that hooks run with",
+        "sessions": "what each session was shown, and its user's corrections",
+        "usage/sessions": "whether records shown to a session were used",
+        "usage": "how often each record was shown and used",
+        "offers": "suggestions to save, with the sentences they quote",
+        "judge": "requests to a judge, and its verdicts",
+        "trace.log": "failures",
+        "last-injection.json": "the digest shown last, and why",
+    }
+    for name in ("CACHE", "STATE"):
+        monkeypatch.setenv(f"RECOLLECT_{name}_DIR", str(tmp_path / "shared"))
+    for name in contents:
+        (tmp_path / "shared" / name).mkdir(parents=True, exist_ok=True)
+
+    listed = {os.path.relpath(item.path, tmp_path / "shared"): item.what for item in machine.leftovers()}
+
+    assert listed == contents
+
+
 def test_cleaning_does_not_follow_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RECOLLECT_STATE_DIR", str(tmp_path / "state"))
     (tmp_path / "precious").mkdir()
