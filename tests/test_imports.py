@@ -283,6 +283,15 @@ def decision(number, title, status="Accepted", folder="docs/adr"):
     return found
 
 
+@pytest.mark.parametrize(("length", "is_replaced"), [(1_900, True), (2_100, False)])
+def test_a_status_is_read_as_far_as_one_reaches(length, is_replaced):
+    status = "Accepted. " + "x " * (length // 2) + "Superseded by ADR-2"
+
+    old, _ = adr.linked([decision(1, "Use tabs", status), decision(2, "Use spaces")])
+
+    assert old.superseded_by == ("use-spaces" if is_replaced else "")
+
+
 def test_successors_are_linked_both_ways():
     old, new = adr.linked([decision(1, "Use tabs", "Superseded by ADR-2"), decision(2, "Use spaces")])
 
