@@ -298,6 +298,13 @@ class TestForeign:
         ]
         assert "# not a heading" in found[0].raw["text"]
 
+    def test_what_was_read_is_there_line_by_line(self, tmp_path: Path) -> None:
+        (tmp_path / "a.md").write_text("# A\n\nFirst.\n\n## B\n\nSecond.\n\n## C\n\nThird.\n")
+
+        (found,) = notes.claude_memory(str(tmp_path))
+
+        assert [line for line in found.raw["text"].split("\n") if line] == ["First.", "Second.", "Third."]
+
     def test_links_out_of_the_folder_are_not_followed(self, tmp_path: Path) -> None:
         (tmp_path / "secret.md").write_text("outside\n")
         (tmp_path / "notes").mkdir()

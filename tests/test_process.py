@@ -102,3 +102,31 @@ def _is_gone(pid: int) -> bool:
             return True
         time.sleep(0.001)
     return False
+
+
+class TestElsewhere:
+    """Where there is no `posix_spawn`, as on Windows; a program that hangs is not tried: `taskkill` is Windows' own."""
+
+    @pytest.fixture(autouse=True)
+    def _without_spawn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delattr(os, "posix_spawn")
+
+    def test_outputs_and_exit_codes_come_back_in_order(self, tmp_path: Path) -> None:
+        good, bad = script(tmp_path, "echo one; echo no >&2", "good"), script(tmp_path, "echo two; exit 3", "bad")
+
+        assert run(good, bad) == [process.Outcome(0, b"one\n"), process.Outcome(3, b"two\n", "exit code 3")]
+
+    def test_no_more_is_taken_than_wanted(self, tmp_path: Path) -> None:
+        command = (script(tmp_path, "echo 123456789"),)
+
+        (outcome,) = process.run_all([command], dict(os.environ), time.monotonic() + 120, most=4)
+
+        assert outcome == process.Outcome(0, b"1234")
+
+    def test_what_cannot_be_started_and_what_comes_too_late(self, tmp_path: Path) -> None:
+        (missing,) = run(str(tmp_path / "nowhere"))
+        (late,) = run(script(tmp_path, "echo one"), seconds=-1)
+
+        assert (missing.status, missing.output) == (None, b"")
+        assert missing.reason.startswith("could not be started: ")
+        assert late == process.Outcome(None, b"", "no time was left for it")

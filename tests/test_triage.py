@@ -288,6 +288,10 @@ def test_no_single_cue_is_enough():
         ("| a | b |\nafter", ["after"]),
         ('they wrote: "We decided to go. Never again do we stay, says Ana." what now?', ["they wrote:", "what now?"]),
         ('call it "job" and see. done', ['call it "job" and see.', "done"]),
+        (
+            'so:\n"we always go on with the release of the day" they say',
+            ["so:", '"we always go on with the release of the day" they say'],
+        ),
         ("", []),
     ],
 )

@@ -57,6 +57,26 @@ def test_nothing_happens_where_there_is_no_store(tmp_path):
     assert failure_log.recent() == []
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"prompt": "where do we keep user sessions, postgres or redis? #nomem"},
+        {"prompt": "/memory:search user sessions in postgres or redis"},
+        {"prompt": "<task-notification>user sessions, postgres or redis</task-notification>"},
+        {"prompt": "where do we keep user sessions, postgres or redis?", "source": "system"},
+        {"prompt": "where do we keep user sessions, postgres or redis?", "agent_id": "a"},
+        {"prompt": " \n"},
+    ],
+)
+def test_who_wants_no_memories_is_answered_with_nothing_at_all(project, fields):
+    event = {"session_id": "s", "cwd": project.root}
+
+    assert run_hook("user_prompt_submit", {**event, **fields}).stdout == b""
+    assert run_hook(
+        "user_prompt_submit", {**event, "prompt": "where do we keep user sessions, postgres or redis?"}
+    ).stdout
+
+
 def test_one_variable_turns_everything_off(project):
     event = {"session_id": "s", "cwd": project.root, "prompt": "where do we keep user sessions, postgres or redis?"}
 
