@@ -1,1 +1,1 @@
-"""What an agent is told, when, and what it is kept from."""
+"""What an agent is shown: for a prompt, for a file, after a failed command."""

@@ -87,21 +87,28 @@ def decide(
     bar = threshold(settings, is_first=request.is_first)
     candidates = stores.find(request.prompt, settings, request.borrowed)
     off = "" if even_if_off else turned_off(settings)
-    if off:
-        dropped = tuple(candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in candidates)
-        return Decision("", request.is_first, bar, request.borrowed, dropped)
-    candidates = _filtered(candidates, request, bar, judge)
     text = ""
-    if any(not candidate.outcome for candidate in candidates):
-        with open_ledger() as session:
-            candidates = _checked(candidates, session, bar)
-            text, candidates = _rendered(candidates, settings, is_first=request.is_first)
-            for candidate in candidates:
-                if candidate.outcome == SHOWN:
-                    session.add_shown(candidate.record, candidate.stamp)
+    if off:
+        candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in candidates]
     else:
-        text = hint(request.prompt)
+        candidates = _filtered(candidates, request, bar, judge)
+        if any(not candidate.outcome for candidate in candidates):
+            text, candidates = _shown(candidates, request, settings, bar, open_ledger)
+        else:
+            text = hint(request.prompt)
     return Decision(text, request.is_first, bar, request.borrowed, tuple(candidates))
+
+
+def _shown(
+    candidates: list[Candidate], request: Request, settings: Settings, bar: float, open_ledger: Callable[[], Ledger]
+) -> tuple[str, list[Candidate]]:
+    """The block, and all candidates with their outcome; the ledger is locked from the first look to the last note."""
+    with open_ledger() as session:
+        text, decided = _rendered(_checked(candidates, session, bar), settings, is_first=request.is_first)
+        for candidate in decided:
+            if candidate.outcome == SHOWN:
+                session.add_shown(candidate.record, candidate.stamp)
+    return text, decided
 
 
 def _filtered(candidates: list[Candidate], request: Request, bar: float, judge: Judge | None) -> list[Candidate]:
