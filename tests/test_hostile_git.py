@@ -675,6 +675,16 @@ class TestComparing:
 
         assert work_tree.changed_paths(listing, str(project.root), time.monotonic() - 1) == ([], False)
 
+    @pytest.mark.parametrize(("bytes_left", "expected"), [(25, (["b.py"], True)), (24, ([], False))])
+    def test_what_there_was_no_room_to_hash_is_reported(
+        self, project: GitProject, monkeypatch: pytest.MonkeyPatch, bytes_left: int, expected: tuple[list[str], bool]
+    ) -> None:
+        project.write("b.py", "x.py\n" * 5)
+        listing = project.git("ls-files", "--stage", "--debug", "-z").encode() + b"\n"
+        monkeypatch.setattr(work_tree, "MOST_HASHED", bytes_left)
+
+        assert work_tree.changed_paths(listing, str(project.root), time.monotonic() + 60) == expected
+
     def test_a_listing_of_another_format_is_compared_by_content(self, project: GitProject) -> None:
         project.write("b.py", "changed\n")
         listing = project.git("ls-files", "--stage", "-z").encode()

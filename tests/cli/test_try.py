@@ -101,6 +101,8 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recolle
         "docs/adr/0001-rabbitmq.md (1), docs/adr/0002-nats.md (1), CLAUDE.md (3):"
     )
     assert "2026-03-01 10:00  how many calls a minute does the harbour API allow?\n  shown 1, " in outcome.out
+    shown = [line for line in outcome.out.splitlines() if line.startswith("  shown ")]
+    assert [line.partition("tokens")[2] for line in shown] == [" (first)", ""]
     assert "constraint: The harbour API allows at most 60 calls a minute." in outcome.out
     assert "      CLAUDE.md:5\n" in outcome.out
     assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  nothing\n" in outcome.out
