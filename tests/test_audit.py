@@ -299,7 +299,7 @@ class TestForeign:
         assert "# not a heading" in found[0].raw["text"]
 
     def test_what_was_read_is_there_line_by_line(self, tmp_path: Path) -> None:
-        (tmp_path / "a.md").write_text("# A\n\nFirst.\n\n## B\n\nSecond.\n\n## C\n\nThird.\n")
+        (tmp_path / "a.md").write_text("# A\nFirst.\n## B\nSecond.\n## C\nThird.\n")
 
         (found,) = notes.claude_memory(str(tmp_path))
 
