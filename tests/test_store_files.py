@@ -76,7 +76,23 @@ def test_reading_the_store_and_everything_else_stays_free(command):
     assert not forbids("Bash", command=command)
 
 
-@pytest.mark.parametrize("opening", ["<<EOF", "<< EOF", "<<'EOF'", '<<"EOF"', "<<-EOF", "<<- 'EOF'", "<<EOF | sort"])
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "<<EOF",
+        "<< EOF",
+        "<<'EOF'",
+        '<<"EOF"',
+        "<<-EOF",
+        "<<- 'EOF'",
+        "<<EOF | sort",
+        "<<EOF|sort",
+        "<<'EOF' | sort",
+        "<<EOF>x",
+        "<<\\EOF",
+        "<<EOF; ls",
+    ],
+)
 def test_a_here_document_is_read_and_not_run_and_ends_at_its_line(opening):
     document = f"cat {opening}\nrm .claude/memory/index.md\necho x > .claude/memory/a.json\n\tEOF"
 
@@ -86,14 +102,17 @@ def test_a_here_document_is_read_and_not_run_and_ends_at_its_line(opening):
     assert not forbids("Bash", command=f"{document}\ncat .claude/memory/index.md")
 
 
-@pytest.mark.parametrize("line", ["cat <<< 'EOF'", "cat <<<EOF", "cat <<", "cat <<-", "cat << -"])
+@pytest.mark.parametrize(
+    "line",
+    ["cat <<< 'EOF'", "cat <<<EOF", "cat <<", "cat <<-", "cat << -", "echo 'a << b'", "echo $((1<<3))", "cat << ;"],
+)
 def test_what_opens_no_here_document_hides_nothing(line):
     assert forbids("Bash", command=f"{line}\nrm .claude/memory/index.md\nEOF")
     assert not forbids("Bash", command=f"{line}\ncat .claude/memory/index.md\nEOF")
 
 
 def test_two_here_documents_in_a_row_each_end_for_themselves():
-    free = "cat <<A\nrm .claude/memory/x\nA\ncat <<B\nA\nrm .claude/memory/x\nB"
+    free = "cat <<A\nrm .claude/memory/x\nA\ncat <<'B C'\nA\nrm .claude/memory/x\nB C"
 
     assert not forbids("Bash", command=free)
     assert forbids("Bash", command=f"{free}\nrm .claude/memory/x")

@@ -163,16 +163,30 @@ def _closing(command: str, at: int) -> int:
 
 def _without_documents(command: str) -> str:
     """A command without its here-documents: they are what a program reads, not what the shell runs."""
+    every = command.split("\n")
+    last = {line.strip(): number for number, line in enumerate(every)}
     lines, end = [], ""
-    for line in command.split("\n"):
+    for number, line in enumerate(every):
         if end:
             end = "" if line.strip() == end else end
             continue
         lines.append(line)
-        _, opened, rest = line.partition("<<")
-        if opened and not rest.startswith("<"):
-            end = rest.lstrip("- ").split()[0].strip("'\";|&)") if rest.strip("- ") else ""
+        # A `<<` in a quotation or in arithmetic opens nothing: no later line ends it.
+        delimiter = _delimiter(line)
+        end = delimiter if last.get(delimiter, -1) > number else ""
     return "\n".join(lines)
+
+
+def _delimiter(line: str) -> str:
+    """The line that would end the here-document which a line opens; empty if it opens none."""
+    rest = line.partition("<<")[2]
+    if rest.startswith("<"):
+        return ""
+    rest = rest.lstrip("- ")
+    if rest[:1] in ("'", '"'):
+        return rest[1:].partition(rest[0])[0]
+    plain = "".join(" " if char in ";|&)<>" else char for char in rest.replace("\\", ""))
+    return plain.split()[0] if plain.split() else ""
 
 
 def _part_writes(words: list[str], ground: _Ground, runs_code: bool, has_document: bool) -> bool:
