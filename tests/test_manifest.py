@@ -47,3 +47,10 @@ def test_nothing_is_needed_at_run_time_but_python():
 
     assert re.search(r"^dependencies = \[\]$", project, re.MULTILINE)
     assert 'requires-python = ">=3.9"' in project
+
+
+def test_the_tests_that_nox_runs_on_other_pythons_are_there():
+    noxfile = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    core = "".join(re.findall(r'"(.*)"', noxfile.split("CORE = (")[1].split(")")[0])).split()
+
+    assert [name for name in core if not (ROOT / "tests" / f"test_{name}.py").is_file()] == []
