@@ -63,6 +63,9 @@ def project_store(project_dir: str) -> str:
 def is_within(root: str, path: str) -> bool:
     """Whether a path, links followed, lies in a directory; one that no file can have lies in none."""
     try:
+        # Python 3.9 resolves a path that it could not open: it is refused here, as later versions do.
+        if b"\0" in os.fsencode(path):
+            return False
         root, path = os.path.normcase(os.path.realpath(root)), os.path.normcase(os.path.realpath(path))
     except ValueError:
         return False
