@@ -12,7 +12,8 @@ from recollect.capture.inbox import BrokenDraft, Draft, Inbox
 from recollect.errors import AlreadyExists, BadRecord, NotFound
 from recollect.record import compose
 from recollect.search import index, rank
-from recollect.store.store import Store, record_files
+from recollect.store import record_files
+from recollect.store.store import Store
 
 CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rationale": ["failovers"]}
 
@@ -48,7 +49,7 @@ def test_a_draft_is_plain_json_that_people_can_read(tmp_path):
 def test_nothing_that_retrieves_sees_a_draft(tmp_path):
     Inbox(str(tmp_path)).put(draft())
 
-    assert list(record_files(str(tmp_path))) == []
+    assert list(record_files.every(str(tmp_path))) == []
     assert list(Store(str(tmp_path)).scan()) == []
     assert rank.find(index.open(str(tmp_path)), "where do sessions live in postgres", limit=5) == []
 

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.errors import AlreadyExists, Ambiguous, BadRecord, Changed, Invalid, NotFound, UnsafePath, Unwritable
 from recollect.record import memory
-from recollect.store import index_md
-from recollect.store.store import Broken, Entry, Store, names_in, record_files
+from recollect.store import index_md, record_files
+from recollect.store.store import Broken, Entry, Store
 from tests.records import sample
 
 
@@ -125,7 +125,7 @@ def test_reading_what_cannot_be_read(store, path, error):
 
 def test_an_empty_or_missing_store_holds_nothing(store):
     assert (list(store.scan()), store.exists, store.has("x"), index_md.read(store.root)) == ([], False, False, "")
-    assert list(record_files(store.root)) == names_in(store.root, "decisions") == []
+    assert list(record_files.every(store.root)) == record_files.names_in(store.root, "decisions") == []
     store.recover()
     assert not store.exists
 

@@ -8,6 +8,7 @@ RecollectError
 ├── NearDuplicate  NEAR_DUPLICATE      a record says nearly the same already
 ├── Reverses       REVERSES_RECORD     a record in force says the opposite
 ├── Changed        CHANGED_SINCE_READ  somebody wrote the record since it was read
+├── CannotUndo     CANNOT_UNDO         a change cannot be taken back without losing a later one
 ├── Invalid        INVALID_RECORD      what was given is not a valid record
 ├── BadRecord      BAD_RECORD          a file in the store cannot be read as a record
 ├── SecretFound    SECRET_FOUND        a field carries a credential
@@ -63,6 +64,10 @@ class Reverses(RecollectError):
 
 class Changed(RecollectError):
     code = "CHANGED_SINCE_READ"
+
+
+class CannotUndo(RecollectError):
+    code = "CANNOT_UNDO"
 
 
 class Invalid(RecollectError):

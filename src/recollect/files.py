@@ -35,6 +35,14 @@ def open_regular(path: str, flags: int, mode: int = 0o600) -> int:
     raise OSError("not a regular file")
 
 
+def is_file(path: str) -> bool:
+    """Whether there is a file of this name; a name that no file can have is none."""
+    try:
+        return os.path.isfile(path)
+    except ValueError:
+        return False
+
+
 def read(path: str, most: int) -> bytes:
     """The first `most` bytes of a regular file; OSError for anything else."""
     handle = open_regular(path, os.O_RDONLY)

@@ -26,6 +26,8 @@ LIFETIMES = {
     "usage/sessions": 30,
     "usage": 365,
     "offers": 180,
+    "history": 365,
+    "imports": 3_650,
     "judge": 30,
     "trace.log": 90,
     "last-injection.json": 30,

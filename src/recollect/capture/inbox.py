@@ -6,7 +6,6 @@ when it ends, a summary of the session is drafted here from its transcript.
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import islice
 from typing import Any, Union
@@ -18,6 +17,8 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import AlreadyExists, BadRecord, NotFound, RecollectError
 from recollect.git import git_files
 from recollect.record import compose, memory, naming
+from recollect.record import draft as drafts
+from recollect.record.draft import Draft
 from recollect.record.fields import shorten
 from recollect.record.memory import Memory
 from recollect.session import transcript
@@ -26,7 +27,6 @@ from recollect.settings import Settings
 from recollect.text import cut
 
 _SUMMARY_PREFIX = "session-"
-_TEXTS = ("made_at", "session", "offer", "updates", "supersedes")
 _MOST_READ = 100
 """Drafts that a hook reads: what a session has drafted is among the newest."""
 
@@ -36,28 +36,6 @@ _MOST_NAMED = 12
 
 _MOST_LISTED = 5
 """Failed commands and next actions that it lists."""
-
-
-class Draft(NamedTuple):
-    """A record that waits for review, and what it rests on."""
-
-    name: str
-    record: Memory
-    made_at: str = ""
-    session: str = ""
-    offer: str = ""
-    """The id of the suggestion it answers, under the name it has in the file."""
-
-    evidence: tuple[str, ...] = ()
-    updates: str = ""
-    """The record it would change, if it is no new one."""
-
-    supersedes: str = ""
-    """The record it would replace."""
-
-    @property
-    def is_machine_made(self) -> bool:
-        return self.record.origin == "tool"
 
 
 class BrokenDraft(NamedTuple):
@@ -76,14 +54,19 @@ class Inbox:
 
     def put(self, draft: Draft, *, replacing: bool = False) -> Draft:
         """Write a draft; one of the same name is replaced only by another of the same session, or knowingly."""
-        if not replacing and self._is_taken(draft):
+        if not replacing:
+            self.refuse_taken(draft)
+        git_files.ensure(self.root)
+        files.write(self.path(draft.name), drafts.render(draft))
+        return draft
+
+    def refuse_taken(self, draft: Draft) -> None:
+        """AlreadyExists if another session's draft has that name."""
+        if self._is_taken(draft):
             raise AlreadyExists(
                 f"there is a draft {draft.name!r} in the inbox already",
                 fix=f"recollect review --accept {draft.name}, or --reject {draft.name}, then save again",
             )
-        git_files.ensure(self.root)
-        files.write(self.path(draft.name), _render(draft))
-        return draft
 
     def _is_taken(self, draft: Draft) -> bool:
         try:
@@ -100,7 +83,7 @@ class Inbox:
             raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox lists them") from None
         except OSError as error:
             raise BadRecord(f"inbox/{name}: {error}", fix="check the file's type and permissions") from error
-        return _parse(name, data)
+        return drafts.parse(name, data)
 
     def find(self, name: str) -> Union[Draft, BrokenDraft]:
         """A draft by its name, readable or not; NotFound if there is none."""
@@ -117,8 +100,8 @@ class Inbox:
 
     def scan(self) -> list[Union[Draft, BrokenDraft]]:
         """Every file of the inbox, oldest draft first, read or found broken."""
-        drafts = [self._read(name) for name in self.names()]
-        return sorted(drafts, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
+        waiting = [self._read(name) for name in self.names()]
+        return sorted(waiting, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
 
     def drafts(self) -> list[Draft]:
         return [draft for draft in self.scan() if isinstance(draft, Draft)]
@@ -163,26 +146,6 @@ def _without_ending(name: str) -> str:
 def draft_of(record: Memory, **about: Any) -> Draft:
     """A draft of a record, named after it."""
     return Draft(record.id, record, made_at=timestamps.now(), **about)
-
-
-def _render(draft: Draft) -> bytes:
-    about: dict[str, Any] = {key: getattr(draft, key) for key in _TEXTS}
-    about["evidence"] = list(draft.evidence)
-    body = {"draft": {key: value for key, value in about.items() if value}, "record": memory.to_json(draft.record)}
-    return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
-
-
-def _parse(name: str, data: bytes) -> Draft:
-    where = f"{paths.INBOX}/{name}.json"
-    raw = memory.decode(data, where)
-    about = raw.get("draft", {}) if isinstance(raw, dict) else None
-    if not isinstance(about, dict) or not isinstance(raw.get("record"), dict):
-        raise BadRecord(f"{where}: is not a draft", fix=f"correct it by hand, or recollect review --reject {name}")
-    record = memory.parse(json.dumps(raw["record"]).encode("utf-8"), where)
-    evidence = about.get("evidence")
-    texts = {key: about[key] for key in _TEXTS if isinstance(about.get(key), str)}
-    quotes = tuple(line for line in evidence if isinstance(line, str)) if isinstance(evidence, list) else ()
-    return Draft(name, record, evidence=quotes, **texts)
 
 
 def draft_summary(

@@ -12,12 +12,13 @@ from typing import Any, Union
 from recollect.audit import audit_item, contradictions
 from recollect.audit.audit_item import likeness
 from recollect.capture import suggestions, triage
-from recollect.capture.inbox import BrokenDraft, Draft, Inbox
+from recollect.capture.inbox import BrokenDraft
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
 from recollect.errors import NearDuplicate, RecollectError, Reverses
 from recollect.git import git_files
 from recollect.record import compose, memory, summary_line
+from recollect.record.draft import Draft
 from recollect.record.fields import shorten
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.search import gate, index, query, rank, terms
@@ -184,11 +185,19 @@ def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
     return after
 
 
-def reject(box: Inbox, draft: Union[Draft, BrokenDraft], *, project: str) -> None:
+def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> None:
+    """Put drafts into the inbox as one change, over those of the same name."""
+    was_there = writer.store.exists
+    writer.draft(drafts, action)
+    if writer.store.exists and not was_there:
+        git_files.ensure(writer.store.root)
+
+
+def reject(writer: Writer, draft: Union[Draft, BrokenDraft], *, project: str) -> None:
     """Throw a draft away and remember its evidence, so that it is not suggested again."""
     if isinstance(draft, Draft):
         _log(draft, project, "rejected")
-    box.drop(draft.name)
+    writer.reject([draft.name])
 
 
 def _log(draft: Draft, project: str, state: str) -> None:

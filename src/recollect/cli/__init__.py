@@ -43,6 +43,8 @@ COMMANDS: dict[str, Command] = {
     "archive": Command("status", "Put a record away for good, without deleting it."),
     "unarchive": Command("status", "Bring an archived record back."),
     "supersede": Command("status", "Replace a record by another."),
+    "log": Command("log", "List what was changed in a store on this machine: when, what, by whom."),
+    "undo": Command("log", "Take the last change to a store back, an import or a review included."),
     "freshness": Command("freshness", "Show which records are about files that have changed since."),
     "reanchor": Command("freshness", "Confirm that records hold for their files as they are now."),
     "audit": Command(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.capture import review
-from recollect.capture.inbox import BrokenDraft, Draft, Inbox
+from recollect.capture.inbox import BrokenDraft, Inbox
 from recollect.cli import arguments
 from recollect.cli.edit import let_edit, read_edited
 from recollect.cli.output import Answer, Screen, clean, say, table
@@ -20,6 +20,7 @@ from recollect.cli.show import page
 from recollect.errors import BadInput, RecollectError
 from recollect.project import Project
 from recollect.record import compose, memory
+from recollect.record.draft import Draft
 from recollect.record.memory import Memory
 from recollect.store.store import Entry
 from recollect.store.writer import Writer
@@ -101,7 +102,7 @@ class Desk:
         """Carry one decision out that was made on the command line."""
         draft = self.box.find(name)
         if verb == "reject":
-            review.reject(self.box, draft, project=self.project)
+            review.reject(self.writer, draft, project=self.project)
             return _answer("rejected", name)
         if isinstance(draft, BrokenDraft):
             raise draft.error
@@ -152,7 +153,7 @@ class Desk:
         if verb in ("quit", "skip"):
             return ("quit" if verb == "quit" else "skipped"), draft
         if verb == "reject":
-            review.reject(self.box, draft, project=self.project)
+            review.reject(self.writer, draft, project=self.project)
             return "rejected", draft
         if isinstance(draft, BrokenDraft):
             raise BadInput("an unreadable draft can only be rejected or skipped", fix="answer r or s")
@@ -197,7 +198,8 @@ class Desk:
             let_edit(copy)
             raw = read_edited(copy)
         edited = draft._replace(record=compose.checked(raw))
-        return self.box.put(edited, replacing=True)
+        review.put(self.writer, [edited], "edit draft")
+        return edited
 
     def _show(self, draft: Draft) -> None:
         entry = Entry(draft.record, f"inbox/{draft.name}.json", "")

@@ -89,8 +89,8 @@ def _draft(
     origin = {"session": made.session, "offer": made.key, "evidence": made.evidence} if made else {}
     draft = inbox.draft_of(record, updates=args.update, supersedes=args.supersedes, **origin)
     box = Inbox(writer.store.root)
-    if not args.dry_run:
-        box.put(draft)
+    box.refuse_taken(draft)
+    review.put(writer, [draft])
     file = f"{box.folder}/{draft.name}.json"
     data = {
         "draft": draft.name,

@@ -9,7 +9,8 @@ from recollect import timestamps
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput, RecollectError
-from recollect.store.store import Store, record_files
+from recollect.store import record_files
+from recollect.store.store import Store
 from recollect.usage.counts import Counts, Suggestion, interval, per_record, per_week, suggestions
 from recollect.usage.usage_log import EVENTS
 
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> Answer:
         counts = {only: counts.get(only, Counts())}
     weeks = per_week(store.root, WEEKS, only, since)
     advice = [each for each in suggestions(store.root) if each.path == (only or each.path)]
-    in_store = sum(1 for _ in record_files(store.root))
+    in_store = sum(1 for _ in record_files.every(store.root))
     data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
     return Answer(data, lambda screen: _text(screen, data, advice, args.limit, only))
 

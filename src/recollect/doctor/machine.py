@@ -40,6 +40,8 @@ STATE = {
     "usage/sessions": "whether records shown to a session were used",
     "usage": "how often each record was shown and used",
     "offers": "suggestions to save, with the sentences they quote",
+    "history": "what was changed in each store, and what its files held before",
+    "imports": "which documents were imported, as fingerprints",
     "judge": "requests to a judge, and its verdicts",
     "trace.log": "failures",
     "last-injection.json": "the digest shown last, and why",

@@ -97,7 +97,7 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     if old.id == new.id:
         raise BadInput(f"{old.id} cannot supersede itself", fix="name the old record first and the new one second")
     if new.record_status != "active":
-        raise WrongState(f"{new.id} is {new.record_status} and cannot replace {old.id}", fix=_way_back(new))
+        raise WrongState(f"{new.id} is {new.record_status} and cannot replace {old.id}", fix=way_back(new))
     if old.superseded_by and old.superseded_by != new.id:
         raise WrongState(
             f"{old.id} is superseded by {old.superseded_by} already",
@@ -137,13 +137,14 @@ def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
     if record.record_status not in statuses:
         raise WrongState(
             f"{record.id} is {record.record_status}; only {' or '.join(statuses)} records can be {verb}d",
-            fix=_way_back(record),
+            fix=way_back(record),
         )
 
 
-def _way_back(record: Memory) -> str:
+def way_back(record: Memory, otherwise: str = "") -> str:
+    """The command that brings a record back into use; what else to do with one that is in use."""
     ways = {"retired": f"recollect restore {record.id}", "archived": f"recollect unarchive {record.id}"}
-    return ways.get(record.record_status, f"recollect show {record.id}")
+    return ways.get(record.record_status, otherwise or f"recollect show {record.id}")
 
 
 def _other_command(field: str) -> str:

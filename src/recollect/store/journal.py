@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Union
 
 from recollect import coldstart, files, paths
 from recollect.errors import RecollectError, Unwritable
-from recollect.record import memory, schema
+from recollect.record import draft, memory, schema
+from recollect.store import history
+from recollect.store.history import FileChange
 
 _NAME = ".journal"
 _LARGEST = 1 << 30
@@ -27,30 +29,44 @@ def is_open(root: str) -> bool:
     return os.path.lexists(_file(root))
 
 
-def begin(root: str, changes: Changes) -> None:
-    """Write down what will change, and change it; where the first change fails, nothing has happened."""
-    steps = {path: [_state(root, path), text] for path, text in changes.items()}
+def begin(root: str, changes: Changes, action: str, undoes: str = "") -> str:
+    """Write down what will change, and change it; where the first change fails, nothing has happened.
+
+    The id that the change has in the history.
+    """
+    steps = {path: [state(root, path), new] for path, new in changes.items()}
+    change_id = history.begin(root, action, tuple(_logged(root, changes)), undoes)
     files.write(_file(root), json.dumps(steps).encode("utf-8"))
     done = 0
     try:
-        for path, text in changes.items():
-            _make(os.path.join(root, path), text)
+        for path, new in changes.items():
+            _make(os.path.join(root, path), new)
             done += 1
     except Unwritable as error:
         if not done:
             end(root)
             raise
         raise Unwritable(error.message, fix=f"{error.fix}; the next command will finish the change") from error
+    return change_id
 
 
-def end(root: str) -> None:
+def end(root: str, change_id: str = "") -> None:
     files.remove(_file(root))
+    if change_id:
+        history.end(root, change_id)
+
+
+def _logged(root: str, changes: Changes) -> Iterator[FileChange]:
+    for path, new in changes.items():
+        before = text(root, path)
+        title = history.title_in(new) or history.title_in(before)
+        yield FileChange(path, before, fingerprint(new), title)
 
 
 def finish(root: str) -> None:
     """Do what is left of a change that was begun."""
     for path, step in _steps(root).items():
-        if _is_ours(root, path, step) and _state(root, path) == step[0]:
+        if _is_ours(root, path, step) and state(root, path) == step[0]:
             _make(os.path.join(root, path), step[1])
 
 
@@ -72,23 +88,43 @@ def _is_ours(root: str, path: str, step: object) -> bool:
     folder, _, name = path.partition("/")
     if "/" in name or not name.endswith(".json") or name[0] == "." or not isinstance(step, list) or len(step) != 2:
         return False
-    # A draft only ever goes: it becomes a record, or part of one.
-    is_draft = folder == paths.INBOX and step[1] is None
+    is_draft = folder == paths.INBOX
     if (folder not in schema.FOLDERS.values() and not is_draft) or os.path.isdir(os.path.join(root, path)):
         return False
     try:
         files.inside(root, path)
-        return step[1] is None or memory.parse(step[1].encode("utf-8"), path).path == path
+        return step[1] is None or _is_at_home(step[1].encode("utf-8"), path, is_draft)
     except (AttributeError, UnicodeEncodeError, RecollectError):
         return False
 
 
-def _state(root: str, path: str) -> str:
+def _is_at_home(data: bytes, path: str, is_draft: bool) -> bool:
+    """Whether a text is a draft, or a record that belongs at this path."""
+    return bool(draft.parse(path, data)) if is_draft else memory.parse(data, path).path == path
+
+
+def fingerprint(text: str | None) -> str:
+    """The fingerprint of a file that holds a text; empty for no file."""
+    return "" if text is None else coldstart.digest(text.encode("utf-8"))
+
+
+def state(root: str, path: str) -> str:
     """A fingerprint of what a file holds now; empty if there is none."""
+    data = _read(root, path)
+    return "" if data is None else coldstart.digest(data)
+
+
+def text(root: str, path: str) -> str | None:
+    """What a file holds now; None if there is none."""
+    data = _read(root, path)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _read(root: str, path: str) -> bytes | None:
     try:
-        return coldstart.digest(files.read_inside(root, path, memory.LARGEST_FILE + 1))
+        return files.read_inside(root, path, memory.LARGEST_FILE + 1)
     except FileNotFoundError:
-        return ""
+        return None
     except OSError as error:
         raise Unwritable(
             f"cannot read {os.path.join(root, path)}: {error}", fix="check what it is, and its permissions"

@@ -22,10 +22,12 @@ from recollect.errors import (
     RecollectError,
     Unwritable,
 )
+from recollect.record import draft as drafts
 from recollect.record import memory, schema
+from recollect.record.draft import Draft
 from recollect.record.fields import shorten
 from recollect.record.memory import Memory
-from recollect.store import index_md, journal
+from recollect.store import index_md, journal, record_files
 
 _LOCK = ".lock"
 
@@ -43,34 +45,6 @@ class Broken(NamedTuple):
 
     path: str
     error: RecollectError
-
-
-def record_files(root: str) -> Iterator[str]:
-    """Relative paths of the files that may be records, folder by folder."""
-    for folder in schema.FOLDERS.values():
-        for name in names_in(root, folder):
-            yield f"{folder}/{name}"
-
-
-def names_in(root: str, folder: str) -> list[str]:
-    """Names of the record files in one folder; a folder that cannot be read or leads out of the store holds none."""
-    try:
-        return _names(root, folder)
-    except RecollectError:
-        return []
-
-
-def _names(root: str, folder: str) -> list[str]:
-    full = os.path.join(root, folder)
-    try:
-        if os.path.islink(full):
-            files.inside(root, folder)
-        return sorted(name for name in os.listdir(full) if name.endswith(".json") and name[0] != ".")
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise BadRecord(f"{folder}: {reason}", fix=f"check the type and the permissions of {full}") from error
 
 
 class Store:
@@ -101,8 +75,9 @@ class Store:
         except FileNotFoundError:
             raise NotFound(f"no record at {shown}", fix="recollect list") from None
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise BadRecord(f"{shown}: {reason}", fix="check the file's type and permissions") from error
+            raise BadRecord(
+                f"{shown}: {error.strerror or error}", fix="check the file's type and permissions"
+            ) from error
         record = memory.parse(data, shown)
         if record.path != path:
             raise BadRecord(
@@ -115,7 +90,7 @@ class Store:
         """Every record file, of one category if it is named, read, or broken and why."""
         for folder in [schema.FOLDERS[category]] if category else schema.FOLDERS.values():
             try:
-                names = _names(self.root, folder)
+                names = record_files.names(self.root, folder)
             except RecollectError as error:
                 yield Broken(folder, error)
                 continue
@@ -153,7 +128,7 @@ class Store:
         return bool(self._paths_of(record_id))
 
     def _paths_of(self, reference: str) -> list[str]:
-        return [path for path in self._candidates(reference) if _is_file(os.path.join(self.root, path))]
+        return [path for path in self._candidates(reference) if files.is_file(os.path.join(self.root, path))]
 
     def _candidates(self, reference: str) -> list[str]:
         reference = self._relative(reference)
@@ -175,7 +150,7 @@ class Store:
 
     def create(self, record: Memory) -> Entry:
         """Write a new record; refused if one of that id is there, whatever its status."""
-        with self.writing() as batch:
+        with self.writing("save") as batch:
             self.refuse_existing(record.id)
             return batch.put(record)
 
@@ -187,11 +162,14 @@ class Store:
                 raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=fix)
 
     @contextmanager
-    def writing(self) -> Iterator[Batch]:
-        """Hold the lock, gather changes, and make them all at the end; none if something raises."""
+    def writing(self, action: str = "change") -> Iterator[Batch]:
+        """Hold the lock, gather changes, and make them all at the end; none if something raises.
+
+        The action is what the log calls it.
+        """
         with files.locked(os.path.join(self.root, _LOCK)):
             self._recover()
-            batch = Batch(self)
+            batch = Batch(self, action)
             yield batch
             batch.commit()
 
@@ -222,9 +200,16 @@ class Store:
 class Batch:
     """Changes to a store that happen together."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, action: str = "change") -> None:
         self._store = store
+        self.action = action
+        self.undoes = ""
+        """The id of the change that this one takes back."""
+        self.change_id = ""
+        """What the log calls this change, once it is made."""
         self.written: dict[str, Memory] = {}
+        self._texts: dict[str, str] = {}
+        """What is written as it is: drafts, and what an undo brings back."""
         self._drops: list[str] = []
 
     def put(self, record: Memory, expected_hash: str | None = None, over: Memory | None = None) -> Entry:
@@ -241,6 +226,16 @@ class Batch:
             self.expect(record.path, expected_hash)
         self.written[record.path] = record
         return Entry(record, record.path, digest(memory.render(record)))
+
+    def put_draft(self, draft: Draft) -> None:
+        """Write a draft, over one of the same name."""
+        self._texts[f"{paths.INBOX}/{draft.name}.json"] = drafts.render(draft).decode("utf-8")
+
+    def restore(self, path: str, text: str) -> None:
+        """Write what a file held before."""
+        if not path.startswith(f"{paths.INBOX}/"):
+            self.written[path] = memory.parse(text.encode("utf-8"), path)
+        self._texts[path] = text
 
     def drop(self, path: str) -> None:
         """Delete a record's file."""
@@ -263,17 +258,13 @@ class Batch:
             )
 
     def commit(self) -> None:
-        if not self.written and not self._drops:
+        changes = self._changes()
+        if not changes and not self.undoes:
             return
         root = self._store.root
-        # First what comes, then what goes: a reader in between sees a renamed record twice rather than not at all.
-        changes: dict[str, str | None] = {
-            path: memory.render(record).decode("utf-8") for path, record in self.written.items()
-        }
-        changes.update({path: None for path in self._drops if path not in self.written})
         for path in changes:
             files.inside(root, path)
-        journal.begin(root, changes)
+        self.change_id = journal.begin(root, changes, self.action, self.undoes)
         # From here on the records are on the disk: whatever fails now must not be reported as if they were not.
         try:
             listed = index_md.read(root)
@@ -281,24 +272,22 @@ class Batch:
                 index_md.write(root, index_md.revise(listed, gone=self._drops, written=self.written.values()))
             else:
                 self._store.rebuild_index_md()
-            journal.end(root)
+            journal.end(root, self.change_id)
         except Unwritable as error:
             self._store.warn(error)
 
-
-def _is_file(path: str) -> bool:
-    try:
-        return os.path.isfile(path)
-    except ValueError:
-        return False
+    def _changes(self) -> dict[str, str | None]:
+        """The new text of each file; what comes is first: a reader sees a renamed record twice rather than never."""
+        written = {path: memory.render(record).decode("utf-8") for path, record in self.written.items()}
+        texts = {**written, **self._texts}
+        return {**texts, **{path: None for path in self._drops if path not in texts}}
 
 
 def _instead(store: Store, path: str, record_id: str) -> str:
+    from recollect.record import lifecycle
+
     try:
-        status = store.read(path).memory.record_status
+        record = store.read(path).memory
     except RecollectError:
         return f"recollect doctor (the file {path} is broken)"
-    return {
-        "retired": f"recollect restore {record_id}",
-        "archived": f"recollect unarchive {record_id}",
-    }.get(status, f"recollect update {record_id}, or give the new record another title")
+    return lifecycle.way_back(record, f"recollect update {record_id}, or give the new record another title")

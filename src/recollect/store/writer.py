@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Union
 
@@ -11,6 +11,7 @@ from recollect.coldstart import NamedTuple, digest
 from recollect.errors import BadInput, NotFound, WrongState
 from recollect.freshness import anchors
 from recollect.record import compose, lifecycle, memory, naming
+from recollect.record.draft import Draft
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
 from recollect.store.store import Batch, Broken, Entry, Store
@@ -42,7 +43,7 @@ class Writer:
         A category with a rolling window retires what it no longer has room for. All of it is one step.
         """
         record = anchors.anchored(record, self._project, self.now)
-        with self.store.writing() as batch:
+        with self.store.writing("accept" if draft else "save") as batch:
             record = self._unclaimed(record)
             self.store.refuse_existing(record.id)
             batch.drop_draft(draft)
@@ -54,6 +55,19 @@ class Writer:
             if categories.BY_NAME[record.category].most_active:
                 self._roll_window(batch, record.category)
         return entry
+
+    def draft(self, drafts: Iterable[Draft], action: str = "draft") -> str:
+        """Put drafts into the inbox, over those of the same name; the id of the change."""
+        with self.store.writing(action) as batch:
+            for draft in drafts:
+                batch.put_draft(draft)
+        return batch.change_id
+
+    def reject(self, names: Iterable[str]) -> None:
+        """Throw drafts away."""
+        with self.store.writing("reject") as batch:
+            for name in names:
+                batch.drop_draft(name)
 
     def _unclaimed(self, record: Memory) -> Memory:
         """The record under an id that no record of another category has."""
@@ -88,7 +102,7 @@ class Writer:
 
         The draft that the patch was made from leaves the inbox in the same step.
         """
-        with self.store.writing() as batch:
+        with self.store.writing("merge" if draft else "update") as batch:
             entry = self.store.get(reference)
             batch.expect(entry.path, expected_hash)
             batch.drop_draft(draft)
@@ -132,32 +146,33 @@ class Writer:
         """Confirm that a record holds for its files as they are now; `moved` says which have another name."""
         change = HistoryEntry(self.now, "Confirmed against its files", "anchors")
         return self._step(
+            "reanchor",
             reference,
             lambda record: lifecycle.noted(anchors.confirmed(record, self._project, self.now, moved), change),
         )
 
     def retire(self, reference: str, reason: str) -> Entry:
         compose.refuse_secrets({"reason": reason})
-        return self._step(reference, lambda record: lifecycle.retired(record, reason, self.now))
+        return self._step("retire", reference, lambda record: lifecycle.retired(record, reason, self.now))
 
     def restore(self, reference: str) -> Entry:
-        return self._step(reference, lambda record: lifecycle.restored(record, self.now))
+        return self._step("restore", reference, lambda record: lifecycle.restored(record, self.now))
 
     def archive(self, reference: str, reason: str) -> Entry:
         compose.refuse_secrets({"reason": reason})
-        return self._step(reference, lambda record: lifecycle.archived(record, reason, self.now))
+        return self._step("archive", reference, lambda record: lifecycle.archived(record, reason, self.now))
 
     def unarchive(self, reference: str) -> Entry:
-        return self._step(reference, lambda record: lifecycle.unarchived(record, self.now))
+        return self._step("unarchive", reference, lambda record: lifecycle.unarchived(record, self.now))
 
-    def _step(self, reference: str, decide: Callable[[Memory], Memory]) -> Entry:
-        with self.store.writing() as batch:
+    def _step(self, action: str, reference: str, decide: Callable[[Memory], Memory]) -> Entry:
+        with self.store.writing(action) as batch:
             record = self.store.get(reference).memory
             return batch.put(decide(record), over=record)
 
     def supersede(self, old: str, new: str) -> tuple[Entry, Entry]:
         """Link two records so that retrieval shows the new one wherever the old one matches."""
-        with self.store.writing() as batch:
+        with self.store.writing("supersede") as batch:
             before, after = self.store.get(old).memory, self.store.get(new).memory
             linked, successor = self._linked(before, after)
             return batch.put(linked, over=before), batch.put(successor, over=after)
@@ -191,7 +206,7 @@ class Writer:
             raise BadInput(str(problem), fix=fix)
         grace = self.settings.number("delete.grace_period_days")
         changes = []
-        with self.store.writing() as batch:
+        with self.store.writing("gc") as batch:
             for entry in self.store.entries():
                 record = entry.memory
                 if lifecycle.past_grace(record, grace, self.now):
@@ -239,7 +254,7 @@ class DryRunStore(Store):
         return present + [path for path in planned if path not in present]
 
     @contextmanager
-    def writing(self) -> Iterator[Batch]:
+    def writing(self, action: str = "change") -> Iterator[Batch]:
         batch = _Plan(self)
         yield batch
         batch.commit()

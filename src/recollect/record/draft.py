@@ -1,0 +1,58 @@
+"""A draft: a record that waits for review, what it rests on, and how both lie in a file of the inbox."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from recollect import paths
+from recollect.coldstart import NamedTuple
+from recollect.errors import BadRecord
+from recollect.record import memory
+from recollect.record.memory import Memory
+
+_TEXTS = ("made_at", "session", "offer", "updates", "supersedes")
+
+
+class Draft(NamedTuple):
+    """A record that waits for review, and what it rests on."""
+
+    name: str
+    record: Memory
+    made_at: str = ""
+    session: str = ""
+    offer: str = ""
+    """The id of the suggestion it answers, under the name it has in the file."""
+
+    evidence: tuple[str, ...] = ()
+    updates: str = ""
+    """The record it would change, if it is no new one."""
+
+    supersedes: str = ""
+    """The record it would replace."""
+
+    @property
+    def is_machine_made(self) -> bool:
+        return self.record.origin == "tool"
+
+
+def render(draft: Draft) -> bytes:
+    """The file of a draft."""
+    about: dict[str, Any] = {key: getattr(draft, key) for key in _TEXTS}
+    about["evidence"] = list(draft.evidence)
+    body = {"draft": {key: value for key, value in about.items() if value}, "record": memory.to_json(draft.record)}
+    return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
+
+
+def parse(name: str, data: bytes) -> Draft:
+    """The draft in a file; BadRecord if there is none."""
+    where = f"{paths.INBOX}/{name}.json"
+    raw = memory.decode(data, where)
+    about = raw.get("draft", {}) if isinstance(raw, dict) else None
+    if not isinstance(about, dict) or not isinstance(raw.get("record"), dict):
+        raise BadRecord(f"{where}: is not a draft", fix=f"correct it by hand, or recollect review --reject {name}")
+    record = memory.parse(json.dumps(raw["record"]).encode("utf-8"), where)
+    evidence = about.get("evidence")
+    texts = {key: about[key] for key in _TEXTS if isinstance(about.get(key), str)}
+    quotes = tuple(line for line in evidence if isinstance(line, str)) if isinstance(evidence, list) else ()
+    return Draft(name, record, evidence=quotes, **texts)

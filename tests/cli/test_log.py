@@ -1,0 +1,67 @@
+"""`recollect log` and `recollect undo` as a person or an agent sees them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from recollect.store import history
+
+from .conftest import DECISION
+
+
+@pytest.fixture(autouse=True)
+def by_hand(monkeypatch):
+    for name in history._AGENTS:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_log_says_when_what_which_records_and_by_whom(recollect, monkeypatch):
+    recollect("save", "decision", "Jobs in Postgres", *DECISION)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    recollect("save", "decision", "Sheets in red", *DECISION, "--draft", "--force")
+    recollect("undo")
+
+    lines = [line.split("\t") for line in recollect("log").out.splitlines()]
+
+    assert [(when, by, re.sub(r"[0-9a-f]{8}", "ID", what), records) for when, _, by, what, records in lines] == [
+        ("2026-03-02 09:30", "agent", "undo ID", "Sheets in red"),
+        ("2026-03-02 09:30", "agent", "draft (taken back)", "Sheets in red"),
+        ("2026-03-02 09:30", "person", "save", "Jobs in Postgres"),
+    ]
+    assert len(recollect("log", "--limit", "1").out.splitlines()) == 1
+
+
+def test_undo_says_what_it_did_and_the_log_what_became_of_it(project, recollect):
+    recollect("save", "decision", "Jobs in Postgres", *DECISION)
+
+    rehearsed = recollect("undo", "--dry-run")
+    done = recollect("undo")
+
+    lines = "save of 2026-03-02T09:30:00Z (1 file)\n  removed decisions/jobs-in-postgres.json  Jobs in Postgres\n"
+    assert rehearsed.out == f"would take back: {lines}"
+    assert done.out == f"took back: {lines}"
+    assert not (project / ".claude/memory/decisions/jobs-in-postgres.json").exists()
+    assert recollect("undo").err.startswith("NOT_FOUND: there is no change to take back")
+
+
+def test_a_record_changed_since_is_named_and_left_alone(project, recollect):
+    recollect("save", "decision", "Jobs in Postgres", *DECISION)
+    file = project / ".claude/memory/decisions/jobs-in-postgres.json"
+    file.write_text(file.read_text().replace("restart", "crash"))
+
+    refused = recollect("undo", "--json")
+
+    error = json.loads(refused.out)["error"]
+    assert (refused.code, error["code"]) == (1, "CANNOT_UNDO")
+    assert "changed since: decisions/jobs-in-postgres.json" in error["message"]
+    assert "crash" in file.read_text()
+
+
+def test_an_empty_log_says_so_and_no_store_is_an_error(recollect):
+    assert recollect("log").err.startswith("NO_STORE")
+    recollect("init")
+
+    assert recollect("log").out == "nothing is logged yet\n"
