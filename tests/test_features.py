@@ -8,7 +8,7 @@ def seen(prompt, title="", tags="", triggers="", body="", count=50, frequency=No
     asked = query.parse(prompt)
     known = frequency or dict.fromkeys(asked.terms, 1)
     weighed = candidates.weighted(asked, Corpus(count, 8, 60, known, known), alike or {})
-    return dict(zip(gate.NAMES, gate.features(weighed, title, tags, triggers, body)))
+    return dict(zip(gate.WORDS, gate.features(weighed, title, tags, triggers, body)))
 
 
 def test_words_that_stand_together_weigh_more_than_words_apart():

@@ -8,7 +8,7 @@ from recollect import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from recollect.search.index import Index, Row
     from recollect.search.query import Query
@@ -159,7 +159,13 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[Row]:
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
     most = _FILTERED if filter.categories or filter.tags else AUTO if filter.auto else SEARCH
     best = sorted(scores, key=lambda n: (-scores[n], int(n)))[:most]
-    return index.rows(f"WHERE n IN ({','.join(best)})") if best else []
+    return rows(index, best)
+
+
+def rows(index: Index, numbers: Iterable[object]) -> list[Row]:
+    """The records with some numbers."""
+    listed = ",".join(map(str, numbers))
+    return index.rows(f"WHERE n IN ({listed})") if listed else []
 
 
 def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:

@@ -40,6 +40,15 @@ FEATURES = {
     "in_trigger": (2.46036, -1.42430),
     "title_concepts": (1.18332, 0.80350),
     "store": (0.00000, -0.28187),
+    "meaning": (0.00000, 0.00000),
+    "title_meaning": (0.00000, 0.00000),
+    "trigger_meaning": (0.00000, 0.00000),
+    "sentence_meaning": (0.00000, 0.00000),
+    "whole_meaning": (0.00000, 0.00000),
+    "meaning_lead": (0.00000, 0.00000),
+    "meaning_z": (0.00000, 0.00000),
+    "soft_coverage": (0.00000, 0.00000),
+    "vector_share": (0.00000, 0.00000),
 }
 # Of the score among the other scores, in the gate only.
 RELATIVE = {"share": 1.83715, "log_share": 0.18978, "score": 0.12656, "lead": 0.05771}

@@ -54,8 +54,12 @@ def _topic_terms(trigger: str) -> list[str]:
 
 def passages(memory: Memory) -> list[str]:
     """The texts of a record's body, and the files it is about."""
-    return [*(text for field in _FIELDS[memory.category] for text in _texts(memory.content.get(field))),
-            *memory.related_files]  # fmt: skip
+    return [*content_texts(memory), *memory.related_files]
+
+
+def content_texts(memory: Memory) -> list[str]:
+    """The texts of a record's body."""
+    return [text for field in _FIELDS[memory.category] for text in _texts(memory.content.get(field))]
 
 
 def _texts(value: object) -> list[str]:

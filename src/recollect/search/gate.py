@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, log
 
-from recollect.search import coefficients
+from recollect.search import coefficients, meaning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +17,16 @@ THRESHOLD = coefficients.THRESHOLD
 
 HIGH, MEDIUM = 0.85, 0.5
 
-NAMES = (
+WORDS = (
     "coverage", "window", "window_title", "matches", "title_asked", "in_title", "title_both", "in_tags", "adjacent",
     "rarest", "bm25_title", "bm25_body", "length", "early", "mass", "window_mass", "title_mass", "trigger_asked",
     "in_trigger", "title_concepts", "store",
 )  # fmt: skip
+"""The features of words, in the order of `features`."""
+
+NAMES = (*WORDS, *meaning.NAMES)
+"""All features of a record for a prompt, which ranking and gate weigh, in order."""
+
 RELATIVE = ("share", "log_share", "score", "lead")
 """How a score compares with those of the other matches, beside the features of the record itself."""
 
@@ -46,7 +51,7 @@ _TRIGGER_BONUS, _GOOD_PART = 3.0, 0.3
 
 
 def features(query: WeightedQuery, title: str, tags: str, triggers: str, body: str) -> list[float]:
-    """The features of one record, given its analysed fields."""
+    """The features of words of one record, given its analysed fields."""
     concept, weights, total, corpus = query.concept, query.weights, query.total, query.corpus
     title_terms, body_terms = title.split(), body.split()
     in_title, in_body = _positions(concept, title_terms), _positions(concept, body_terms)

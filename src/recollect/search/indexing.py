@@ -10,7 +10,7 @@ from recollect.errors import RecollectError
 from recollect.freshness import anchors
 from recollect.record import summary_line
 from recollect.record.memory import LARGEST_FILE, Memory
-from recollect.search import candidates, document, refresh
+from recollect.search import candidates, document, record_vectors, refresh
 from recollect.search.document import Document
 from recollect.search.index import Index
 from recollect.store.store import Store
@@ -23,10 +23,10 @@ _MOST_IN_CIRCLES = 1_000
 """Records in circles of supersession that are resolved; nobody has so many but who wants to keep us busy."""
 
 _COLUMNS = (
-    "path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, essence, anchors, facts,"
+    "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, essence, anchors, facts,"
     " title_terms, tag_terms, trigger_terms, body_terms"
 )
-_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 19)})"
+_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 20)})"
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
@@ -65,8 +65,11 @@ class _Changes:
         self._store = Store(index.root)
         self._terms: dict[str, list[int]] = {}
         self._totals = [0, 0, 0]
+        self._vectors = record_vectors.Blocks(index)
 
-    def remove(self, path: str) -> None:
+    def remove(self, path: str) -> int | None:
+        """Take a record out; its number, which the next version of it gets."""
+        n = None
         for row in self._index.rows("WHERE path = ?", (path,)):
             fields = Document(row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
             if self._index.has_words and row.status != "broken":
@@ -81,6 +84,9 @@ class _Changes:
                 self._count(fields, -1)
             for name in ("record", "succession", "place"):
                 self._execute(f"DELETE FROM {name} WHERE n = ?", (row.n,))
+            self._vectors.remove(row.n)
+            n = row.n
+        return n
 
     def renew(self, path: str) -> None:
         """Put the file at a path in the place of what is indexed of it; where its content is the same, that stays."""
@@ -91,9 +97,9 @@ class _Changes:
             if indexed and indexed[0] and indexed[0] == self._hash(path):
                 self._execute("UPDATE record SET mtime = ?, size = ? WHERE path = ?", (*stamp, path))
                 return
-        self.remove(path)
+        n = self.remove(path)
         if stamp is not None:
-            self.add(path, stamp)
+            self.add(path, stamp, n)
 
     def _hash(self, path: str) -> str:
         try:
@@ -101,23 +107,25 @@ class _Changes:
         except (OSError, RecollectError):
             return ""
 
-    def add(self, path: str, stamp: tuple[int, int]) -> None:
+    def add(self, path: str, stamp: tuple[int, int], n: int | None) -> None:
         try:
             memory, _, content = self._store.read(path)
-            text, spots = document.of(memory), document.places(memory)
+            text, spots, made = document.of(memory), document.places(memory), self._vectors.of(memory)
             more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.of(memory))
             facts = (*more, anchors.compact(memory), document.pack_facts(memory))
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, RecollectError):
                 failure_log.leave(f"index {path}", f"{type(error).__name__}: {error}")
-            self._execute(_INSERT, (path, *stamp, "", "", "", "", "", "broken", *[""] * 10))
+            self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 10))
             return
         named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (path, *stamp, content, *named, *facts, *text)
-        self._insert(memory, self._execute(_INSERT, values).lastrowid, text, spots)
+        values = (n, path, *stamp, content, *named, *facts, *text)
+        n = self._execute(_INSERT, values).lastrowid or 0
+        self._vectors.add(n, made, is_active=memory.record_status == "active")
+        self._insert(memory, n, text, spots)
 
-    def _insert(self, memory: Memory, n: int | None, text: Document, spots: list[tuple[str, str, int]]) -> None:
+    def _insert(self, memory: Memory, n: int, text: Document, spots: list[tuple[str, str, int]]) -> None:
         if self._index.has_words:
             self._execute(
                 f"INSERT INTO {_table(memory.record_status)} (rowid, title_terms, tag_terms, trigger_terms, body_terms)"
@@ -148,6 +156,7 @@ class _Changes:
         fewer = [(term,) for term, counts in self._terms.items() if counts[0] < 0]
         many("DELETE FROM term WHERE term = ? AND records <= 0", fewer)
         self._execute(_TOTAL, self._totals)
+        self._vectors.finish()
         self._note_circles()
 
     def _note_circles(self) -> None:

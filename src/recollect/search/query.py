@@ -86,6 +86,8 @@ class Query(coldstart.NamedTuple):
     compounds: set[tuple[str, str]]
     intent: str
     """The category that the words point to, or empty."""
+    text: str = ""
+    """What was read of the text, for its meaning."""
 
 
 def parse(text: str, borrowed: str = "") -> Query:
@@ -98,6 +100,7 @@ def parse(text: str, borrowed: str = "") -> Query:
         sequence=[*query.sequence, "", *other.sequence],
         terms=list(dict.fromkeys([*query.terms, *other.terms]))[:MOST_TERMS],
         compounds=query.compounds | other.compounds,
+        text=f"{query.text}\n{other.text}",
     )
 
 
@@ -128,7 +131,8 @@ def carries_meaning(term: str) -> bool:
 
 
 def _parse(text: str) -> Query:
-    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MOST_WORDS]] for piece in _pieces(text)]
+    read = _pieces(text)
+    pieces = [[terms.words(chunk) for chunk in piece.split()[:_MOST_WORDS]] for piece in read]
     lowered = [word.lower() for piece in pieces for words in piece for word in words]
     stop = stop_words(lowered)
     sequence: list[str] = []
@@ -142,7 +146,7 @@ def _parse(text: str) -> Query:
             compounds.update(zip(compound, compound[1:]))
             if len(distinct) < most:
                 distinct.update(dict.fromkeys(_topic_terms(words, stop)))
-    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(set(lowered)))
+    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(set(lowered)), "\n".join(read))
 
 
 def _topic_terms(words: list[str], stop: frozenset[str]) -> list[str]:

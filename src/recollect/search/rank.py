@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect import coldstart
 from recollect.categories import BY_NAME
-from recollect.search import candidates, gate, query, refresh
+from recollect.search import candidates, gate, meaning, query, refresh
 from recollect.search.candidates import Filter
 from recollect.search.index import NOT_REPLACED
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from recollect.search.candidates import WeightedQuery
     from recollect.search.index import Index, Row
+    from recollect.search.meaning import Meaning
     from recollect.search.query import Query
     from recollect.settings import Settings
 
@@ -137,7 +139,7 @@ def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
 
 def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     weighed = candidates.weigh(index, asked)
-    rows = candidates.find(index, weighed, chosen)
+    rows, meanings = _with_nearby(index, asked, weighed, chosen)
     successors = candidates.successors(index, rows)
     best: dict[int, _Scored] = {}
     replaced: dict[int, list[Row]] = {}
@@ -146,6 +148,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
         if current is None or not chosen.accepts(current):
             continue
         values = gate.features(weighed, row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
+        values += meanings.get(row.n, meaning.NOTHING)
         score = gate.score(values) + _priority(current.category, asked.intent)
         if current is not row:
             score -= _BY_PREDECESSOR
@@ -155,6 +158,23 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
             best[current.n] = _Scored(score, values, current, row)
     ranked = sorted(best.values(), key=lambda each: (-each.score, each.row.path))
     return list(_matches(index.root, asked, ranked, replaced))
+
+
+def _with_nearby(
+    index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter
+) -> tuple[list[Row], dict[int, Meaning]]:
+    """The candidates by words and by meaning, and what is measured of their meaning."""
+    from recollect.search import nearby
+
+    rows = candidates.find(index, weighed, chosen)
+    compared = nearby.compare(index, asked)
+    if compared is None:
+        return rows, {}
+    present = {row.n for row in rows}
+    nearest = [n for n in compared.nearest(present) if n not in present]
+    more = nearest[: nearby.NEAREST if chosen.auto else nearby.NEAREST_ASKED]
+    rows += candidates.rows(index, more)
+    return rows, compared.measure(rows, weighed)
 
 
 def _matches(root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]]) -> Iterator[Match]:

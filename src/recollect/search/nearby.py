@@ -1,0 +1,194 @@
+"""The records of a store that are near to a prompt in meaning, and the features of each.
+
+Every active record is compared by two vectors: of itself as a whole, and of its title with its triggers. The best of
+these, and the records found by words, are compared text by text. All products are exact; in a store of more than
+`_EXACT` blocks the first comparison takes only the dimensions that vary most.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from operator import mul
+
+from recollect import coldstart
+from recollect.search import lanes, soft_coverage, vectors
+from recollect.search.meaning import Meaning
+from recollect.search.word_table import DIMENSIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from recollect.search.candidates import WeightedQuery
+    from recollect.search.index import Index, Row
+    from recollect.search.query import Query
+    from recollect.search.vectors import Vectors
+
+NEAREST, NEAREST_ASKED = 5, 12
+"""Records that are candidates by their meaning alone: for a prompt, and for a question somebody asked."""
+
+_LEAST = 0.25
+"""The `meaning` that makes a record a candidate: unrelated texts seldom reach it."""
+
+BLOCK, HEAD = 256, 32
+"""Records of a block, which has 64 KB and is written again when one of them changes; and dimensions of its head."""
+
+_EXACT = 24
+"""Blocks up to which all dimensions are compared: 6,144 records, which take 5 ms."""
+
+_MOST_BLOCKS = 256
+"""Blocks that are compared at all, those of the newest records: 65,536 of them take 15 ms."""
+
+_FIRST = 24
+"""Records that are compared text by text because of each of the two vectors, beside those found by words."""
+
+_CHUNK = 64
+_HEAD_WORDS, _TAIL_WORDS = 110, 50
+"""Words read from the beginning and from the end of a long prompt: the question stands at either."""
+
+_SQUARE = vectors.LENGTH * vectors.LENGTH
+
+
+class _Texts(coldstart.NamedTuple):
+    """Products of the prompt with the texts of one record, and the rows of its words."""
+
+    title: int
+    whole: int
+    trigger: int
+    sentence: int
+    words: bytes
+
+    @property
+    def meaning(self) -> int:
+        return self.whole + max(self.title, self.trigger, self.sentence)
+
+
+class Nearby:
+    """The records near to a prompt in one store."""
+
+    def __init__(self, index: Index, made: Vectors, asked: Query, values: list[int]) -> None:
+        self._index = index
+        self._made = made
+        self._asked = asked
+        self._values = values
+        self._first, self._whole, topic = _compared(index, values)
+        places = (*_largest(self._whole, _FIRST), *_largest(topic, _FIRST))
+        self._best = [place + self._first for place in places]
+        self._texts: dict[int, _Texts] = {}
+
+    def nearest(self, others: Iterable[int]) -> list[int]:
+        """The numbers of the closest records, best first; `others` are compared text by text, too."""
+        self._texts = _by_text(self._index, {*self._best, *others}, self._values)
+        close = [n for n, texts in self._texts.items() if texts.meaning >= 2 * _LEAST * _SQUARE]
+        return sorted(close, key=lambda n: (-self._texts[n].meaning, n))
+
+    def measure(self, rows: Sequence[Row], query: WeightedQuery) -> dict[int, Meaning]:
+        """The features of records that were compared text by text, by their number."""
+        compared = [row for row in rows if row.n in self._texts]
+        first, second = (*sorted((each.meaning for each in self._texts.values()), reverse=True), 0, 0)[:2]
+        words = {row.n: self._texts[row.n].words for row in compared}
+        soft = soft_coverage.measure(self._made, self._asked.text, query, compared, words)
+        share = soft_coverage.vector_share(self._made, self._asked.text, query)
+        mean, spread = _distribution(self._whole, self._index.totals()[0])
+        measured = {}
+        for row in compared:
+            texts = self._texts[row.n]
+            lead = texts.meaning - (first if texts.meaning < first else second)
+            measured[row.n] = Meaning(
+                texts.meaning / 2 / _SQUARE,
+                texts.title / _SQUARE,
+                texts.trigger / _SQUARE,
+                texts.sentence / _SQUARE,
+                texts.whole / _SQUARE,
+                lead / 2 / _SQUARE,
+                (self._product(row.n) - mean) / spread,
+                soft[row.n],
+                share,
+            )
+        return measured
+
+    def _product(self, n: int) -> int:
+        place = n - self._first
+        return self._whole[place] if 0 <= place < len(self._whole) else 0
+
+
+def compare(index: Index, asked: Query) -> Nearby | None:
+    """What is near to a prompt; None where there is no table, or no word of the prompt is in it.
+
+    ValueError if the index has vectors of another table.
+    """
+    try:
+        made = vectors.shared()
+    except (OSError, ValueError):
+        return None
+    row = index.connection.execute("SELECT identity FROM vector_source").fetchone()
+    if row is None:
+        return None
+    if row[0] != made.table.identity:
+        raise ValueError("the vectors of the index were made with another table")
+    words = vectors.words(asked.text)
+    if len(words) > _HEAD_WORDS + _TAIL_WORDS:
+        words = [*words[:_HEAD_WORDS], *words[-_TAIL_WORDS:]]
+    vector = made.of_words(words)
+    return Nearby(index, made, asked, lanes.signed(vector)) if vector else None
+
+
+def _compared(index: Index, values: list[int]) -> tuple[int, list[int], list[int]]:
+    """The first record compared, and from it on the products with whole records and with titles and triggers."""
+    execute = index.connection.execute
+    newest = f"FROM vector_head ORDER BY block DESC LIMIT {_MOST_BLOCKS}"
+    heads = execute(f"SELECT block, whole, topic {newest}").fetchall()[::-1]
+    first = heads[0][0] if len(heads) == _MOST_BLOCKS else 0
+    has_gaps = [block for block, _, _ in heads] != list(range(first, first + len(heads)))
+    if has_gaps or (index.totals()[0] and not heads):
+        raise ValueError("a block of vectors is missing")
+    is_exact = len(heads) <= _EXACT
+    tails = execute("SELECT whole, topic FROM vector_tail ORDER BY block").fetchall() if is_exact else []
+    if is_exact and len(tails) != len(heads):
+        raise ValueError("a block of vectors is missing")
+    products = []
+    for part in (0, 1):
+        columns = _columns([head[part + 1] for head in heads], HEAD)
+        columns += _columns([tail[part] for tail in tails], DIMENSIONS - HEAD)
+        products.append(lanes.products(values[: DIMENSIONS if is_exact else HEAD], columns))
+    return first * BLOCK, products[0], products[1]
+
+
+def _columns(blocks: list[bytes], dimensions: int) -> bytes:
+    """The columns of blocks joined, each over all blocks."""
+    if any(len(block) != dimensions * BLOCK for block in blocks):
+        raise ValueError("a block of vectors is damaged")
+    return b"".join([block[at : at + BLOCK] for at in range(0, dimensions * BLOCK, BLOCK) for block in blocks])
+
+
+def _largest(values: list[int], most: int) -> list[int]:
+    """The places of the largest values above 0, largest first: they are in the chunks with the largest maxima."""
+    chunks = [values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK)]
+    peaks = list(map(max, chunks))
+    best = sorted(range(len(chunks)), key=peaks.__getitem__, reverse=True)[:most]
+    places = [place for chunk in best for place in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(values)))]
+    return sorted((place for place in places if values[place] > 0), key=lambda place: (-values[place], place))[:most]
+
+
+def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[int, _Texts]:
+    """The products with each text of some records."""
+    listed = ",".join(map(str, sorted(numbers)))
+    rows = index.connection.execute(f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({listed})").fetchall()
+    if any(len(row[2]) < 2 * DIMENSIONS or len(row[2]) % DIMENSIONS for row in rows):
+        raise ValueError("the vectors of a record are damaged")
+    columns = lanes.transposed(b"".join([row[2] for row in rows]), DIMENSIONS)
+    products, start, texts = lanes.products(values, columns), 0, {}
+    for n, triggers, stored, words in rows:
+        end = start + len(stored) // DIMENSIONS
+        title, whole, *rest = products[start:end]
+        texts[n] = _Texts(title, whole, max(rest[:triggers], default=0), max(rest[triggers:], default=0), words)
+        start = end
+    return texts
+
+
+def _distribution(products: list[int], records: int) -> tuple[float, float]:
+    """Mean and standard deviation over the records; a lane without a record holds 0 and adds nothing."""
+    count = max(records, 1)
+    mean = sum(products) / count
+    variance = sum(map(mul, products, products)) / count - mean * mean
+    return mean, sqrt(max(variance, 1.0))

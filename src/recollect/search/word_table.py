@@ -1,0 +1,112 @@
+"""The table of word vectors that ships with the package: `words.vec`, read piece by piece and never as a whole.
+
+The file, little-endian: 8 bytes `RCLVEC01`; u32 number of tokens; u32 dimensions; the tokens' CRC-32, sorted (u32);
+their scales (f32); their rows (int8). A token's vector is its scale times its row. Whole words are tokens as they
+are; a piece that continues a word begins with `##`. How it was trained: docs/meaning.md.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from binascii import crc32
+
+from recollect import coldstart
+
+try:
+    from _bisect import bisect_left
+except ImportError:
+    from bisect import bisect_left
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.vec")
+"""The table that ships with the package."""
+
+DIMENSIONS = 128
+
+_MAGIC = b"RCLVEC01"
+_HEADER = 16
+_MOST_TOKENS = 65_536
+"""Tokens of a table: the index stores row numbers in two bytes, and 6 MB hold no more than 45,000."""
+
+_LARGEST_SCALE = 64.0
+"""A vector whose largest dimension is 1 has a scale of 1/127: ten thousand times that is a damaged file."""
+
+_SAMPLE = 4_096
+"""Bytes of the scales and of the rows that tell one table from another: training again changes nearly all of them."""
+
+
+class BadTable(ValueError):
+    """The file is not a table of word vectors."""
+
+
+class WordTable:
+    """An open table."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        header = self._read(0, _HEADER)
+        count, dimensions = (int.from_bytes(header[at : at + 4], "little") for at in (8, 12))
+        if header[:8] != _MAGIC or dimensions != DIMENSIONS or not 0 < count <= _MOST_TOKENS:
+            raise BadTable(f"not a table of word vectors of {DIMENSIONS} dimensions")
+        self.count = count
+        self._rows = _HEADER + 8 * count
+        size = os.fstat(descriptor).st_size
+        if size != self._rows + DIMENSIONS * count:
+            raise BadTable(f"{size} bytes, not the {self._rows + DIMENSIONS * count} that its header says")
+        numbers = self._read(_HEADER, 8 * count)
+        self.hashes: Sequence[int] = read_numbers(numbers[: 4 * count], "I")
+        self._scales: Sequence[float] = read_numbers(numbers[4 * count :], "f")
+        last = self._read(max(size - _SAMPLE, 0), _SAMPLE)
+        self.identity = coldstart.digest(header + numbers[-_SAMPLE:] + last)
+        """What tells this table from others."""
+
+    def row_of(self, token: str) -> int:
+        """The number of a token's row; -1 if the table does not have it."""
+        wanted = crc32(token.encode("utf-8", "surrogatepass"))
+        place = bisect_left(self.hashes, wanted)
+        return place if place < self.count and self.hashes[place] == wanted else -1
+
+    def scale(self, row: int) -> float:
+        """What a row is multiplied by; 0 where a damaged file has no sensible one."""
+        scale = self._scales[row]
+        return scale if 0 < scale < _LARGEST_SCALE else 0.0
+
+    def row(self, row: int) -> bytes:
+        """A row as it is in the file: signed bytes."""
+        return self._read(self._rows + row * DIMENSIONS, DIMENSIONS)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    def _read(self, start: int, size: int) -> bytes:
+        if hasattr(os, "pread"):
+            return os.pread(self._descriptor, size, start)
+        os.lseek(self._descriptor, start, os.SEEK_SET)
+        return os.read(self._descriptor, size)
+
+
+def open(file: str) -> WordTable:
+    """The table in a file; OSError or BadTable if there is none."""
+    # Not mapped into memory: a file that shrinks while it is mapped would end the process.
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        return WordTable(descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_numbers(data: bytes, kind: str) -> Any:
+    """Little-endian numbers as a sequence: of `array` kind I, H or f."""
+    if sys.byteorder == "little":
+        return memoryview(data).cast(kind)  # type: ignore[call-overload]
+    from array import array
+
+    numbers = array(kind, data)
+    numbers.byteswap()
+    return numbers

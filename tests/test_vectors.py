@@ -1,0 +1,147 @@
+"""Text to vector and products of vectors, against plain sums."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.search import lanes, vectors, word_table
+from recollect.search.vectors import LENGTH, Vectors
+from recollect.search.word_table import BadTable
+from tests import tiny_table
+
+TOKENS = tiny_table.tokens(["sign log", "users people", "session", "redis", "##ing ##s", "token tokens"])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Vectors:
+    return Vectors(word_table.open(str(tiny_table.write(tmp_path_factory.mktemp("table") / "words.vec", TOKENS))))
+
+
+def plain_words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+|[^\x00-\x7f]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text).lower())
+
+
+def plain_pieces(word: str) -> list[str]:
+    if word in TOKENS:
+        return [word]
+    pieces: list[str] = []
+    start = 0
+    while start < len(word):
+        mark = "##" if start else ""
+        end = next((e for e in range(len(word), start, -1) if mark + word[start:e] in TOKENS), 0)
+        if not end:
+            return []
+        pieces.append(mark + word[start:end])
+        start = end
+    return pieces
+
+
+def plain_vector(text: str) -> list[float]:
+    total = [0.0] * 128
+    for word in plain_words(text):
+        for piece in plain_pieces(word):
+            scale, row = TOKENS[piece]
+            total = [value + scale * number for value, number in zip(total, row)]
+    length = math.hypot(*total)
+    return [value / length for value in total] if length else []
+
+
+@given(st.text())
+def test_words_are_those_of_the_documented_pattern(text):
+    assert vectors.words(text) == plain_words(text)
+
+
+ORDINARY = st.lists(st.sampled_from("sign users Sessions redis logIn tokens xyz 42 user_id größe".split()), max_size=20)
+
+
+@given(ORDINARY.map(" ".join))
+def test_a_vector_is_the_sum_of_its_words_at_one_length(made, text):
+    expected = plain_vector(text)
+
+    vector = made.of(text)
+
+    assert len(vector) == len(expected)
+    assert lanes.signed(vector) == pytest.approx([value * LENGTH for value in expected], abs=0.6)
+
+
+def test_a_dimension_that_is_nearly_all_of_a_vector_is_cut_to_a_byte(tmp_path):
+    rows = {"up": (0.01, [127] + [0] * 127), "down": (0.01, [-127] + [1] * 127)}
+    made = Vectors(word_table.open(str(tiny_table.write(tmp_path / "words.vec", rows))))
+
+    assert lanes.signed(made.of("up")) == [127] + [0] * 127
+    assert lanes.signed(made.of("down"))[0] == -128
+
+
+def test_words_that_cannot_be_looked_up_have_no_vector(made):
+    assert made.of("") == made.of("größe".replace("gr", "").replace("e", "")) == b""
+    assert not made.has("x" * 41)
+    assert not made.has("abcdefghi"), "nine pieces say nothing"
+    assert made.has("abcdefgh")
+
+
+def test_only_the_first_160_tokens_count(made):
+    assert made.of("redis " * 160 + "users " * 200) == made.of("redis")
+
+
+def test_a_text_of_unknown_words_costs_only_so_many_lookups(made, monkeypatch):
+    asked = []
+    monkeypatch.setattr(made.table, "row_of", lambda token: asked.append(token) or -1)
+
+    made.of(" ".join(f"unknown{number}" for number in range(2_000)))
+
+    assert len(asked) < 49 * 19
+
+
+@given(
+    st.lists(st.binary(min_size=8, max_size=8), max_size=40), st.lists(st.integers(-127, 127), min_size=8, max_size=8)
+)
+def test_products_are_plain_sums(rows, query):
+    expected = [sum(a * (b - 128) for a, b in zip(query, row)) for row in rows]
+
+    assert lanes.products(query, lanes.transposed(b"".join(rows), 8)) == expected
+
+
+@pytest.mark.parametrize("value", [-127, 127])
+@pytest.mark.parametrize("stored", [0, 255])
+def test_the_largest_products_stay_in_their_lanes(value, stored):
+    assert lanes.products([value] * 128, bytes([stored]) * 128 * 9) == [128 * value * (stored - 128)] * 9
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:10],
+        lambda data: b"RCLVEC99" + data[8:],
+        lambda data: data[:8] + b"\xff\xff\xff\xff" + data[12:],
+        lambda data: data[:12] + b"\x07\0\0\0" + data[16:],
+        lambda data: data[:-1],
+        lambda data: data + b"\0",
+    ],
+)
+def test_a_damaged_table_is_refused(tmp_path, damage):
+    path = tiny_table.write(tmp_path / "words.vec", TOKENS)
+    path.write_bytes(damage(path.read_bytes()))
+
+    with pytest.raises(BadTable):
+        word_table.open(str(path))
+
+
+def test_two_tables_have_two_identities(tmp_path):
+    one = tiny_table.write(tmp_path / "a.vec", TOKENS)
+    other = tiny_table.write(tmp_path / "b.vec", {**TOKENS, "redis": (0.5, TOKENS["redis"][1])})
+
+    assert word_table.open(str(one)).identity != word_table.open(str(other)).identity
+    assert word_table.open(str(one)).identity == word_table.open(str(one)).identity
+
+
+def test_scales_that_no_training_gives_count_nothing(tmp_path):
+    rows = {"nan": (math.nan, [1] * 128), "huge": (1e30, [1] * 128), "minus": (-1.0, [1] * 128)}
+    made = Vectors(word_table.open(str(tiny_table.write(tmp_path / "words.vec", rows))))
+
+    assert made.of("nan huge minus") == b""

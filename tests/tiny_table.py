@@ -1,0 +1,45 @@
+"""Tables of word vectors made for tests: words of one meaning have nearly the same vector, others have not."""
+
+from __future__ import annotations
+
+import random
+import string
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+DIMENSIONS = 128
+
+
+def write(path: Path, tokens: Mapping[str, tuple[float, list[int]]]) -> Path:
+    """A file of the documented format from tokens with their scales and rows."""
+    ordered = sorted(tokens, key=lambda token: zlib.crc32(token.encode()))
+    count = len(ordered)
+    path.write_bytes(
+        b"RCLVEC01"
+        + struct.pack("<II", count, DIMENSIONS)
+        + struct.pack(f"<{count}I", *(zlib.crc32(token.encode()) for token in ordered))
+        + struct.pack(f"<{count}f", *(tokens[token][0] for token in ordered))
+        + b"".join(struct.pack("128b", *tokens[token][1]) for token in ordered)
+    )
+    return path
+
+
+def tokens(meanings: Iterable[str], seed: int = 1) -> dict[str, tuple[float, list[int]]]:
+    """Tokens by groups of words that mean the same, and single letters to cut other words into."""
+    rng = random.Random(seed)
+    made = {}
+    for group in meanings:
+        # As in a trained table the first dimensions vary most.
+        base = [rng.gauss(0, 60 / (1 + dimension / 16)) for dimension in range(DIMENSIONS)]
+        for word in group.split():
+            made[word] = (rng.uniform(0.002, 0.01), _row(value + rng.gauss(0, 4) for value in base))
+    for letter in string.ascii_lowercase + string.digits:
+        for piece in (letter, "##" + letter):
+            made.setdefault(piece, (0.0005, _row(rng.gauss(0, 40) for _ in range(DIMENSIONS))))
+    return made
+
+
+def _row(values: Iterable[float]) -> list[int]:
+    return [max(-127, min(127, round(value))) for value in values]
