@@ -103,13 +103,14 @@ def test_a_text_of_unknown_words_costs_only_so_many_lookups(made, monkeypatch):
 def test_products_are_plain_sums(rows, query):
     expected = [sum(a * (b - 128) for a, b in zip(query, row)) for row in rows]
 
-    assert lanes.products(query, lanes.transposed(b"".join(rows), 8)) == expected
+    assert lanes.products(query, lanes.columns(b"".join(rows), 8), len(rows)) == expected
+    assert lanes.products_of_each([query, query], lanes.columns(b"".join(rows), 8), len(rows)) == [expected] * 2
 
 
 @pytest.mark.parametrize("value", [-127, 127])
 @pytest.mark.parametrize("stored", [0, 255])
 def test_the_largest_products_stay_in_their_lanes(value, stored):
-    assert lanes.products([value] * 128, bytes([stored]) * 128 * 9) == [128 * value * (stored - 128)] * 9
+    assert lanes.products([value] * 128, [bytes([stored]) * 9] * 128, 9) == [128 * value * (stored - 128)] * 9
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,15 @@
 """The records of a store that are near to a prompt in meaning, and the features of each.
 
 Every active record is compared by two vectors: of itself as a whole, and of its title with its triggers. The best of
-these, and the records found by words, are compared text by text. All products are exact; in a store of more than
-`_EXACT` blocks the first comparison takes only the dimensions that vary most.
+these, and the records found by words, are compared text by text.
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from operator import mul
 
 from recollect import coldstart
-from recollect.search import lanes, soft_coverage, vectors
+from recollect.search import lanes, soft_coverage, vector_blocks, vectors
 from recollect.search.meaning import Meaning
 from recollect.search.word_table import DIMENSIONS
 
@@ -30,19 +28,10 @@ NEAREST, NEAREST_ASKED = 5, 12
 _LEAST = 0.25
 """The `meaning` that makes a record a candidate: unrelated texts seldom reach it."""
 
-BLOCK, HEAD = 256, 32
-"""Records of a block, which has 64 KB and is written again when one of them changes; and dimensions of its head."""
-
-_EXACT = 24
-"""Blocks up to which all dimensions are compared: 6,144 records, which take 5 ms."""
-
-_MOST_BLOCKS = 256
-"""Blocks that are compared at all, those of the newest records: 65,536 of them take 15 ms."""
-
 _FIRST = 24
 """Records that are compared text by text because of each of the two vectors, beside those found by words."""
 
-_CHUNK = 64
+_CHUNK = 16
 _HEAD_WORDS, _TAIL_WORDS = 110, 50
 """Words read from the beginning and from the end of a long prompt: the question stands at either."""
 
@@ -71,7 +60,7 @@ class Nearby:
         self._made = made
         self._asked = asked
         self._values = values
-        self._first, self._whole, topic = _compared(index, values)
+        self._first, self._whole, topic = vector_blocks.compare(index, values)
         places = (*_largest(self._whole, _FIRST), *_largest(topic, _FIRST))
         self._best = [place + self._first for place in places]
         self._texts: dict[int, _Texts] = {}
@@ -133,34 +122,6 @@ def compare(index: Index, asked: Query) -> Nearby | None:
     return Nearby(index, made, asked, lanes.signed(vector)) if vector else None
 
 
-def _compared(index: Index, values: list[int]) -> tuple[int, list[int], list[int]]:
-    """The first record compared, and from it on the products with whole records and with titles and triggers."""
-    execute = index.connection.execute
-    newest = f"FROM vector_head ORDER BY block DESC LIMIT {_MOST_BLOCKS}"
-    heads = execute(f"SELECT block, whole, topic {newest}").fetchall()[::-1]
-    first = heads[0][0] if len(heads) == _MOST_BLOCKS else 0
-    has_gaps = [block for block, _, _ in heads] != list(range(first, first + len(heads)))
-    if has_gaps or (index.totals()[0] and not heads):
-        raise ValueError("a block of vectors is missing")
-    is_exact = len(heads) <= _EXACT
-    tails = execute("SELECT whole, topic FROM vector_tail ORDER BY block").fetchall() if is_exact else []
-    if is_exact and len(tails) != len(heads):
-        raise ValueError("a block of vectors is missing")
-    products = []
-    for part in (0, 1):
-        columns = _columns([head[part + 1] for head in heads], HEAD)
-        columns += _columns([tail[part] for tail in tails], DIMENSIONS - HEAD)
-        products.append(lanes.products(values[: DIMENSIONS if is_exact else HEAD], columns))
-    return first * BLOCK, products[0], products[1]
-
-
-def _columns(blocks: list[bytes], dimensions: int) -> bytes:
-    """The columns of blocks joined, each over all blocks."""
-    if any(len(block) != dimensions * BLOCK for block in blocks):
-        raise ValueError("a block of vectors is damaged")
-    return b"".join([block[at : at + BLOCK] for at in range(0, dimensions * BLOCK, BLOCK) for block in blocks])
-
-
 def _largest(values: list[int], most: int) -> list[int]:
     """The places of the largest values above 0, largest first: they are in the chunks with the largest maxima."""
     chunks = [values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK)]
@@ -176,8 +137,9 @@ def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[in
     rows = index.connection.execute(f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({listed})").fetchall()
     if any(len(row[2]) < 2 * DIMENSIONS or len(row[2]) % DIMENSIONS for row in rows):
         raise ValueError("the vectors of a record are damaged")
-    columns = lanes.transposed(b"".join([row[2] for row in rows]), DIMENSIONS)
-    products, start, texts = lanes.products(values, columns), 0, {}
+    joined = b"".join([row[2] for row in rows])
+    products = lanes.products(values, lanes.columns(joined, DIMENSIONS), len(joined) // DIMENSIONS)
+    start, texts = 0, {}
     for n, triggers, stored, words in rows:
         end = start + len(stored) // DIMENSIONS
         title, whole, *rest = products[start:end]
@@ -190,5 +152,5 @@ def _distribution(products: list[int], records: int) -> tuple[float, float]:
     """Mean and standard deviation over the records; a lane without a record holds 0 and adds nothing."""
     count = max(records, 1)
     mean = sum(products) / count
-    variance = sum(map(mul, products, products)) / count - mean * mean
+    variance = sum([each * each for each in products]) / count - mean * mean
     return mean, sqrt(max(variance, 1.0))

@@ -12,7 +12,7 @@ from array import array
 from recollect import coldstart
 from recollect.record.memory import Memory
 from recollect.search import document, vectors
-from recollect.search.nearby import BLOCK, HEAD
+from recollect.search.vector_blocks import BLOCK, PARTS
 from recollect.search.vectors import Vectors
 from recollect.search.word_table import DIMENSIONS
 
@@ -108,7 +108,7 @@ class Blocks:
         """Write the blocks that have changed, and which table they were made with."""
         for block in sorted({n // BLOCK for n in self._changed}):
             lanes = {n % BLOCK: pair for n, pair in self._changed.items() if n // BLOCK == block}
-            for table, start, end in (("vector_head", 0, HEAD), ("vector_tail", HEAD, DIMENSIONS)):
+            for table, start, end in PARTS:
                 self._write(table, block, {lane: [v[start:end] for v in pair] for lane, pair in lanes.items()})
         self._changed.clear()
         if self._is_used:

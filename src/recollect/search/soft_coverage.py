@@ -68,11 +68,11 @@ def _similarities(
     made: Vectors, asked: Mapping[int, list[int]], rows: Mapping[int, int]
 ) -> dict[int, dict[int, float]]:
     """For each concept the similarities, as far as they count, to rows of the table of some lengths."""
-    columns = lanes.transposed(b"".join([made.stored_row(row) for row in rows]), DIMENSIONS)
+    columns = lanes.columns(b"".join([made.stored_row(row) for row in rows]), DIMENSIONS)
     similar: dict[int, dict[int, float]] = {}
-    for concept, values in asked.items():
-        products = zip(rows.items(), lanes.products(values, columns))
-        cosines = ((row, product / (vectors.LENGTH * length)) for (row, length), product in products)
+    for concept, products in zip(asked, lanes.products_of_each(asked.values(), columns, len(rows))):
+        pairs = zip(rows.items(), products)
+        cosines = ((row, product / (vectors.LENGTH * length)) for (row, length), product in pairs)
         similar[concept] = {row: min(cosine, 1.0) for row, cosine in cosines if cosine >= _SIMILAR}
     return similar
 

@@ -27,7 +27,7 @@ _MOST_PIECES, _MOST_CUT = 8, 48
 
 _LARGEST_CACHE = 20_000
 _LANE = 8
-_ONES = sum(1 << 8 * _LANE * dimension for dimension in range(DIMENSIONS))
+_ONES = int.from_bytes((b"\1" + bytes(_LANE - 1)) * DIMENSIONS, "little")
 _UNIT = 1 << 24
 """Steps in which a scale of 1 is counted: 160 tokens of the largest scale fill 46 bits of a lane, the least useful ones
 are still told apart by hundredths."""
