@@ -50,7 +50,7 @@ class Block(str):
 
 def element(name: str, attributes: Mapping[str, str], text: str) -> Block:
     """An element on one line; attributes without a value are left out."""
-    return Block(f"<{name}{_attributes(attributes)}>{escape(text)}</{name}>")
+    return Block(f"<{name}{_attributes(attributes)}>{_line(text)}</{name}>")
 
 
 def fence(attributes: Mapping[str, str], lines: Iterable[str]) -> Block:

@@ -36,7 +36,7 @@ def pre_tool_use(event: Event) -> str:
     from recollect.recall.context_block import Stores
 
     stores = Stores(event.store, event.user_store)
-    return for_file.block(stores, event.project, file, settings, event.session)
+    return for_file.block(stores, event.project, file, settings, event.session, is_edit=tool != "Read")
 
 
 def post_tool_use(event: Event) -> str:

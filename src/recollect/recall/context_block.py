@@ -82,7 +82,9 @@ class Candidate(NamedTuple):
         match = self.match
         note = "; ".join(part for part in (_history(match), self.caution) if part)
         path = self.source + match.path
-        return Item(match.category, match.essence, path, match.confidence, match.updated_at, note)
+        # Of a record that belongs to a file, or was shown before, nobody asked how probably it is relevant.
+        confidence = match.confidence if match.query else ""
+        return Item(match.category, match.essence, path, confidence, match.updated_at, note)
 
 
 class Stores:

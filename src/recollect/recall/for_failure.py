@@ -10,6 +10,7 @@ import re
 from recollect.errors import RecollectError
 from recollect.paths import PROJECT_SOURCE
 from recollect.recall import context_block
+from recollect.recall.cautions import Cautions
 from recollect.recall.context_block import Candidate, Stores, count_shown
 from recollect.search import query, rank, terms
 from recollect.search.candidates import rarity
@@ -89,7 +90,7 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
         noted.add_shown(key, runbook.stamp)
         noted.add_shown(runbook.record, runbook.stamp)
     count_shown([runbook])
-    item = runbook.item
+    item = Cautions().beside(runbook).item
     item = item._replace(text=_steps(runbook.match) or item.text)
     return context_block.render(context_block.fitting([item], _BUDGET), PROJECT_SOURCE)
 

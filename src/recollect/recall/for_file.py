@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 
-from recollect import globs, paths
+from recollect import coldstart, globs, paths
+from recollect.coldstart import NamedTuple
 from recollect.recall import context_block
+from recollect.recall.cautions import Cautions
 from recollect.recall.context_block import Candidate, Stores, count_shown
 from recollect.search import candidates, rank
 from recollect.search.candidates import Filter
@@ -24,21 +26,42 @@ _MOST_PLACES = 1_000
 """Places looked at for one file: what bounds the work in a store with a thousand globs."""
 
 
-def block(stores: Stores, project: str, file: str, settings: Settings, session: str) -> str:
-    """The block for a file, once per session; empty when nothing belongs to it or all was shown."""
+class _About(NamedTuple):
+    """A record that belongs to a file, and whether it is so grave that an edit of the file repeats it."""
+
+    candidate: Candidate
+    is_grave: bool
+
+
+def block(stores: Stores, project: str, file: str, settings: Settings, session: str, *, is_edit: bool = False) -> str:
+    """The block for a file: each record once per session, the gravest once more when their file is edited."""
     path = relative(project, file)
     proposed = _candidates(stores, project, path, settings) if path else []
     if not proposed:
         return ""
+    cautions = Cautions()
     with Ledger(session) as noted:
-        new = [each for each in proposed if not noted.has_shown(each.record, each.stamp)][:_MOST_SHOWN]
-        # There is no doubt that they belong to the file, so there is nothing to say about confidence.
-        fitted = context_block.fitting([each.item._replace(confidence="") for each in new], _BUDGET)
-        shown = new[: len(fitted)]
+        wanted = [each.candidate for each in proposed if _is_wanted(each, path, noted, is_edit=is_edit)][:_MOST_SHOWN]
+        fitted = context_block.fitting([cautions.beside(each).item for each in wanted], _BUDGET)
+        shown = wanted[: len(fitted)]
         for each in shown:
             noted.add_shown(each.record, each.stamp)
+            if is_edit:
+                noted.add_shown(_at_edit(path, each), each.stamp)
     count_shown(shown)
     return context_block.render(fitted, paths.PROJECT_SOURCE)
+
+
+def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> bool:
+    record = about.candidate
+    if not noted.has_shown(record.record, record.stamp):
+        return True
+    return is_edit and about.is_grave and not noted.has_shown(_at_edit(path, record), record.stamp)
+
+
+def _at_edit(path: str, record: Candidate) -> str:
+    """The name under which a ledger notes that a record was shown at the edit of a file."""
+    return f"edit:{coldstart.digest(path.encode('utf-8', 'replace'))[:12]}:{record.record}"
 
 
 def relative(project: str, file: str) -> str:
@@ -50,21 +73,26 @@ def relative(project: str, file: str) -> str:
     return os.path.realpath(full)[len(os.path.realpath(project)) :].strip(os.sep).replace(os.sep, "/")
 
 
-def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[Candidate]:
+def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
     chosen = Filter(auto=True, settings=settings)
-    proposed: list[Candidate] = []
+    proposed: list[_About] = []
     for root, source in stores.places:
         opened = stores.open(root)
         rows = opened.ask(lambda index: _current(index, project, path, chosen), hook=True)
-        proposed += [Candidate(rank.match(row, root), source) for row in rows]
+        proposed += [_About(Candidate(rank.match(row, root), source), is_grave) for row, is_grave in rows]
     return proposed
 
 
-def _current(index: Index, project: str, path: str, chosen: Filter) -> list[Row]:
+def _current(index: Index, project: str, path: str, chosen: Filter) -> list[tuple[Row, bool]]:
     rows = records_about(index, project, path)
     successors = candidates.successors(index, rows)
     holding = [each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)]
-    return list({each.n: each for each in holding}.values())
+    return [(row, _is_grave(index, row)) for row in {each.n: each for each in holding}.values()]
+
+
+def _is_grave(index: Index, row: Row) -> bool:
+    grave = index.connection.execute("SELECT 1 FROM place WHERE n = ? AND gravity = 0 LIMIT 1", (row.n,))
+    return grave.fetchone() is not None
 
 
 def records_about(index: Index, project: str, path: str) -> list[Row]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-from recollect import budget
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE
 from recollect.recall import context_block
+from recollect.recall.cautions import Cautions
 from recollect.recall.context_block import SHOWN, Candidate, Stores, count_shown
 from recollect.search import gate, query, rank
 from recollect.session import transcript
@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from recollect.freshness.check import Freshness
     from recollect.search.rank import Match
     from recollect.settings import Settings
 
@@ -31,12 +30,13 @@ if TYPE_CHECKING:
 _AFTER_COMPACTION = 900
 """Tokens for what a compacted session was shown before."""
 
+_MOST_AFTER_COMPACTION = 20
+"""Records, the latest shown: no more have room in as many tokens, so the files of no more are checked."""
+
 _MISSING = -1.0
 """What it counts against a record, in logits, that a file it is about no longer exists."""
 
 _LOWEST_BAR = 0.05
-
-_UNCHECKED = "whether its files have changed since could not be checked in time"
 
 BELOW_BAR, REPEATED = "below the bar", "shown before in this session"
 NO_ROOM, FILE_MISSING, DROPPED, TURNED_OFF = "no room", "file missing", "dropped by the judge", "turned off"
@@ -132,19 +132,13 @@ def _checked(candidates: list[Candidate], session: Ledger, bar: float) -> list[C
 
     A missing file counts against a record, which may then be dropped.
     """
-    by_project: dict[str, Freshness] = {}
+    cautions = Cautions()
 
     def check(candidate: Candidate) -> Candidate:
         match = candidate.match
         if session.has_shown(candidate.record, candidate.stamp):
             return candidate._replace(outcome=REPEATED)
-        if not match.anchors or candidate.source != PROJECT_SOURCE:
-            return candidate
-        from recollect.freshness.check import Freshness
-
-        project = os.path.dirname(os.path.dirname(match.root))
-        freshness = by_project.setdefault(project, Freshness(project))
-        caution, is_missing = budget.attempt("check files", (_UNCHECKED, False), freshness.note, match.anchors)
+        caution, is_missing = cautions.check(match.root, candidate.source, match.anchors)
         is_dropped = is_missing and gate.shifted(match.probability, _MISSING) < bar
         return candidate._replace(caution=caution, outcome=FILE_MISSING if is_dropped else "")
 
@@ -231,8 +225,10 @@ def after_compaction(stores: Stores, session: str) -> str:
         records = list(reversed(noted.shown))
         noted.reset()
         current = {each.record: each for each in (_current(record, stores) for record in records) if each}
-        candidates = list(current.values())
-        fitted = context_block.fitting([candidate.item for candidate in candidates], _AFTER_COMPACTION)
+        candidates = list(current.values())[:_MOST_AFTER_COMPACTION]
+        cautions = Cautions()
+        items = [cautions.beside(candidate).item for candidate in candidates]
+        fitted = context_block.fitting(items, _AFTER_COMPACTION)
         for candidate in candidates[: len(fitted)]:
             noted.add_shown(candidate.record, candidate.stamp)
         noted.count_prompt()
