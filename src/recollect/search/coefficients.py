@@ -48,6 +48,7 @@ FEATURES = {
     "meaning_lead": (0.00000, 0.00000),
     "meaning_z": (0.00000, 0.00000),
     "soft_coverage": (0.00000, 0.00000),
+    "soft_lead": (0.00000, 0.00000),
     "vector_share": (0.00000, 0.00000),
 }
 # Of the score among the other scores, in the gate only.

@@ -22,6 +22,8 @@ class Meaning(coldstart.NamedTuple):
     """By how many standard deviations the whole record is closer than the average record of the store."""
     soft_coverage: float = 0.0
     """The share of the prompt's words, each counted by its similarity to the most similar word of the record."""
+    soft_lead: float = 0.0
+    """By how much `soft_coverage` is more than that of the best other candidate; negative for all but the best."""
     vector_share: float = 0.0
     """The share of the prompt's words that have a vector: where it is low, all others mean little."""
 

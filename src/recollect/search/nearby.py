@@ -15,7 +15,7 @@ from recollect.search.word_table import DIMENSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from recollect.search.candidates import WeightedQuery
     from recollect.search.index import Index, Row
@@ -30,6 +30,9 @@ _LEAST = 0.25
 
 _FIRST = 24
 """Records that are compared text by text because of each of the two vectors, beside those found by words."""
+
+_SOFT = 12
+"""Candidates whose words are compared one by one: the others are never shown."""
 
 _CHUNK = 16
 _HEAD_WORDS, _TAIL_WORDS = 110, 50
@@ -71,30 +74,31 @@ class Nearby:
         close = [n for n, texts in self._texts.items() if texts.meaning >= 2 * _LEAST * _SQUARE]
         return sorted(close, key=lambda n: (-self._texts[n].meaning, n))
 
-    def measure(self, rows: Sequence[Row], query: WeightedQuery) -> dict[int, Meaning]:
-        """The features of records that were compared text by text, by their number."""
-        compared = [row for row in rows if row.n in self._texts]
-        first, second = (*sorted((each.meaning for each in self._texts.values()), reverse=True), 0, 0)[:2]
-        words = {row.n: self._texts[row.n].words for row in compared}
-        soft = soft_coverage.measure(self._made, self._asked.text, query, compared, words)
+    def measure(self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float]) -> dict[int, Meaning]:
+        """The features of records that were compared text by text, by their number, given their coverage by words."""
+        texts = {row.n: self._texts[row.n] for row in rows if row.n in self._texts}
+        soft = self._soft_coverage(rows, query, coverage, texts)
         share = soft_coverage.vector_share(self._made, self._asked.text, query)
+        leads, soft_leads = _leads({n: each.meaning for n, each in self._texts.items()}), _leads(soft)
         mean, spread = _distribution(self._whole, self._index.totals()[0])
         measured = {}
-        for row in compared:
-            texts = self._texts[row.n]
-            lead = texts.meaning - (first if texts.meaning < first else second)
-            measured[row.n] = Meaning(
-                texts.meaning / 2 / _SQUARE,
-                texts.title / _SQUARE,
-                texts.trigger / _SQUARE,
-                texts.sentence / _SQUARE,
-                texts.whole / _SQUARE,
-                lead / 2 / _SQUARE,
-                (self._product(row.n) - mean) / spread,
-                soft[row.n],
-                share,
-            )
+        for n, each in texts.items():
+            products = (each.meaning / 2, each.title, each.trigger, each.sentence, each.whole, leads[n] / 2)
+            meaning, title, trigger, sentence, whole, lead = (product / _SQUARE for product in products)
+            z = (self._product(n) - mean) / spread
+            measured[n] = Meaning(meaning, title, trigger, sentence, whole, lead, z, soft[n], soft_leads[n], share)
         return measured
+
+    def _soft_coverage(
+        self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float], texts: Mapping[int, _Texts]
+    ) -> dict[int, float]:
+        """The soft coverage of the best records by words and meaning together; of the others, what words cover."""
+        soft = {n: coverage[n] for n in texts}
+        best = sorted(texts, key=lambda n: (-coverage[n] - texts[n].meaning / 2 / _SQUARE, n))[:_SOFT]
+        words = {n: texts[n].words for n in best}
+        compared = [row for row in rows if row.n in words]
+        soft.update(soft_coverage.measure(self._made, self._asked.text, query, compared, words))
+        return soft
 
     def _product(self, n: int) -> int:
         place = n - self._first
@@ -146,6 +150,12 @@ def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[in
         texts[n] = _Texts(title, whole, max(rest[:triggers], default=0), max(rest[triggers:], default=0), words)
         start = end
     return texts
+
+
+def _leads(values: Mapping[int, float]) -> dict[int, float]:
+    """By how much each value is more than the largest of the others."""
+    first, second = (*sorted(values.values(), reverse=True), 0.0, 0.0)[:2]
+    return {n: value - (first if value < first else second) for n, value in values.items()}
 
 
 def _distribution(products: list[int], records: int) -> tuple[float, float]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from recollect.search.candidates import WeightedQuery
     from recollect.search.index import Index, Row
-    from recollect.search.meaning import Meaning
+    from recollect.search.nearby import Nearby
     from recollect.search.query import Query
     from recollect.settings import Settings
 
@@ -139,7 +139,9 @@ def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
 
 def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     weighed = candidates.weigh(index, asked)
-    rows, meanings = _with_nearby(index, asked, weighed, chosen)
+    rows, nearby = _candidates(index, asked, weighed, chosen)
+    words = {row.n: gate.features(weighed, *row[-4:]) for row in rows}
+    meanings = nearby.measure(rows, weighed, {n: values[0] for n, values in words.items()}) if nearby else {}
     successors = candidates.successors(index, rows)
     best: dict[int, _Scored] = {}
     replaced: dict[int, list[Row]] = {}
@@ -147,8 +149,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
         current = successors[row.n] or (None if chosen.auto else row)
         if current is None or not chosen.accepts(current):
             continue
-        values = gate.features(weighed, row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
-        values += meanings.get(row.n, meaning.NOTHING)
+        values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
         score = gate.score(values) + _priority(current.category, asked.intent)
         if current is not row:
             score -= _BY_PREDECESSOR
@@ -160,21 +161,18 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     return list(_matches(index.root, asked, ranked, replaced))
 
 
-def _with_nearby(
-    index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter
-) -> tuple[list[Row], dict[int, Meaning]]:
-    """The candidates by words and by meaning, and what is measured of their meaning."""
+def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter) -> tuple[list[Row], Nearby | None]:
+    """The candidates by words and by meaning, and what is near to the query if there is a table to tell."""
     from recollect.search import nearby
 
     rows = candidates.find(index, weighed, chosen)
     compared = nearby.compare(index, asked)
     if compared is None:
-        return rows, {}
+        return rows, None
     present = {row.n for row in rows}
     nearest = [n for n in compared.nearest(present) if n not in present]
     more = nearest[: nearby.NEAREST if chosen.auto else nearby.NEAREST_ASKED]
-    rows += candidates.rows(index, more)
-    return rows, compared.measure(rows, weighed)
+    return [*rows, *candidates.rows(index, more)], compared
 
 
 def _matches(root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]]) -> Iterator[Match]:

@@ -11,7 +11,7 @@ from array import array
 
 from recollect import coldstart
 from recollect.record.memory import Memory
-from recollect.search import document, vectors
+from recollect.search import document, query, vectors
 from recollect.search.vector_blocks import BLOCK, PARTS
 from recollect.search.vectors import Vectors
 from recollect.search.word_table import DIMENSIONS
@@ -64,10 +64,12 @@ _LONGEST = 4_000
 
 
 def _word_rows(words: list[str], made: Vectors) -> bytes:
-    """The rows and row lengths of the different words that the table has as they are."""
+    """The rows and row lengths of the different words with a topic that the table has as they are."""
     rows = array("H")
     lengths = array("H")
     for word in dict.fromkeys(words):
+        if word in query.ENGLISH:
+            continue
         row, length = made.row(word)
         if length and len(rows) < MOST_WORDS:
             rows.append(row)
