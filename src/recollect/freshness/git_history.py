@@ -12,7 +12,7 @@ import time
 from recollect.coldstart import NamedTuple
 from recollect.errors import UnsafePath
 from recollect.freshness import project_files
-from recollect.freshness.check import CHANGED, FRESH, MISSING, IndexedAnchor, Verdict
+from recollect.freshness.check import CHANGED, FRESH, MISSING, UNKNOWN, IndexedAnchor, Verdict
 from recollect.git import work_tree
 from recollect.git.repository import Repository, is_commit
 
@@ -66,6 +66,8 @@ def verdict(
         data = project_files.read(root, now)
     if now and data is not None and project_files.is_same(data, anchor):
         return Verdict(anchor, FRESH, now), True
+    if not now and history.is_cut_short:
+        return Verdict(anchor, UNKNOWN, anchor.path, reason="not checked: git took too long"), False
     last = steps[-1] if steps else Step("", "")
     commits = -1 if steps is None else len(steps)
     state = CHANGED if now else MISSING
@@ -82,6 +84,8 @@ class _History:
         self.anchor = anchor
         self.deadline = deadline
         self.prefix = repository.inner(root)
+        self.is_cut_short = False
+        """Whether a question was left open because time was up."""
 
     def follow(self) -> Trail:
         """The trail of the file from the anchor's commit to HEAD; from as far back as possible if that is unknown."""
@@ -141,6 +145,7 @@ class _History:
         others = filter(None, map(self._existing, _names(answer or b"")[:MOST_UNTRACKED]))
         for path in sorted(others, key=lambda other: not other.endswith(name)):
             if time.monotonic() >= self.deadline:
+                self.is_cut_short = True
                 break
             try:
                 data = project_files.read(self.root, path)
@@ -173,8 +178,10 @@ class _History:
 
     def _ask(self, *question: str, about_files: bool = False) -> bytes | None:
         if time.monotonic() >= self.deadline:
+            self.is_cut_short = True
             return None
         answer = self.repository.ask(*question, deadline=self.deadline, about_files=about_files)
+        self.is_cut_short = self.is_cut_short or (answer.status is None and time.monotonic() >= self.deadline)
         return answer.output if answer.is_good else None
 
 

@@ -6,7 +6,7 @@ import os
 
 from recollect import coldstart, globs, paths
 from recollect.coldstart import NamedTuple
-from recollect.recall import context_block
+from recollect.recall import context_block, renames
 from recollect.recall.cautions import Cautions
 from recollect.recall.context_block import Candidate, Stores, count_shown
 from recollect.search import candidates, rank
@@ -101,10 +101,10 @@ def records_about(index: Index, project: str, path: str) -> list[Row]:
     above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
     here = _places(index, f"pattern IN ({','.join('?' * len(above))})", above)
     globbed = _places(index, "name = ''", [], lambda pattern: globs.covers(pattern, path))
-    # A file that moved is recognised by its name, if the old one is gone.
+    # Without git, too, a file that moved is recognised by its name, if the old one is gone.
     moved = _places(index, "name = ?", [parts[-1]], lambda old: not os.path.exists(os.path.join(project, old)))
     gravity: dict[int, int] = {}
-    for n, grave in (*here, *globbed, *moved):
+    for n, grave in (*here, *globbed, *moved, *renames.renamed_to(index, project, path)):
         gravity.setdefault(n, grave)
     rows = index.rows(f"WHERE n IN ({','.join('?' * len(gravity))})", list(gravity)) if gravity else []
     return sorted(rows, key=lambda row: (gravity[row.n], row.path))
