@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from recollect import cli, hooks
-from recollect.git import git_files, process, repository, work_tree
+from recollect.git import changes, git_files, process, repository, work_tree
 from tests.git_project import GitProject
 
 pytestmark = [
@@ -446,7 +446,7 @@ def test_git_still_answers_there(hostile: tuple[str, Path, Trap]) -> None:
     around = repository.around(str(here))
     assert around is not None
 
-    around.changed_files(str(here), time.monotonic() + 60)
+    changes.read(around, str(here), time.monotonic() + 60)
 
     assert around.notes in ([], ["fewer than two commits"])
 
@@ -485,7 +485,7 @@ def test_a_config_that_never_ends_costs_its_time_and_nothing_else(template: Path
     around = repository.around(str(root))
     assert around is not None
 
-    assert around.changed_files(str(root), time.monotonic() + 0.3) == []
+    assert changes.read(around, str(root), time.monotonic() + 0.3).uncommitted == []
     assert all(note.endswith("did not answer in time") for note in around.notes)
 
 
@@ -578,14 +578,14 @@ def test_every_question_to_git_names_the_repository(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(process, "run_all", watch)
     around = repository.around(str(template))
     assert around is not None
-    around.changed_files(str(template), time.monotonic() + 1)
+    changes.read(around, str(template), time.monotonic() + 1)
     git_files.driver(str(template))
 
     for command in commands:
         assert command[3] == f"--git-dir={template / '.git'}"
         assert command[4].startswith("--work-tree=") and command[4] == f"--work-tree={command[2]}"
         assert {"safe.bareRepository=explicit", "core.fsmonitor=false", "protocol.allow=never"} < set(command)
-    assert len(commands) == 6
+    assert len(commands) == 5
 
 
 class TestComparing:
@@ -663,8 +663,8 @@ class TestComparing:
         around = repository.around(str(project.root))
         assert around is not None
 
-        status = project.git("status", "--porcelain", "-z", "--no-renames").split("\0")
-        ours = around.changed_files(str(project.root), time.monotonic() + 60)
+        status = project.git("status", "--porcelain", "-z", "--no-renames", "-uall").split("\0")
+        ours = changes.read(around, str(project.root), time.monotonic() + 60).uncommitted
 
         assert sorted(ours) == sorted(line.strip().split(" ", 1)[1].strip() for line in status if line)
 

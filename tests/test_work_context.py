@@ -12,7 +12,8 @@ import pytest
 from recollect import failure_log
 from recollect.digest import work_context
 from recollect.digest.work_context import WorkContext
-from recollect.git import repository
+from recollect.git import changes, process
+from recollect.git.repository import Repository
 from tests.git_project import GitProject
 
 
@@ -53,7 +54,7 @@ def test_files_of_the_last_three_commits_and_the_uncommitted_ones(project: GitPr
     project.write("one.py", "changed")
     project.write("new folder/new file.py", "new")
 
-    assert read(project.root).files == ["one.py", "new folder/", "four.py", "three.py", "two.py"]
+    assert read(project.root).files == ["one.py", "new folder/new file.py", "four.py", "three.py", "two.py"]
 
 
 @pytest.mark.parametrize(
@@ -62,12 +63,10 @@ def test_files_of_the_last_three_commits_and_the_uncommitted_ones(project: GitPr
         ([], []),
         (["one.py"], []),
         (["one.py", "two.py"], ["two.py"]),
-        (["one.py", "two.py", "three.py"], ["three.py"]),
+        (["one.py", "two.py", "three.py"], ["three.py", "two.py"]),
     ],
 )
-def test_a_short_history_gives_the_last_commit_or_nothing(
-    project: GitProject, names: list[str], files: list[str]
-) -> None:
+def test_the_first_commit_of_all_does_not_count(project: GitProject, names: list[str], files: list[str]) -> None:
     commits(project, *names)
 
     seen = read(project.root)
@@ -106,7 +105,57 @@ def test_a_linked_worktree_has_its_own_branch(project: GitProject, tmp_path: Pat
 
     seen = read(tmp_path / "linked")
 
-    assert (seen.branch, seen.files, seen.query) == ("feat/token-refresh", ["two.py"], "token refresh two")
+    assert (seen.branch, seen.files, seen.query) == ("feat/token-refresh", [], "token refresh")
+
+
+def test_a_branch_has_its_own_commits_and_not_those_it_began_with(project: GitProject) -> None:
+    commits(project, "one.py", "two.py", "three.py")
+    project.git("checkout", "-q", "-b", "feat/token-refresh")
+    commits(project, "four.py", "five.py")
+
+    seen = read(project.root).changes
+
+    assert (seen.committed, seen.subjects, seen.is_own) == (["five.py", "four.py"], ["five.py", "four.py"], True)
+
+
+def test_a_branch_that_was_cloned_begins_where_its_origin_is(project: GitProject, tmp_path: Path) -> None:
+    commits(project, "one.py", "two.py")
+    project.git("branch", "-m", "default-of-ours")
+    project.git("clone", "-q", str(project.root), str(tmp_path / "clone"))
+    clone = GitProject(tmp_path / "clone")
+    clone.git("checkout", "-q", "-b", "feat/x")
+    commits(clone, "three.py")
+
+    assert read(clone.root).changes.committed == ["three.py"]
+
+
+def test_untracked_folders_are_looked_into(project: GitProject) -> None:
+    commits(project, "one.py", ".gitignore")
+    project.write("packages/auth/token.py", "x")
+    project.write("packages/auth/node_modules/left/pad.js", "x")
+    project.write(".gitignore", "node_modules\n")
+
+    assert read(project.root).changes.uncommitted == [".gitignore", "packages/auth/token.py"]
+
+
+def test_an_untracked_folder_that_takes_too_long_stays_a_name(
+    project: GitProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("packages/auth/token.py", "x")
+    late = process.Outcome(None, b"", "did not answer in time")
+    monkeypatch.setattr(Repository, "ask", lambda *_, **__: late)
+
+    assert read(project.root).changes.uncommitted == ["packages/"]
+
+
+def test_no_more_than_some_untracked_folders_are_looked_into(project: GitProject) -> None:
+    for number in range(changes.MOST_FOLDERS + 2):
+        project.write(f"folder{number:02}/file.py", "x")
+
+    names = read(project.root).changes.uncommitted
+
+    assert sum(name.endswith("/") for name in names) == 2
+    assert sum(name.endswith(".py") for name in names) == changes.MOST_FOLDERS
 
 
 def test_a_project_within_a_repository_sees_its_own_files(project: GitProject) -> None:
@@ -114,7 +163,7 @@ def test_a_project_within_a_repository_sees_its_own_files(project: GitProject) -
     project.write("service/new.py", "x")
     project.write("other/new.py", "x")
 
-    assert read(project.root / "service").files == ["new.py", "c.py", "e.py"]
+    assert read(project.root / "service").files == ["new.py", "e.py", "c.py"]
 
 
 def test_no_repository_is_no_failure(tmp_path: Path) -> None:
@@ -146,8 +195,7 @@ def test_a_git_that_hangs_costs_its_files_and_nothing_else(
 
     assert (seen.files, seen.query) == ([], "import csv")
     assert seen.notes == [
-        f"git {question}: did not answer in time"
-        for question in ("ls-files", "diff-index", "ls-files --others", "diff-tree")
+        f"git {question}: did not answer in time" for question in ("ls-files", "diff-index", "ls-files --others", "log")
     ]
     assert len(failure_log.recent()) == 4
 
@@ -348,7 +396,7 @@ def test_the_memory_itself_is_not_the_work(project: GitProject) -> None:
 
 
 def test_a_large_change_is_bounded(project: GitProject) -> None:
-    for number in range(repository.MOST_FILES + 20):
+    for number in range(changes.MOST_FILES + 20):
         project.write(f"f{number}.py", "")
 
-    assert len(read(project.root).files) == repository.MOST_FILES
+    assert len(read(project.root).files) == changes.MOST_FILES

@@ -12,6 +12,7 @@ from recollect.digest.candidates import Records
 from recollect.digest.render import Page, render
 from recollect.digest.selection import Candidate
 from recollect.digest.work_context import WorkContext
+from recollect.git.changes import Changes
 from recollect.state_file import StateFile
 
 TYPE_CHECKING = False
@@ -70,7 +71,7 @@ def make(project: str, store: str, user_store: str, settings: Settings) -> Diges
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
     stores = _stores(store, user_store, settings, branch)
-    nothing = WorkContext(None, branch, [], ["took too long"])
+    nothing = WorkContext(None, branch, Changes(), ["took too long"])
     until = min(time.monotonic() + GIT_SECONDS, latest)
     context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
     warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]

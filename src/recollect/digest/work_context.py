@@ -9,7 +9,8 @@ import os
 
 from recollect import coldstart, failure_log, files, paths
 from recollect.coldstart import NamedTuple
-from recollect.git import repository
+from recollect.git import changes, repository
+from recollect.git.changes import SHARED_BRANCHES, Changes
 from recollect.search import query, terms
 from recollect.text import cut
 
@@ -20,7 +21,6 @@ MOST_FEATURES = 500
 
 _LARGEST_FILE = 60_000
 _LONGEST_PARAGRAPH = 400
-_SHARED_BRANCHES = frozenset("main master trunk develop development dev default head".split())
 _KINDS_OF_BRANCH = frozenset("feature features feat fix bugfix hotfix chore".split())
 _GENERIC_NAMES = frozenset("src lib init index main mod test tests spec docs readme".split())
 _NORMAL = ("not a git repository", "HEAD is detached", "fewer than two commits")
@@ -39,8 +39,13 @@ class WorkContext(NamedTuple):
 
     feature: Feature | None
     branch: str
-    files: list[str]
+    changes: Changes
     notes: list[str]
+
+    @property
+    def files(self) -> list[str]:
+        """The files in play, those that are not committed first."""
+        return list(dict.fromkeys((*self.changes.uncommitted, *self.changes.committed)))
 
     @property
     def query(self) -> str:
@@ -60,17 +65,16 @@ def branch(project: str) -> str:
 def read(project: str, deadline: float) -> WorkContext:
     """The context of a project; what was not to be had is in the notes, and what failed goes to the failure log."""
     if not project:
-        return WorkContext(None, "", [], ["no project"])
+        return WorkContext(None, "", Changes(), ["no project"])
     notes: list[str] = []
     feature = active_feature(project, notes)
     around = repository.around(project)
-    branch, changed = around.branch if around else "", list[str]()
+    branch, changed = around.branch if around else "", Changes()
     if around is None:
         notes.append("not a git repository")
     else:
         notes += [] if branch else ["HEAD is detached"]
-        # Changes to the memory itself say nothing about the work.
-        changed = [path for path in around.changed_files(project, deadline) if not path.startswith(".claude/")]
+        changed = _of_the_work(changes.read(around, project, deadline))
         notes += around.notes
     for note in notes:
         if note not in _NORMAL:
@@ -78,9 +82,18 @@ def read(project: str, deadline: float) -> WorkContext:
     return WorkContext(feature, branch, changed, notes)
 
 
+def _of_the_work(changed: Changes) -> Changes:
+    """The changes without those to the memory itself, which say nothing about the work."""
+    uncommitted, committed = (
+        [path for path in paths if not path.startswith(".claude/")]
+        for paths in (changed.uncommitted, changed.committed)
+    )
+    return changed._replace(uncommitted=uncommitted, committed=committed)
+
+
 def branch_words(branch: str) -> list[str]:
     """The words of a branch's name; a branch that everybody shares says nothing about the work."""
-    if branch.lower() in _SHARED_BRANCHES:
+    if branch.lower() in SHARED_BRANCHES:
         return []
     return [word for word in _split(branch) if word not in _KINDS_OF_BRANCH]
 

@@ -12,14 +12,13 @@ import os
 import time
 
 from recollect import files
-from recollect.git import process, work_tree
+from recollect.git import process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_FILES = 400
-_LARGEST_LISTING = 24_000_000
+LARGEST_LISTING = 24_000_000
 """Bytes of an index listing, about 100,000 files: more are not compared in a session's first seconds."""
 
 _LARGEST_FILE = 200_000
@@ -36,11 +35,9 @@ _PINNED = (
     "-c", "log.showSignature=false",
 )  # fmt: skip
 _USERS_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-_NO_GIT = "there is no git to ask"
+NO_GIT = "there is no git to ask"
 _NOWHERE = os.path.dirname(os.path.abspath(__file__))
 """Where git works when no file of the project is needed: a folder that is not the project's."""
-
-_DIFF = ("-r", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all")
 
 
 class Repository:
@@ -67,13 +64,21 @@ class Repository:
     @property
     def head(self) -> str:
         """The commit that is checked out; empty before the first one."""
-        shared = _first_line(os.path.join(self.git_dir, "commondir"))
-        common = os.path.join(self.git_dir, shared) if shared else self.git_dir
-        if os.path.isdir(os.path.join(common, "reftable")):
+        if os.path.isdir(os.path.join(self._common, "reftable")):
             answer = self.ask("rev-parse", "--verify", "--quiet", "HEAD", deadline=time.monotonic() + 0.5)
             commit = answer.output.decode("ascii", "replace").strip() if answer.is_good else ""
             return commit if is_commit(commit) else ""
-        ref = "HEAD"
+        return self.commit_of("HEAD")
+
+    @property
+    def _common(self) -> str:
+        """What the linked working trees of a repository share."""
+        shared = _first_line(os.path.join(self.git_dir, "commondir"))
+        return os.path.join(self.git_dir, shared) if shared else self.git_dir
+
+    def commit_of(self, ref: str) -> str:
+        """The commit that a ref names; empty if there is no such ref, or it is not kept in files."""
+        common = self._common
         for _ in range(5):
             value = self._ref(ref, common)
             if not value.startswith("ref: "):
@@ -101,12 +106,12 @@ class Repository:
 
         Only a question about files gets to see the project's; it must be one that reads no content.
         """
-        return self._ask_all([(question, about_files)], deadline)[0]
+        return self.ask_all([(question, about_files)], deadline)[0]
 
-    def _ask_all(self, questions: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.Outcome]:
+    def ask_all(self, questions: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.Outcome]:
         program = process.find("git", outside=self.root)
         if not program:
-            return [process.Outcome(None, b"", _NO_GIT) for _ in questions]
+            return [process.Outcome(None, b"", NO_GIT) for _ in questions]
         commands = []
         for question, about_files in questions:
             place = self.root if about_files else _NOWHERE
@@ -114,58 +119,7 @@ class Repository:
             # `check-ignore` alone refuses to take paths literally.
             literal = () if question[0] == "check-ignore" else ("--literal-pathspecs",)
             commands.append((program, *pins, *_PINNED, *literal, *question))
-        return process.run_all(commands, _environment(), deadline, _LARGEST_LISTING)
-
-    def changed_files(self, project: str, deadline: float) -> list[str]:
-        """Files of a project that are changed and not committed, then those of the last commits."""
-        inner = self.inner(project)
-        below = ("--", inner) if inner else ()
-        questions: list[tuple[Sequence[str], bool]] = [
-            (("ls-files", "--stage", "--debug", "-z", *below), False),
-            (("diff-index", "--cached", *_DIFF, "HEAD", *below), False),
-            (("ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z", *below), True),
-        ]
-        if self.branch:
-            questions.append((_since(3, below), False))
-        index, staged, untracked, *recent = self._ask_all(questions, deadline)
-        if recent and recent[0].status not in (0, None):
-            # Fewer than four commits, or a shallow clone.
-            recent = [self.ask(*_since(1, below), deadline=deadline)]
-        paths = sorted({*self._unstaged(index, deadline), *self._staged(staged, index)})
-        paths += [*self._names("git ls-files --others", untracked), *(self._recent(recent[0]) if recent else ())]
-        return list(dict.fromkeys(path[len(inner) :] for path in paths if path != inner))[:MOST_FILES]
-
-    def _unstaged(self, index: process.Outcome, deadline: float) -> list[str]:
-        if not index.is_good:
-            self._note("git ls-files", index)
-            return []
-        paths, is_complete = work_tree.changed_paths(index.output, self.root, deadline)
-        if not is_complete or len(index.output) >= _LARGEST_LISTING:
-            self.notes.append("there are more files than could be compared")
-        return paths
-
-    def _staged(self, staged: process.Outcome, index: process.Outcome) -> list[str]:
-        if staged.status and index.is_good:
-            # Before the first commit all of the index is new.
-            return work_tree.all_paths(index.output)
-        return self._names("git diff-index", staged)
-
-    def _recent(self, outcome: process.Outcome) -> list[str]:
-        if outcome.status:
-            self.notes.append("fewer than two commits")
-            return []
-        return self._names("git diff-tree", outcome)
-
-    def _names(self, question: str, outcome: process.Outcome) -> list[str]:
-        if not outcome.is_good:
-            self._note(question, outcome)
-            return []
-        return outcome.output.decode("utf-8", "replace").split("\0")[:-1]
-
-    def _note(self, question: str, outcome: process.Outcome) -> None:
-        note = outcome.reason if outcome.reason == _NO_GIT else f"{question}: {outcome.reason}"
-        if note not in self.notes:
-            self.notes.append(note)
+        return process.run_all(commands, _environment(), deadline, LARGEST_LISTING)
 
 
 def around(folder: str) -> Repository | None:
@@ -211,7 +165,7 @@ def _run(*words: str, deadline: float) -> process.Outcome:
     here = around(os.getcwd())
     program = process.find("git", outside=here.root if here else os.getcwd())
     if not program:
-        return process.Outcome(None, b"", _NO_GIT)
+        return process.Outcome(None, b"", NO_GIT)
     return process.run_all([(program, *_PINNED, *words)], _environment(), deadline)[0]
 
 
@@ -235,10 +189,6 @@ def _environment() -> dict[str, str]:
         "GIT_PAGER": "cat",
         "LC_ALL": "C",
     }
-
-
-def _since(commits: int, below: Sequence[str]) -> Sequence[str]:
-    return ("diff-tree", "--no-commit-id", *_DIFF, f"HEAD~{commits}", "HEAD", *(below or ("--",)))
 
 
 def _first_line(path: str) -> str:
