@@ -10,10 +10,12 @@ import pytest
 from recollect import coldstart, failure_log
 from recollect import project as projects
 from recollect.doctor import machine, store_checks
+from recollect.search import word_table
 from recollect.settings import Settings, load_settings
 from recollect.store import journal
 from recollect.store.store import Store
 from recollect.store.writer import Writer
+from tests import tiny_table
 from tests.records import sample
 from tests.test_index import put
 
@@ -181,6 +183,31 @@ def test_older_failures_are_forgotten(monkeypatch):
     monkeypatch.setenv("RECOLLECT_STATE_DIR", os.path.dirname(failure_log.log_file()))
 
     assert [finding for finding in machine.examine() if finding.check == "failures"] == []
+
+
+@pytest.mark.parametrize("content", [None, b"", b"RCLVEC01 cut off"])
+def test_a_missing_or_damaged_table_of_word_vectors_is_reported(tmp_path, monkeypatch, content):
+    table = tmp_path / "words.vec"
+    if content is not None:
+        table.write_bytes(content)
+    monkeypatch.setattr(word_table, "FILE", str(table))
+
+    (finding,) = [finding for finding in machine.examine() if finding.check == "words"]
+
+    assert finding.severity == "warning"
+    assert "by words alone" in finding.what
+    assert str(table) in finding.fix
+
+
+def test_a_table_whose_tokens_are_not_in_order_is_reported(tmp_path, monkeypatch):
+    table = tiny_table.write(tmp_path / "words.vec", tiny_table.tokens(["one two"]))
+    content = table.read_bytes()
+    table.write_bytes(content[:16] + content[20:24] + content[16:20] + content[24:])
+    monkeypatch.setattr(word_table, "FILE", str(table))
+
+    (finding,) = [finding for finding in machine.examine() if finding.check == "words"]
+
+    assert (finding.severity, "not in order" in finding.what) == ("warning", True)
 
 
 def test_a_python_without_full_text_search_is_told(monkeypatch):

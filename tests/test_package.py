@@ -72,11 +72,12 @@ def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(p
     names = set(package.in_wheel())
     source = ROOT / "src" / "recollect"
     cues = {f"recollect/capture/cues/{path.name}" for path in (source / "capture" / "cues").iterdir()}
-    cues.add("recollect/session/corrections.txt")
+    data = cues | {"recollect/session/corrections.txt", "recollect/search/words.vec"}
+    licences = {f"recollect-{recollect.__version__}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}
 
-    assert {"recollect/py.typed", f"recollect-{recollect.__version__}.dist-info/licenses/LICENSE", *cues} <= names
+    assert {"recollect/py.typed", *licences, *data} <= names
     strangers = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]
-    assert sorted(strangers) == sorted(["recollect/py.typed", *cues])
+    assert sorted(strangers) == sorted(["recollect/py.typed", *data])
     assert {name for name in names if name.endswith(".py")} == {
         f"recollect/{path.relative_to(source).as_posix()}" for path in source.rglob("*.py")
     }
@@ -96,6 +97,7 @@ def test_the_source_archive_holds_what_the_plugin_and_its_tests_need(package: Pa
 
     for needed in (
         "LICENSE",
+        "NOTICE",
         "README.md",
         "CHANGELOG.md",
         ".claude-plugin/plugin.json",
@@ -106,6 +108,7 @@ def test_the_source_archive_holds_what_the_plugin_and_its_tests_need(package: Pa
         "skills/search/SKILL.md",
         "tests/test_package.py",
         "src/recollect/py.typed",
+        "src/recollect/search/words.vec",
     ):
         assert needed in names
     assert [name for name in names if "_cache" in name or ".pyc" in name] == []
@@ -121,7 +124,7 @@ def test_the_version_stands_in_one_place_and_the_manifest_agrees():
 
 
 def _read(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8")
+    return (ROOT / name).read_text(encoding="utf-8", errors="replace")
 
 
 class Installed:

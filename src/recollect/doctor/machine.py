@@ -16,6 +16,7 @@ from recollect import coldstart, failure_log, files, paths, state_file, timestam
 from recollect.coldstart import NamedTuple
 from recollect.doctor import Finding
 from recollect.errors import Unwritable
+from recollect.search import word_table
 
 _RECENT_DAYS = 7
 _OLDEST = [3, 9]
@@ -66,6 +67,7 @@ def examine() -> Iterator[Finding]:
     """Whether this Python can do what Recollect needs, what has failed lately, and whether files can be written."""
     yield Finding("ok", "python", f"Python {_dotted(sys.version_info[:3])}")
     yield _full_text_search()
+    yield _word_table()
     yield from _failures()
     yield from _folders()
 
@@ -80,6 +82,17 @@ def _full_text_search() -> Finding:
     finally:
         connection.close()
     return Finding("ok", "fts5", "SQLite has full-text search (FTS5)")
+
+
+def _word_table() -> Finding:
+    try:
+        table = word_table.open(word_table.FILE)
+        table.check()
+    except (OSError, word_table.BadTable) as error:
+        what = f"no table of word vectors ({error}), so prompts and records are compared by words alone"
+        return Finding("warning", "words", what, f"install Recollect again, so that {word_table.FILE} is whole")
+    table.close()
+    return Finding("ok", "words", "the table of word vectors is whole")
 
 
 def _failures() -> Iterator[Finding]:

@@ -82,6 +82,12 @@ class WordTable:
         """A row as it is in the file: signed bytes."""
         return self._read(self._rows + row * DIMENSIONS, DIMENSIONS)
 
+    def check(self) -> None:
+        """Look at all of the table; BadTable if tokens cannot be found in it."""
+        hashes = list(self.hashes)
+        if any(first >= second for first, second in zip(hashes, hashes[1:])):
+            raise BadTable("the tokens are not in order")
+
     def close(self) -> None:
         os.close(self._descriptor)
 

@@ -1,0 +1,44 @@
+"""The table that ships with the package: whole, small enough, and of some use."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from recollect.search import lanes, vectors, word_table
+
+LARGEST = 6_000_000
+
+
+@pytest.fixture(scope="module")
+def made() -> vectors.Vectors:
+    return vectors.Vectors(word_table.open(word_table.FILE))
+
+
+def cosine(made: vectors.Vectors, first: str, second: str) -> float:
+    columns = lanes.columns(made.of(second), word_table.DIMENSIONS)
+    return lanes.products(lanes.signed(made.of(first)), columns, 1)[0] / vectors.LENGTH**2
+
+
+def test_the_table_is_whole_and_small(made):
+    made.table.check()
+
+    assert os.path.getsize(word_table.FILE) <= LARGEST
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "far"),
+    [
+        ("people get signed out after a deploy", "users are logged out by a release", "the invoice is rounded twice"),
+        ("the page takes ages to load", "slow rendering of the dashboard", "rotate the signing key"),
+        ("where do we put secrets?", "passwords and tokens are stored in the vault", "tabs, not spaces"),
+        ("which db do we use", "the database is PostgreSQL", "buttons are blue"),
+    ],
+)
+def test_texts_of_one_meaning_are_nearer_than_others(made, text, near, far):
+    assert cosine(made, text, near) > cosine(made, text, far) + 0.15
+
+
+def test_a_text_is_as_near_to_itself_as_can_be(made):
+    assert cosine(made, "retry the paymentService", "retry the payment service") == pytest.approx(1, abs=0.01)
