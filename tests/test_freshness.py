@@ -475,7 +475,7 @@ class TestCommands:
     @pytest.fixture
     def saved(self, project: GitProject, capsys: pytest.CaptureFixture[str]) -> GitProject:
         words = ["save", "preference", "Login in one place", "--set", "topic=login", "--set", "value=in auth.py",
-                 "--set", "reason=r", "--related", "src/auth.py", "--related", "docs/none.md"]  # fmt: skip
+                 "--set", "reason=r", "--related", "src/auth.py", "--related", "docs/none.md", "--force"]  # fmt: skip
         assert main([*words, "--project", str(project.root)]) == 0
         capsys.readouterr()
         return project

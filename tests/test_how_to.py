@@ -121,6 +121,7 @@ def _project(home: Path, of_the_earlier_plugin: bool) -> Path:
     """A project with code, a decision on paper, a session of Claude Code; perhaps a record of the earlier plugin."""
     project = home / "project"
     _write(project / "src" / "session.py", "LIFETIME_DAYS = 14\n")
+    _write(project / "src" / "billing.py", "CALLS_A_MINUTE = 60\n")
     _write(project / "docs" / "adr" / "0001-use-nats-for-jobs.md", _ADR)
     if of_the_earlier_plugin:
         _write(project / ".claude/memory/decisions/use-jwt-for-sessions.json", json.dumps(_OF_THE_EARLIER_PLUGIN))

@@ -53,7 +53,7 @@ def change(recollect, clone, monkeypatch):
 def test_two_branches_that_touch_different_fields_merge_cleanly(clone, recollect, change):
     change("--set=decision=8 at a time", "--tag=ours")
     git(clone, "checkout", "-q", "theirs")
-    change("--set=context=Restarts are common.", "--tag=theirs", "--related=jobs.py")
+    change("--set=context=Restarts are common.", "--tag=theirs", "--related=jobs.py", "--force")
     git(clone, "checkout", "-q", "main")
 
     git(clone, "merge", "-q", "theirs", "-m", "merge")

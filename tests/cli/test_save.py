@@ -10,7 +10,7 @@ from .conftest import DECISION, NOW, in_own_process
 def test_flags_make_a_whole_record(project, recollect):
     outcome = recollect(
         "save", "tech_debt", "Fares in three places", "--tag=Fares", "--tag=rounding", "--trigger=why is it 1 cent off",
-        "--related=ferry/fares.py", "--set=description=d", "--set=reason_deferred=r", "--set=impact=one",
+        "--related=ferry/fares.py", "--force", "--set=description=d", "--set=reason_deferred=r", "--set=impact=one",
         "--set=impact=two", "--set=confidence=0.8", "--set=scope.paths=ferry/**", "--set=content.priority=high",
     )  # fmt: skip
 

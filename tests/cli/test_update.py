@@ -103,7 +103,7 @@ def test_what_an_update_refuses(recollect, saved, stdin, error):
 
 def test_what_only_adds_needs_no_hash(recollect, saved):
     outcome = recollect(
-        "update", saved["id"], "--trigger=task queue", "--tag=nats", "--related=ferry/work.py", "--json"
+        "update", saved["id"], "--trigger=task queue", "--tag=nats", "--related=ferry/work.py", "--force", "--json"
     )
 
     record = json.loads(recollect("show", saved["id"], "--json").out)["record"]

@@ -7,11 +7,12 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect import paths, timestamps
 from recollect.errors import BadInput, BadRecord
+from recollect.freshness import anchors, related_files
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Project, require_store
 from recollect.record import memory, schema
@@ -38,7 +39,7 @@ _EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
 _REPEATABLE = (
     ("--tag", "TAG", "a tag (repeatable)"),
     ("--trigger", "TEXT", "how someone will ask for it (repeatable)"),
-    ("--related", "PATH", "a file it is about (repeatable)"),
+    ("--related", "PATH", "a file it is about, or a part of one: src/auth.py#login (repeatable)"),
     ("--set", "FIELD=VALUE", "a field of the record or of its content; repeat it for the items of a list"),
 )
 
@@ -130,6 +131,15 @@ def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
         if key not in schema.KEYS:
             _refuse_misspelt(key, schema.KEYS)
     return _encodable(fields)
+
+
+def refuse_lost_files(args: argparse.Namespace, store: Store, files: object, before: Sequence[str] = ()) -> None:
+    """BadInput if a record shall be about files that are not there; `--force` saves it for those that will come."""
+    root = anchors.root_of(store.root)
+    if not root or not isinstance(files, (list, tuple)):
+        return
+    new = [file for file in files if isinstance(file, str) and file not in before]
+    related_files.refuse(root, new, may_come=args.force)
 
 
 def _flags(args: argparse.Namespace, category: str) -> dict[str, Any]:

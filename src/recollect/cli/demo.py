@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 
-from recollect import failure_log, paths
+from recollect import failure_log, files, paths
 from recollect.cli import main
 from recollect.cli.output import Answer, Screen, clean, clean_lines, fit
 from recollect.coldstart import NamedTuple
@@ -77,6 +77,11 @@ _PROMPTS = {
     "A prompt that matches no record: silence.": "write a haiku about the moon",
 }
 _FILE = "ferry/harbour.py"
+_CODE = {
+    _FILE: "from ferry.throttle import take_token\n",
+    "ferry/fares.py": "def rounded(cents: float) -> int:\n    return round(cents)\n",
+}
+"""The files that the records are about."""
 
 
 class Step(NamedTuple):
@@ -105,7 +110,9 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _steps(project: str) -> Iterator[Step]:
-    os.makedirs(project)
+    os.makedirs(os.path.join(project, "ferry"))
+    for name, code in _CODE.items():
+        files.write(os.path.join(project, *name.split("/")), code.encode())
     repository.create(project, deadline=time.monotonic() + 10)
     yield from _commands(project)
     for caption, prompt in _PROMPTS.items():

@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         arguments.add_record(parser)
     else:
         parser.add_argument("--from", dest="draft", metavar="FILE", help="start from a text that was rejected before")
+    parser.add_argument("--force", action="store_true", help="also name related files that are not there yet")
     arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
@@ -38,12 +39,14 @@ def run(args: argparse.Namespace) -> Answer:
     change = {"summary": args.summary, "allow_secret": args.allow_secret}
     if args.command == "update":
         patch = _patch(args, before)
+        arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
         after = writer.update(before.path, patch, args.hash or before.hash, **change)
         return updated(args, writer.store, before, after)
     copy = _copy(before, args.draft)
     try:
         let_edit(copy)
         patch = _difference(memory.to_json(before.memory), read_edited(copy))
+        arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
         after = writer.update(before.path, patch, before.hash, may_shrink=True, **change)
     except RecollectError as error:
         error.fix = f"your text is kept: recollect edit {before.memory.id} --from {shlex.quote(copy)}; {error.fix}"

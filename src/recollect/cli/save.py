@@ -19,6 +19,8 @@ from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
 from recollect.store.writer import Writer
 
+_FORCE_HELP = "save it although a record says nearly the same, or a related file is not there yet"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("category", metavar="CATEGORY", help=f"one of {', '.join(schema.FOLDERS)}")
@@ -26,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_record(parser)
     parser.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
     parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
-    parser.add_argument("--force", action="store_true", help="save it although a record says nearly the same")
+    parser.add_argument("--force", action="store_true", help=_FORCE_HELP)
     parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed before it is used")
     parser.add_argument("--offer", metavar="KEY", default="", help="id of the save suggestion this answers")
     arguments.add(parser, "--allow-secret", "--dry-run")
@@ -40,6 +42,7 @@ def run(args: argparse.Namespace) -> Answer:
     made = _suggestion(args)
     partial = {**_origin(args, made), **arguments.record(args, category)}
     record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
+    arguments.refuse_lost_files(args, writer.store, record.related_files)
     near = _near(args, writer, record)
     if args.draft:
         answer = _draft(args, writer, record, made, near)

@@ -1,0 +1,85 @@
+"""A record is about files that are there, or somebody says that they will come."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import DECISION
+
+SAVE = ("save", "decision", "Jobs are rows", *DECISION)
+CODE = "class SessionStore:\n    def renew(self):\n        return 1\n"
+
+
+@pytest.fixture
+def code(project):
+    (project / ".git").mkdir()
+    for name in ("src/auth/session.py", "web/session.py", "src/billing.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(CODE)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("related", "what", "guess"),
+    [
+        ("src/auth/sesion.py", "is not there", "did you mean src/auth/session.py? "),
+        ("src/auht/session.py", "is not there", "did you mean src/auth/session.py? "),
+        ("session.py", "is not there", "did you mean web/session.py? "),
+        ("src/Billing.ts", "is not there", "did you mean src/billing.py? "),
+        ("docs/none.md", "is not there", ""),
+        ("src/auth/sesion.py#renew", "is not there", "did you mean src/auth/session.py#renew? "),
+        ("src/auth/session.py#SessionStore.renw", "names a part that src/auth/session.py does not have",
+         "did you mean src/auth/session.py#SessionStore.renew? "),
+        ("src/auth/session.py#L40-L50", "names lines that src/auth/session.py does not have", ""),
+    ],
+)  # fmt: skip
+def test_a_file_or_part_that_is_not_there_is_refused_with_a_guess(code, recollect, related, what, guess):
+    outcome = recollect(*SAVE, "--related", related)
+
+    fix = f"{guess}correct it, or add --force for a file that will come"
+    assert outcome.err == f"BAD_INPUT: related file '{related}' {what}\nfix: {fix}\n"
+    assert not (code / ".claude").exists()
+    assert recollect(*SAVE, "--related", related, "--force").code == 0
+
+
+@pytest.mark.parametrize("related", ["/etc/passwd", "../other/secret.py"])
+def test_a_file_outside_the_project_is_refused_whatever_is_said(code, recollect, related):
+    outcome = recollect(*SAVE, "--related", related, "--force")
+
+    assert outcome.err == (
+        f"BAD_INPUT: related file '{related}' lies outside the project\n"
+        "fix: name files relative to the project, such as src/auth.py\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "related", ["src/auth/session.py", "./src/billing.py", "src/auth", "src/auth/", "src/**/*.sql",
+                "src/auth/session.py#SessionStore.renew", "src/auth/session.py#L1-L2", "web/session.py#self"]
+)  # fmt: skip
+def test_what_is_there_is_accepted(code, recollect, related):
+    assert recollect(*SAVE, "--related", related).code == 0
+
+
+def test_an_absolute_path_in_the_project_is_saved_as_a_relative_one(code, recollect):
+    assert recollect(*SAVE, "--related", str(code / "src/billing.py")).code == 0
+
+    record = json.loads(recollect("show", "jobs-are-rows", "--json").out)["record"]
+    assert record["related_files"] == ["src/billing.py"]
+
+
+def test_json_drafts_and_updates_are_checked_too(code, recollect):
+    partial = {"title": "T", "context": "c", "decision": "d", "rationale": "r", "related_files": ["src/biling.py"]}
+    for words in (("save", "decision"), ("save", "decision", "--draft")):
+        outcome = recollect(*words, stdin=json.dumps(partial))
+        assert "did you mean src/billing.py?" in outcome.err
+
+    assert recollect(*SAVE, "--related", "later.py", "--force").code == 0
+    assert "did you mean src/billing.py?" in recollect("update", "jobs-are-rows", "--related", "src/biling.py").err
+    # What the record names already was accepted before.
+    assert recollect("update", "jobs-are-rows", "--related", "later.py", "--related", "src/billing.py").code == 0
+
+
+def test_your_own_store_is_tied_to_no_files(code, recollect):
+    assert recollect(*SAVE, "--related", "any/where.py", "--user").code == 0
