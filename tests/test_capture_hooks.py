@@ -70,14 +70,31 @@ def configure(project: Project, **settings: Any) -> None:
     Path(project.store.root, "memory-config.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def test_a_decision_is_offered_with_its_evidence_and_the_one_command(hook, project, transcript):
+def test_a_decision_is_suggested_in_two_lines_that_a_user_may_read(hook, project, transcript):
     answer = stop(hook, transcript)
 
     assert answer.specific["hookEventName"] == "Stop"
     text = answer.context
-    assert DECIDED in text
-    assert len(re.findall(r"`recollect save decision --draft --json --offer [0-9a-f]{12}`", text)) == 1
-    assert len(text.splitlines()) <= 5 and len(text) < 1_500
+    assert text == (
+        f'Memory: later sessions may need to know this (a decision): "{DECIDED}"\n'
+        'If so, save it as suggested, with the memory:save skill. If not, answer "Nothing to save." and stop.'
+    )
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"CLAUDE_CODE_SESSION_ATTENDED": "0"},
+        {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"},
+        {"CLAUDE_CODE_ENTRYPOINT": "sdk-py", "CLAUDE_CODE_SESSION_ATTENDED": "1"},
+    ],
+)
+def test_where_nobody_reads_along_nothing_is_suggested_until_somebody_does(hook, project, transcript, env):
+    event = {"session_id": "s1", "cwd": project.root, "transcript_path": str(transcript)}
+
+    assert run_hook("stop", event, **env).stdout == b""
+    assert suggestions.read(project.root) == []
+    assert DECIDED in run_hook("stop", event, CLAUDE_CODE_ENTRYPOINT="cli", CLAUDE_CODE_SESSION_ATTENDED="1").context
 
 
 def test_the_same_words_are_never_offered_again_in_any_session(hook, project, transcript):
@@ -114,12 +131,6 @@ def test_settings_that_keep_it_quiet(hook, project, transcript, settings):
     assert stop(hook, transcript).stdout == b""
 
 
-def test_in_auto_mode_the_record_is_saved_at_once(hook, project, transcript):
-    configure(project, capture={"mode": "auto"})
-
-    assert "`recollect save decision --json --offer " in stop(hook, transcript).context
-
-
 def test_a_session_is_asked_no_more_than_a_few_times(hook, project, tmp_path):
     configure(project, capture={"max_offers": 1})
     path = tmp_path / "t.jsonl"
@@ -130,7 +141,7 @@ def test_a_session_is_asked_no_more_than_a_few_times(hook, project, tmp_path):
 
     assert first.context
     assert stop(hook, path).stdout == b""
-    assert "preference" in stop(hook, path, session="s2").context
+    assert "(a correction)" in stop(hook, path, session="s2").context
 
 
 def test_what_the_store_says_already_is_not_offered(hook, project, tmp_path):
@@ -140,7 +151,7 @@ def test_what_the_store_says_already_is_not_offered(hook, project, tmp_path):
 
     assert stop(hook, path).stdout == b""
     project.writer.retire("the-carrier-api-allows-90-calls-a-minute", "to see that it is what kept us quiet")
-    assert "constraint" in stop(hook, path).context
+    assert "(a limit)" in stop(hook, path).context
 
 
 def test_our_own_block_is_not_captured(hook, project, tmp_path):
@@ -177,7 +188,7 @@ def test_what_was_said_last_counts_though_the_transcript_lags(hook, project, tmp
     told = "Found it: the certificate expired on Sunday. I renewed it with `certbot renew --cert x`, it works again."
 
     assert stop(hook, path, last_assistant_message="Nothing yet.").stdout == b""
-    assert "recollect save runbook" in stop(hook, path, last_assistant_message=told).context
+    assert "(a fix)" in stop(hook, path, last_assistant_message=told).context
 
 
 CORRECTED = "no, don't use print here, from now on we always use the logger in this repo"
@@ -198,7 +209,7 @@ def test_a_prompt_counts_however_long_its_turn_gets(hook, project, tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(long_turn(CORRECTED)), encoding="utf-8")
 
-    assert "a correction by the user" in stop(hook, path, last_assistant_message="Changed.").context
+    assert "(a correction)" in stop(hook, path, last_assistant_message="Changed.").context
 
 
 def test_a_correction_is_noticed_when_it_is_typed(hook, project, tmp_path):

@@ -29,7 +29,7 @@ categories.BY_NAME["glossary"] = categories.Category(
         ("not_meant", "optional", "lines", "What it does not mean."),
     ),
     statement="meaning",
-    asks_for="meaning, not_meant[]",
+    called="a term",
     triage_bar=0.9,
     details=(("Not", "not_meant", 100, ""),),
     gravity={"": 2},

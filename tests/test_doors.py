@@ -133,7 +133,7 @@ WORDS: dict[str, list[list[str]]] = {
     "save": [
         ["decision", EVIL, "--set", f"decision={EVIL}"],
         ["preference", "T", "--set", "topic=t", "--set", f"value={EVIL}", "--set", "reason=r", "--dry-run"],
-        ["decision", "T", "--offer", EVIL],
+        ["decision", EVIL, "--suggested"],
         ["decision", "T", "--set", EVIL],
         [EVIL, EVIL],
     ],

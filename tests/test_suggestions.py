@@ -40,7 +40,7 @@ def test_projects_do_not_know_of_each_other():
 
 
 def test_an_offer_is_counted_once_whatever_becomes_of_it():
-    first = suggestions.add("/p", "offered", "decision", "s1", SAID)
+    suggestions.add("/p", "offered", "decision", "s1", SAID)
     suggestions.add("/p", "drafted", "decision", "s1", SAID)
     suggestions.add("/p", "offered", "constraint", "s1", ("Another.",))
     suggestions.add("/p", "offered", "constraint", "s2", ("A third.",))
@@ -48,10 +48,19 @@ def test_an_offer_is_counted_once_whatever_becomes_of_it():
     made = suggestions.read("/p")
 
     assert suggestions.count(made, "s1") == 2
-    found = suggestions.find("/p", first.key)
-    assert found is not None and found.state == "drafted"
-    assert suggestions.find("/p", "") is None
-    assert suggestions.find("/p", "nonsense") is None
+
+
+def test_the_newest_suggestion_of_a_session_is_answered_and_each_only_once():
+    first = suggestions.add("/p", "offered", "decision", "s1", SAID)
+    second = suggestions.add("/p", "offered", "constraint", "s1", ("Another.",))
+    other = suggestions.add("/p", "offered", "constraint", "s2", ("A third.",))
+
+    assert suggestions.unanswered("/p", "s1") == second
+    assert suggestions.unanswered("/p", "") == other
+    suggestions.add("/p", "drafted", "constraint", "s1", ("Another.",))
+    assert suggestions.unanswered("/p", "s1") == first
+    suggestions.add("/p", "rejected", "decision", "s1", SAID)
+    assert suggestions.unanswered("/p", "s1") is None
 
 
 def test_the_file_stays_bounded_and_keeps_the_newest(monkeypatch):

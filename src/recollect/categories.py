@@ -45,8 +45,8 @@ class Category(NamedTuple):
     """Name, `required` or `optional`, kind (see `record.schema`) and purpose of each field, what matters most first."""
     statement: str
     """The content field that says the thing itself."""
-    asks_for: str
-    """What a suggestion to save one asks for."""
+    called: str
+    """What a suggestion to save one calls it, for the user who reads it."""
     triage_bar: float
     """How sure triage must be: 85 of 100 suggestions are right, on sessions of authors left out of the fit."""
     defaults: Mapping[str, Any] = _NOTHING
@@ -109,7 +109,7 @@ _DECISION = Category(
         ("consequences", "optional", "lines", "What follows from it."),
     ),
     statement="decision",
-    asks_for="context, decision, rationale[]",
+    called="a decision",
     triage_bar=0.85,
     defaults={"status": "accepted"},
     details=(("Why", "rationale", 160, ""),),
@@ -137,7 +137,7 @@ _CONSTRAINT = Category(
         ("expires", "optional", "day", "A date after which it no longer holds, or the condition in words."),
     ),
     statement="rule",
-    asks_for="rule, impact[], severity, kind",
+    called="a limit",
     triage_bar=0.75,
     defaults={"kind": "technical", "severity": "medium", "active": True},
     details=(("Instead", "workarounds", 150, ""), ("Otherwise", "impact", 120, "workarounds")),
@@ -172,7 +172,7 @@ _PREFERENCE = Category(
         ),
     ),
     statement="value",
-    asks_for="topic, value, reason, strength",
+    called="a preference",
     triage_bar=0.8,
     defaults={"strength": "default"},
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
@@ -196,7 +196,7 @@ _RUNBOOK = Category(
         ("verification", "required", "text", "How to know that it worked."),
     ),
     statement="trigger",
-    asks_for="trigger, steps[], verification, symptoms[] with the literal error text",
+    called="a fix",
     triage_bar=0.65,
     # Room for the whole list of steps behind it: a step that is cut off helps nobody.
     details=(("→", "steps", 0, ""),),
@@ -219,7 +219,7 @@ _TECH_DEBT = Category(
         ("acceptance_criteria", "optional", "lines", "When it is done."),
     ),
     statement="description",
-    asks_for="description, reason_deferred, priority",
+    called="something left for later",
     triage_bar=0.8,
     defaults={"status": "open", "priority": "medium"},
     details=(("Fix", "suggested_fix", 160, ""),),
@@ -246,7 +246,7 @@ _SESSION_SUMMARY = Category(
         ("key_changes", "optional", "lines", "What changed in the code."),
     ),
     statement="goal",
-    asks_for="goal, outcome, completed[], next_actions[]",
+    called="where the work stands",
     triage_bar=0.35,
     defaults={"outcome": "partial", "completed": [], "next_actions": []},
     details=(

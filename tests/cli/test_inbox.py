@@ -31,22 +31,55 @@ def test_a_draft_waits_in_the_inbox_and_is_no_record(project, recollect):
     assert "inbox/" in (project / ".claude/memory/.gitignore").read_text()
 
 
-def test_a_draft_that_answers_an_offer_carries_its_evidence(project, recollect):
-    made = suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
+def test_a_draft_that_answers_a_suggestion_carries_its_evidence(project, recollect, monkeypatch):
+    suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
+    suggestions.add(str(project), "offered", "decision", "s-2", ("said in another session",))
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
 
-    recollect("save", "decision", "--draft", "--json", "--offer", made.key, stdin=json.dumps(RECORD))
+    recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
 
     (waiting,) = json.loads(recollect("inbox", "--json").out)["drafts"]
     assert (waiting["session"], waiting["evidence"]) == ("s-1", ["we go with rows of a table"])
     assert waiting["record"]["source"] == 'session s-1: "we go with rows of a table"'
-    assert [one.state for one in suggestions.read(str(project))] == ["drafted"]
+    assert [one.state for one in suggestions.read(str(project))] == ["offered", "drafted"]
 
 
-def test_an_offer_nobody_made_is_refused(recollect):
-    refused = recollect("save", "decision", "--draft", "--json", "--offer", "nonsense", stdin=json.dumps(RECORD))
+def test_in_auto_mode_what_was_suggested_is_saved_at_once(project, recollect):
+    recollect("init")
+    (project / ".claude/memory/memory-config.json").write_text('{"capture": {"mode": "auto"}}')
+    suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
+
+    saved = recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
+
+    assert json.loads(saved.out)["path"] == ".claude/memory/decisions/jobs-are-rows-of-a-table.json"
+    assert recollect("inbox").out == ""
+    assert [one.state for one in suggestions.read(str(project))] == ["saved"]
+
+
+def test_a_suggestion_nobody_made_cannot_be_answered(project, recollect):
+    suggestions.add(str(project), "drafted", "decision", "s-1", ("we go with rows of a table",))
+
+    refused = recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
 
     assert (refused.code, json.loads(refused.out)["error"]["code"]) == (1, "BAD_INPUT")
     assert recollect("inbox").out == ""
+
+
+def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(project, recollect):
+    recollect("init")
+    assert recollect("inbox", "--brief").out == ""
+
+    for title in ("Jobs are rows", "Imports restart by themselves"):
+        recollect("save", "decision", "--draft", "--force", "--json", stdin=json.dumps({**RECORD, "title": title}))
+
+    line = "2 drafts are waiting: /memory:review"
+    assert recollect("inbox", "--brief").out == f"{line}\n"
+    assert recollect("list").err == f"{line}\n"
+    assert json.loads(recollect("list", "--json").out)["drafts"] == 2
+    findings = json.loads(recollect("doctor", "--json").out)["findings"]
+    assert [(each["what"], each["fix"]) for each in findings if each["check"] == "inbox"] == [
+        (line, "recollect review")
+    ]
 
 
 def test_a_rehearsed_draft_leaves_nothing(project, recollect):

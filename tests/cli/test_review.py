@@ -24,7 +24,7 @@ NAME = "jobs-are-rows-of-a-table"
 def drafted(project, recollect):
     """One draft in the inbox, made in answer to an offer."""
     made = suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows",))
-    recollect("save", "decision", "--draft", "--offer", made.key, stdin=json.dumps(RECORD))
+    recollect("save", "decision", "--suggested", stdin=json.dumps(RECORD))
     return made
 
 
@@ -47,12 +47,22 @@ def test_an_accepted_draft_becomes_a_record_with_origin_and_evidence(project, re
     assert [one.state for one in suggestions.read(str(project))] == ["saved"]
 
 
-def test_the_evidence_is_shown(recollect, drafted):
+def test_the_evidence_is_shown_once_and_a_draft_is_called_one(recollect, drafted):
     outcome = recollect("review", stdin="s\n")
 
     assert "said: we go with rows" in outcome.out
+    assert outcome.out.count("we go with rows") == 1
+    assert "decision · draft · updated" in outcome.out
     assert outcome.out.endswith("1 skipped\n")
     assert drafts(recollect) == [NAME]
+
+
+@pytest.mark.parametrize("typed", ["?", "", "what"])
+def test_whoever_does_not_know_what_to_answer_is_told(recollect, drafted, typed):
+    outcome = recollect("review", stdin=f"{typed}\ns\n")
+
+    assert "m  merge: put it into a record that exists\n" in outcome.out
+    assert outcome.out.endswith("1 skipped\n")
 
 
 def test_a_rejected_draft_is_gone_and_remembered(project, recollect, drafted):

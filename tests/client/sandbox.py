@@ -43,6 +43,7 @@ class Client:
         plugin_dir: Optional[Path] = None,
         *,
         env: Optional[Mapping[str, str]] = None,
+        attended: bool = False,
         timeout: float = 300,
     ) -> None:
         self.home, self.project, self.plugin_dir = home, project, plugin_dir
@@ -54,6 +55,21 @@ class Client:
         python = self._bin / "python3"
         if not python.is_symlink():
             python.symlink_to(os.path.realpath(sys.executable))
+        if attended:
+            self._attend()
+
+    def _attend(self) -> None:
+        """Let hooks see what they see when somebody sits before the client, which tells them of `-p` otherwise.
+
+        They run in the interpreter that hooks/launch remembers.
+        """
+        python = self._bin / "attended-python"
+        seen = "CLAUDE_CODE_SESSION_ATTENDED=1 CLAUDE_CODE_ENTRYPOINT=cli"
+        python.write_text(f'#!/bin/sh\n{seen} exec "{os.path.realpath(sys.executable)}" "$@"\n')
+        python.chmod(0o755)
+        memo = self.home / ".cache" / "recollect" / "python"
+        memo.parent.mkdir(parents=True, exist_ok=True)
+        memo.write_text(f"{python}\n")
 
     def prompt(
         self,

@@ -1,4 +1,4 @@
-"""Capture in the hands of the real client: one offer, a draft in the inbox, and no second offer."""
+"""Capture in the hands of the real client: one suggestion, a draft in the inbox, and no second one."""
 
 from __future__ import annotations
 
@@ -48,59 +48,67 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(tmp_path: Path, project: Path, _client_can_run: None) -> Client:
-    return Client(tmp_path / "home", project, ROOT)
+    return Client(tmp_path / "home", project, ROOT, attended=True)
 
 
-def offer_in(request: Request) -> str:
-    """The command that a note of ours names, if the last thing the model reads is one."""
-    text = request.text
-    return text[text.rindex("`recollect save ") + 1 :].split("`")[0] if "`recollect save " in text else ""
+NOTE = "later sessions may need to know this"
 
 
 class Agent:
     """A model that answers a prompt, and does what a note asks of it once."""
 
     def __init__(self) -> None:
-        self.offers = 0
-        self.saved = False
+        self.has_saved = False
 
     def __call__(self, request: Request) -> Optional[Union[str, Tool]]:
         if request.kind != "main":
             return None
-        command = offer_in(request)
-        if not command:
+        if NOTE not in request.text:
             return "Done."
-        if not self.saved:
-            self.offers += 1
-            self.saved = True
-            line = f"{shlex.quote(str(ROOT / 'bin' / 'recollect'))}{command[len('recollect') :]}"
-            return Tool("Bash", {"command": f"{line} <<'EOF'\n{json.dumps(RECORD)}\nEOF"})
-        return "Saved as a draft."
+        if self.has_saved:
+            return "Saved as a draft."
+        self.has_saved = True
+        command = f"{shlex.quote(str(ROOT / 'bin' / 'recollect'))} save decision --suggested --json"
+        return Tool("Bash", {"command": f"{command} <<'EOF'\n{json.dumps(RECORD)}\nEOF"})
 
 
-def count_offers(requests: tuple[Request, ...]) -> int:
+def count_notes(requests: tuple[Request, ...]) -> int:
     """How many notes of ours the conversation holds in its last request."""
-    return [request for request in requests if request.kind == "main"][-1].text.count("may have settled something")
+    return [request for request in requests if request.kind == "main"][-1].text.count(NOTE)
 
 
-def test_a_decision_is_offered_once_and_its_draft_lands_in_the_inbox(client: Client, project: Path) -> None:
-    agent = Agent()
+def test_a_decision_is_suggested_once_and_its_draft_lands_in_the_inbox(client: Client, project: Path) -> None:
     with client.session(allowed_tools=["Bash"]) as session:
         session.prompt(ASKED, replies=["With bcrypt."])
-        turn = session.prompt(DECIDED, replies=agent)
+        turn = session.prompt(DECIDED, replies=Agent())
 
-    assert agent.offers == 1
-    assert count_offers(turn.requests) == 1
+    assert count_notes(turn.requests) == 1
     (draft,) = Inbox(str(project / ".claude" / "memory")).drafts()
     assert (draft.name, draft.session) == ("password-hashes-use-argon2id", turn.session_id)
     assert DECIDED in " ".join(draft.evidence)
 
     with client.session() as session:
-        session.prompt(ASKED, replies=["With bcrypt."])
+        begun = session.prompt(ASKED, replies=["With bcrypt."])
         later = session.prompt(DECIDED, replies=["Yes."])
 
-    assert count_offers(later.requests) == 0
+    assert "1 draft is waiting: /memory:review" in begun.last.text
+    assert count_notes(later.requests) == 0
     assert later.answer == "Yes."
+
+
+def test_the_answer_of_a_program_is_never_replaced(tmp_path: Path, project: Path, _client_can_run: None) -> None:
+    client = Client(tmp_path / "home", project, ROOT)
+    asked = client.prompt(ASKED, replies=["With bcrypt."])
+
+    turn = client.prompt(DECIDED, replies=["The answer that a script waits for.", "Nothing to save."], resume=True)
+
+    assert turn.answer == "The answer that a script waits for."
+    assert (len(asked.main_requests), len(turn.main_requests), count_notes(turn.requests)) == (1, 1, 0)
+
+    attended = Client(tmp_path / "home", project, ROOT, attended=True)
+    resumed = attended.prompt("thanks", replies=["Welcome.", "Nothing to save."], resume=True)
+
+    assert count_notes(resumed.requests) == 1
 
 
 def test_turned_off_nothing_happens(client: Client, project: Path) -> None:
@@ -111,7 +119,7 @@ def test_turned_off_nothing_happens(client: Client, project: Path) -> None:
         session.prompt(ASKED, replies=["With bcrypt."])
         turn = session.prompt(DECIDED, replies=["Done."])
 
-    assert (turn.answer, len(turn.main_requests), count_offers(turn.requests)) == ("Done.", 1, 0)
+    assert (turn.answer, len(turn.main_requests), count_notes(turn.requests)) == ("Done.", 1, 0)
     assert Inbox(str(config.parent)).names() == []
 
 

@@ -301,3 +301,25 @@ NEW = {
         "rationale": ["Nobody works then"],
     },
 }
+
+
+def test_drafts_that_wait_are_mentioned_once_a_session_where_somebody_reads_along(project, hook, tmp_path):
+    inbox = Path(project.store.root, "inbox")
+    inbox.mkdir()
+    for name in ("a", "b", "c"):
+        (inbox / f"{name}.json").write_text("{}")
+    line = "\n\nMemory: 3 drafts are waiting: /memory:review"
+    event = {"session_id": "s9", "cwd": project.root, "source": "startup"}
+
+    assert start(hook).context.endswith(line)
+    assert line not in start(hook, "resume").context
+    assert line not in start(hook, "compact").context
+    assert "waiting" not in run_hook("session_start", event, CLAUDE_CODE_SESSION_ATTENDED="0").context
+
+
+def test_drafts_behind_a_link_out_of_the_store_are_not_counted(project, hook, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.json").write_text("{}")
+    Path(project.store.root, "inbox").symlink_to(tmp_path / "outside")
+
+    assert "waiting" not in start(hook).context

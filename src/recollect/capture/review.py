@@ -83,12 +83,6 @@ def saying(store_root: str, sentence: str) -> Memory | None:
     return next((each for each in records if each.is_current and triage.is_said_in(sentence, [_text(each)])), None)
 
 
-def closest(store_root: str, text: str) -> Memory | None:
-    """The record a text is most probably about, if any is probable."""
-    matches = _matches(Store(store_root), text, 1, hook=True)
-    return next((entry.memory for entry, probability in matches if probability >= PROBABLE), None)
-
-
 def refuse(near: Sequence[Neighbour], retry: str) -> None:
     """NearDuplicate or Reverses if the nearest record must be dealt with knowingly; `retry` is what to run then."""
     if not near or near[0].verdict not in ("same", "reverses"):

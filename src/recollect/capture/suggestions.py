@@ -60,10 +60,8 @@ def suggest(findings: Sequence[Finding], *, project: str, store: str, session: s
 
         if review.saying(store, finding.core):
             continue
-        nearest = review.closest(store, " ".join(finding.evidence))
-        suggestion = add(project, "offered", finding.category, session, finding.evidence)
-        is_draft = settings.text("capture.mode") != "auto"
-        return note(finding, suggestion.key, draft=is_draft, nearest=(nearest.id, nearest.title) if nearest else None)
+        add(project, "offered", finding.category, session, finding.evidence)
+        return note(finding)
     return ""
 
 
@@ -74,26 +72,15 @@ def is_new(finding: Finding, made: list[Suggestion], session: str) -> bool:
     return not were_made(made, [finding.core]) and not were_made(own, around)
 
 
-def note(finding: Finding, key: str, *, draft: bool, nearest: tuple[str, str] | None = None) -> str:
-    """A few lines for the agent: the evidence, the nearest record, and the one command to run."""
-    category = finding.category
-    kind = f"{category}, a correction by the user" if finding.is_correction else category
+def note(finding: Finding) -> str:
+    """Two lines for the agent, which the user sees too: the words it is about, and what to do."""
+    kind = "a correction" if finding.is_correction else BY_NAME[finding.category].called
     quoted = flat(cut(" … ".join(finding.evidence), _QUOTED))
-    lines = [f'Memory: this session may have settled something worth keeping ({kind}): "{quoted}"']
-    if nearest:
-        record, title = nearest
-        lines.append(
-            f'Nearest record: {flat(record)} "{flat(cut(title, 100))}". If this changes it add `--update {record}`,'
-            f" if it reverses it `--supersedes {record}`."
-        )
-    command = f"recollect save {category} {'--draft ' if draft else ''}--json --offer {key}"
-    lines.append(
-        f"If it should outlive the session, run `{command}` once, with the record as JSON on stdin: title, tags[],"
-        f" triggers[] (3 to 6, how someone will ask for this in other words), content {{{BY_NAME[category].asks_for}}}."
-        + (" It waits in the inbox for the user's review." if draft else "")
+    # An agent that says nothing at all is asked once more by the host: another request.
+    return (
+        f'Memory: later sessions may need to know this ({kind}): "{quoted}"\n'
+        'If so, save it as suggested, with the memory:save skill. If not, answer "Nothing to save." and stop.'
     )
-    lines.append("If not, end the turn without mentioning this note.")
-    return "\n".join(lines)
 
 
 def _has_secret(finding: Finding) -> bool:
@@ -119,9 +106,10 @@ def add(project: str, state: str, category: str, session: str, evidence: tuple[s
     return suggestion
 
 
-def find(project: str, key: str) -> Suggestion | None:
-    """The suggestion that a command names."""
-    return next((suggestion for suggestion in reversed(read(project)) if key and key in suggestion.keys), None)
+def unanswered(project: str, session: str) -> Suggestion | None:
+    """The newest suggestion that nothing came of yet: of a session, or of any where the session is unknown."""
+    made = (each for each in reversed(read(project)) if each.state == "offered")
+    return next((each for each in made if not session or each.session == session), None)
 
 
 def were_made(made: list[Suggestion], sentences: Iterable[str]) -> bool:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from recollect import paths
+from recollect.capture import waiting
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, many, readable, table, watched
 from recollect.doctor import Finding, claude_code, machine, store_checks
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> Answer:
             lambda scanned: watched(scanned, "examining records"),
             compose.category_of(args.category) if args.category else "",
         )
+        findings += _drafts(store)
     if not args.user and stores:
         findings += _git(Project(args.project).root)
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
@@ -59,6 +61,12 @@ def _stores(args: argparse.Namespace) -> Iterator[Store]:
     user = Store(paths.user_store())
     if not args.user and user.exists and user.root != store.root:
         yield user
+
+
+def _drafts(store: Store) -> Iterator[Finding]:
+    if line := waiting.line(store.root):
+        whose = " --user" if store.root == paths.user_store() else ""
+        yield Finding("note", "inbox", line, f"recollect review{whose}")
 
 
 def _privacy(args: argparse.Namespace) -> Answer:

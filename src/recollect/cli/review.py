@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.capture import review
+from recollect.capture import review, waiting
 from recollect.capture.inbox import BrokenDraft, Inbox
 from recollect.cli import arguments
 from recollect.cli.edit import let_edit, read_edited
@@ -25,13 +25,20 @@ from recollect.record.memory import Memory
 from recollect.store.store import Entry
 from recollect.store.writer import Writer
 
-_QUESTION = "[a]ccept  [e]dit  [m]erge  [r]eject  [s]kip  [q]uit ? "
+_QUESTION = "[a]ccept  [e]dit  [m]erge  [r]eject  [s]kip  [q]uit  [?] help: "
 _WORDS = {"a": "accept", "e": "edit", "m": "merge", "r": "reject", "s": "skip", "q": "quit"}
+_HELP = """a  accept: it becomes a record
+e  edit: change it first, in your editor
+m  merge: put it into a record that exists
+r  reject: delete it; the same words are not suggested again
+s  skip: leave it for later
+q  quit: leave this and all others for later"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "inbox":
         parser.add_argument("name", metavar="NAME", nargs="?", default="", help="only this draft")
+        parser.add_argument("--brief", action="store_true", help="only how many wait, in a line; for a status line")
         return
     parser.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
     parser.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
@@ -44,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     desk = Desk(args)
+    if args.command == "inbox" and args.brief:
+        root = desk.writer.store.root
+        return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root))
     if args.command == "inbox":
         drafts = [desk.box.get(args.name)] if args.name else list(desk.box.scan())
         return Answer({"drafts": [_brief(draft) for draft in drafts]}, lambda screen: _rows(screen, drafts))
@@ -141,6 +151,9 @@ class Desk:
             self._show(draft)
         while True:
             verb = _WORDS.get(self._ask(_QUESTION).lower()[:1], "")
+            if not verb:
+                self._say(_HELP)
+                continue
             try:
                 outcome, draft = self._carry_out(verb, draft)
             except RecollectError as error:
@@ -163,11 +176,9 @@ class Desk:
             return "", edited
         if verb == "merge":
             return self._merge(draft), draft
-        if verb == "accept":
-            entry = review.accept(self.writer, draft, project=self.project, force=self._insists(draft))
-            self._say(f"{self.screen.paint('saved', 'green')} {entry.path}")
-            return "accepted", draft
-        return "", draft
+        entry = review.accept(self.writer, draft, project=self.project, force=self._insists(draft))
+        self._say(f"{self.screen.paint('saved', 'green')} {entry.path}")
+        return "accepted", draft
 
     def _insists(self, draft: Draft) -> bool:
         """Whether a draft is to be saved beside the record that says the same or the opposite."""
@@ -202,8 +213,9 @@ class Desk:
         return edited
 
     def _show(self, draft: Draft) -> None:
-        entry = Entry(draft.record, f"inbox/{draft.name}.json", "")
-        self._say(page(entry, self.screen))
+        # The quotations follow the page, and the source repeats them.
+        record = draft.record._replace(source="") if draft.evidence else draft.record
+        self._say(page(Entry(record, f"inbox/{draft.name}.json", ""), self.screen, status="draft"))
         for quote in draft.evidence:
             self._say(f"{self.screen.paint('said', 'cyan')}: {clean(quote)}")
         if draft.is_machine_made:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
 from recollect import project
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
     parser.add_argument("--force", action="store_true", help=_FORCE_HELP)
     parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed before it is used")
-    parser.add_argument("--offer", metavar="KEY", default="", help="id of the save suggestion this answers")
+    parser.add_argument("--suggested", action="store_true", help="it answers the suggestion made in this session")
     arguments.add(parser, "--allow-secret", "--dry-run")
 
 
@@ -44,24 +45,26 @@ def run(args: argparse.Namespace) -> Answer:
     record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
     arguments.refuse_lost_files(args, writer.store, record.related_files)
     near = _near(args, writer, record)
-    if args.draft:
+    is_draft = args.draft or (made is not None and writer.settings.text("capture.mode") != "auto")
+    if is_draft:
         answer = _draft(args, writer, record, made, near)
     elif args.update:
         answer = _update(args, writer, record)
     else:
         answer = _save(args, writer, category, partial, near)
     if made and not args.dry_run:
-        state = "drafted" if args.draft else "saved"
+        state = "drafted" if is_draft else "saved"
         suggestions.add(Project(args.project).root, state, category, made.session, made.evidence)
     return answer
 
 
 def _suggestion(args: argparse.Namespace) -> Suggestion | None:
-    if not args.offer:
+    if not args.suggested:
         return None
-    suggestion = suggestions.find(Project(args.project).root, args.offer)
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    suggestion = suggestions.unanswered(Project(args.project).root, session)
     if suggestion is None:
-        raise BadInput(f"no save suggestion {args.offer!r} was made in this project", fix="leave --offer out")
+        raise BadInput("no suggestion to save is open in this session", fix="leave --suggested out")
     return suggestion
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from recollect.capture import waiting
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, watched, wrap
 from recollect.record import compose, memory, schema
@@ -48,9 +49,14 @@ def _list(store: Store, args: argparse.Namespace) -> Answer:
     opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
     shown, total = listing.read(opened, choice, args.limit)
     broken = listing.broken(opened)
-    data = {"records": [_brief(store, record) for record in shown], "total": total, "unreadable": broken}
+    data = {
+        "records": [_brief(store, record) for record in shown],
+        "total": total,
+        "unreadable": broken,
+        "drafts": waiting.count(store.root),
+    }
     warning = f"{many(len(broken), 'file')} cannot be read; recollect doctor says why" if broken else ""
-    return Answer(data, lambda screen: _rows(screen, shown, total), warning=warning)
+    return Answer(data, lambda screen: _rows(screen, shown, total), warning=warning, note=waiting.line(store.root))
 
 
 def _brief(store: Store, record: Listed) -> dict[str, Any]:
@@ -75,10 +81,10 @@ def _rows(screen: Screen, shown: list[Listed], total: int) -> str:
     return "\n".join(lines)
 
 
-def page(entry: Entry, screen: Screen, *, history: bool = False) -> str:
-    """A record as a person reads it."""
+def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "") -> str:
+    """A record as a person reads it; `status` stands in the place of its own."""
     record = entry.memory
-    lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record), "dim"), ""]
+    lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record, status), "dim"), ""]
     names = [field.name for field in schema.content_fields(record.category)]
     for name in dict.fromkeys((*names, *sorted(record.content))):
         if name in record.content:
@@ -90,8 +96,8 @@ def page(entry: Entry, screen: Screen, *, history: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _facts(record: Memory) -> str:
-    status = f"superseded by {record.superseded_by}" if record.superseded_by else record.record_status
+def _facts(record: Memory, status: str) -> str:
+    status = status or (f"superseded by {record.superseded_by}" if record.superseded_by else record.record_status)
     reason = record.retired_reason or record.archived_reason
     why = f" ({reason})" if reason else ""
     return clean(f"{record.category} · {status}{why} · updated {record.updated_at[:10]}")
@@ -134,7 +140,7 @@ def _about(entry: Entry, screen: Screen) -> Iterator[str]:
         "supersedes": ", ".join(record.supersedes),
         "confidence": "" if record.confidence is None else f"{record.confidence:g}",
         "from": ", ".join(filter(None, (record.origin, record.source))),
-        "changed": f"{record.times_updated} times" if record.times_updated else "",
+        "changed": many(record.times_updated, "time") if record.times_updated else "",
         "path": entry.path,
         "hash": entry.hash,
     }

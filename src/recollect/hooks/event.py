@@ -51,6 +51,12 @@ class Event(coldstart.NamedTuple):
         return bool(self.text("agent_id"))
 
     @property
+    def is_attended(self) -> bool:
+        """Whether a person reads along: not in `claude -p` and programs, where our words would take the answer's place."""
+        entrance = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")
+        return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") != "0" and not entrance.startswith("sdk")
+
+    @property
     def stores(self) -> list[str]:
         """The stores in play, the project's first."""
         return [store for store in (self.store, self.user_store) if store]

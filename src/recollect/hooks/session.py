@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from recollect import budget
 from recollect.hooks.event import Event
 from recollect.session import ledger
 from recollect.settings import load_settings
@@ -66,7 +67,17 @@ def _digest(event: Event, source: str) -> str:
     page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
     if page.text:
         digest.write_last(f"session start, {source}", event.session, event.project, digest.describe(made, page))
-    return page.text
+    return "\n\n".join(filter(None, (page.text, _waiting(event, source))))
+
+
+def _waiting(event: Event, source: str) -> str:
+    """How many drafts wait for review: said once a session, and only where somebody could review them."""
+    if not event.store or source in ("resume", "fork") or not event.is_attended:
+        return ""
+    from recollect.capture import waiting
+
+    drafts = budget.attempt("count the drafts", "", waiting.line, event.store)
+    return f"Memory: {drafts}" if drafts else ""
 
 
 def _new_page(made: Digest, session: str, *, is_resumed: bool) -> Page:

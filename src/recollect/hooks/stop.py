@@ -27,6 +27,8 @@ def stop(event: Event) -> str:
 def _suggestion(event: Event) -> str:
     if event.flag("stop_hook_active") or event.in_subagent or event.has_items("background_tasks") or not event.store:
         return ""
+    if not event.is_attended:
+        return ""
     settings = load_settings(event.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""

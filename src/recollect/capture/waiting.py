@@ -1,0 +1,32 @@
+"""How many drafts wait in a store's inbox, in the one line that the digest, `list`, `doctor` and a status line show.
+
+A session's start asks it: names are counted, no draft is read.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+
+from recollect import files, paths
+from recollect.errors import UnsafePath
+
+_MOST = 1_000
+"""Files that are looked at: "1,000 drafts" says as much as any larger number."""
+
+
+def count(store_root: str) -> int:
+    """How many drafts wait in a store."""
+    try:
+        with os.scandir(files.inside(store_root, paths.INBOX)) as entries:
+            return sum(entry.name.endswith(".json") and entry.name[0] != "." for entry in islice(entries, _MOST))
+    except (OSError, UnsafePath):
+        return 0
+
+
+def line(store_root: str) -> str:
+    """What to tell somebody about the drafts of a store; empty if none waits."""
+    waiting = count(store_root)
+    if not waiting:
+        return ""
+    return f"{waiting:,} {'draft is' if waiting == 1 else 'drafts are'} waiting: /memory:review"
