@@ -4,7 +4,6 @@ three sessions, taken off again. What is asserted is what the client sends to th
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 import sys

@@ -52,7 +52,7 @@ class Event(coldstart.NamedTuple):
 
     @property
     def is_attended(self) -> bool:
-        """Whether a person reads along: not in `claude -p` and programs, where our words would take the answer's place."""
+        """Whether a person reads along: in `claude -p` and programs, our words would take the place of the answer."""
         entrance = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")
         return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") != "0" and not entrance.startswith("sdk")
 
