@@ -39,3 +39,16 @@ def test_sentences(line, expected):
 def test_a_text_is_cut_at_a_word_unless_that_costs_more_than_four_tenths(whole, longest, short):
     assert text.cut(whole, longest) == short
     assert len(short) <= longest
+
+
+@pytest.mark.parametrize(
+    ("before", "note", "expected"),
+    [
+        (text.fence({}, ["a < b"]), "2 <b>", "<memory-context>\na < b\n</memory-context>\n\n2 &lt;b&gt;"),
+        ("<x>", "note", "&lt;x&gt;\n\nnote"),
+        ("", "note", "note"),
+        ("text", "", "text"),
+    ],
+)
+def test_a_note_after_a_text_leaves_its_own_tags_alone(before, note, expected):
+    assert text.for_agent(text.with_note(before, note)) == expected

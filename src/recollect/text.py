@@ -70,6 +70,13 @@ def for_agent(text: str) -> str:
     return "\n".join(flat(line).replace("<", "&lt;").replace(">", "&gt;") for line in text.split("\n"))
 
 
+def with_note(text: str, note: str) -> str:
+    """A text for an agent with a note after it; either may be empty."""
+    if not text or not note:
+        return text or note
+    return Block(f"{for_agent(text)}\n\n{for_agent(note)}")
+
+
 def sentences(line: str) -> list[str]:
     """The sentences of one line, each with its mark; a full stop in code or after an abbreviation ends none."""
     result = []

@@ -67,7 +67,9 @@ def _digest(event: Event, source: str) -> str:
     page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
     if page.text:
         digest.write_last(f"session start, {source}", event.session, event.project, digest.describe(made, page))
-    return "\n\n".join(filter(None, (page.text, _waiting(event, source))))
+    from recollect.text import with_note
+
+    return with_note(page.text, _waiting(event, source))
 
 
 def _waiting(event: Event, source: str) -> str:
