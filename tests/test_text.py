@@ -44,7 +44,7 @@ def test_a_text_is_cut_at_a_word_unless_that_costs_more_than_four_tenths(whole, 
 @pytest.mark.parametrize(
     ("before", "note", "expected"),
     [
-        (text.fence({}, ["a < b"]), "2 <b>", "<memory-context>\na < b\n</memory-context>\n\n2 &lt;b&gt;"),
+        (text.fence({}, ["a < b"]), "2 <b>", "<memory-context>\na &lt; b\n</memory-context>\n\n2 &lt;b&gt;"),
         ("<x>", "note", "&lt;x&gt;\n\nnote"),
         ("", "note", "note"),
         ("text", "", "text"),
