@@ -46,14 +46,25 @@ _SPACED = "".join(c if c.islower() or c.isdigit() else " " for c in _ASCII)
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, `camelCase` as two: runs of ASCII letters and digits, and of other letters."""
+    """The words of a text in lower case, `camelCase` as two: runs of ASCII letters and digits, and of other letters.
+
+    Latin letters lose their accents: the table has none.
+    """
     shapes, start, parts = text.translate(_SHAPES), 0, []
     while (hump := shapes.find("aA", start)) >= 0:
         parts.append(text[start : hump + 1])
         start = hump + 1
     parts.append(text[start:])
-    listed = " ".join(parts).lower().translate(_SPACED).split(" ")
+    lowered = " ".join(parts).lower()
+    listed = (lowered if lowered.isascii() else _folded(lowered)).translate(_SPACED).split(" ")
     return [run for word in listed if word for run in ([word] if word.isascii() else _runs(word))]
+
+
+def _folded(text: str) -> str:
+    import unicodedata
+
+    apart = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def _runs(word: str) -> list[str]:

@@ -1,0 +1,104 @@
+"""The file of the table of word vectors, written and read plainly; `recollect.search` has the reader that hooks use."""
+
+from __future__ import annotations
+
+import re
+import struct
+import unicodedata
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+MAGIC = b"RCLVEC01"
+DIMS = 128
+MOST_IN_TEXT = 160
+_WORD = re.compile(r"[a-z0-9]+|[^\x00-\x7f]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(folded(_HUMP.sub(" ", text).lower()))
+
+
+def folded(text: str) -> str:
+    """Latin letters without their accents: the table has no others."""
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
+def is_token(piece: str) -> bool:
+    """Whether a piece can be part of a word."""
+    return bool(_WORD.fullmatch(piece))
+
+
+def token_numbers(text: str, number: dict[str, int]) -> list[int]:
+    """The numbers of the tokens of a text: whole words, or the longest pieces from the left."""
+    out: list[int] = []
+    for word in words(text)[:MOST_IN_TEXT]:
+        out += _pieces(word, number)
+    return out[:MOST_IN_TEXT]
+
+
+def _pieces(word: str, number: dict[str, int]) -> list[int]:
+    if word in number:
+        return [number[word]]
+    out: list[int] = []
+    start = 0
+    while start < len(word):
+        mark = "##" if start else ""
+        end = next((end for end in range(len(word), start, -1) if mark + word[start:end] in number), 0)
+        if not end:
+            return []
+        out.append(number[mark + word[start:end]])
+        start = end
+    return out
+
+
+def write(path: Path, tokens: list[str], vectors: Any) -> None:
+    """Write the table: hashes in order, a scale and a row of bytes for each token."""
+    hashes = numpy.array([zlib.crc32(token.encode()) for token in tokens], numpy.uint32)
+    # Of two tokens with one hash the more frequent word stays: it comes first.
+    _, first = numpy.unique(hashes, return_index=True)
+    scales = numpy.abs(vectors).max(1)[first] / 127
+    scales[scales == 0] = 1
+    rows = numpy.round(vectors[first] / scales[:, None]).astype(numpy.int8)
+    head = MAGIC + struct.pack("<II", len(first), vectors.shape[1])
+    body = hashes[first].astype("<u4").tobytes() + scales.astype("<f4").tobytes() + rows.tobytes()
+    path.write_bytes(head + body)
+
+
+class Table:
+    """The whole table in memory, for measurements."""
+
+    def __init__(self, path: Path) -> None:
+        data = path.read_bytes()
+        count, dims = struct.unpack_from("<II", data, len(MAGIC))
+        at = len(MAGIC) + 8
+        hashes = numpy.frombuffer(data, "<u4", count, at)
+        scales = numpy.frombuffer(data, "<f4", count, at + 4 * count)
+        rows = numpy.frombuffer(data, numpy.int8, count * dims, at + 8 * count).reshape(count, dims)
+        self._rows = rows * scales[:, None]
+        self._number = _Numbers({int(value): number for number, value in enumerate(hashes)})
+
+    def vectors(self, texts: list[str]) -> Any:
+        out = numpy.zeros((len(texts), self._rows.shape[1]), numpy.float32)
+        for row, text in enumerate(texts):
+            numbers = token_numbers(text, self._number)
+            if numbers:
+                total = self._rows[numbers].sum(0)
+                out[row] = total / (numpy.linalg.norm(total) or 1)
+        return out
+
+
+class _Numbers(dict):  # type: ignore[type-arg]
+    """Token to number, by its hash."""
+
+    def __contains__(self, token: object) -> bool:
+        return super().__contains__(zlib.crc32(str(token).encode()))
+
+    def __getitem__(self, token: str) -> int:
+        return int(super().__getitem__(zlib.crc32(token.encode())))
