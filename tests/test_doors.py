@@ -85,6 +85,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     for store in (known.store.root, paths.user_store()):
         _fill(Path(store), known, folder)
     (folder / "CLAUDE.md").write_text(f"# Rules\n\n- Always use tabs {EVIL}\n- Never use Kafka here {EVIL}\n")
+    decision = f"# 1. Queue {EVIL}\n\n## Context\n\nJobs {EVIL}\n\n## Decision\n\nWe use Redis {EVIL} for jobs.\n"
+    (folder / "adr").mkdir()
+    (folder / "adr" / f"0001-{NAME}.md").write_text(decision)
+    (folder / "adr" / "0002-unclear.md").write_text(
+        f"# 2. {EVIL}\n\n## Status\n\n{EVIL}\n\n## Decision\n\nUse x {EVIL}\n"
+    )
     bank = folder / "docs" / "knowledge-bank"
     bank.mkdir(parents=True)
     (bank / "patterns.md").write_text(
@@ -155,7 +161,9 @@ WORDS: dict[str, list[list[str]]] = {
     "reanchor": [["the-carrier-api-allows-90-calls-a-minute"], [EVIL]],
     "audit": [["--all"], ["--max-rate", EVIL], ["--markdown", EVIL]],
     "stats": [[], ["sessions-live-in-postgres-not-redis"], ["--since", EVIL]],
-    "import": [["--dry-run"], [EVIL]],
+    "import": [["--dry-run"], ["--pending"], ["--accept", "--dry-run"], ["--done", "CLAUDE.md"], [EVIL], []],
+    "log": [[]],
+    "undo": [["--dry-run"], [EVIL], ["--skip-changed"]],
     "gc": [["--dry-run"], []],
     "index": [["check"], ["rebuild"]],
     "config": [[], ["show", EVIL], ["set", EVIL, EVIL], ["set", "retrieval.max_inject", EVIL]],

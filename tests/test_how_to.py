@@ -57,6 +57,7 @@ _INSTALLED = ["recollect init --user", "recollect init --merge-driver", "git add
 PAGES = {
     "README.md": [f"ln -s {ROOT}/bin bin"],
     "docs/how-to/start-in-an-existing-project.md": [],
+    "docs/how-to/import.md": [],
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,
     "docs/how-to/tune-silence.md": _BEGUN,
     "docs/how-to/turn-everything-off.md": [*_BEGUN, *_INSTALLED],

@@ -64,9 +64,12 @@ def test_a_command_that_would_write_a_credential_writes_nothing(project_with_rec
 
 
 def test_an_import_leaves_the_credential_out(project, recollect):
-    (project / "CLAUDE.md").write_text(f"# Rules\n\n- Never restart the replica by hand. {SENTENCE}\n- Use tabs.\n")
+    (project / "adr").mkdir()
+    text = f"# Replica\n\n## Context\n\n{SENTENCE}\n\n## Decision\n\nNever restart the replica by hand.\n"
+    (project / "adr" / "0001-replica.md").write_text(text)
 
     outcome = recollect("import")
+    assert outcome.code == 1
 
     assert SECRET not in outcome.out + outcome.err
     assert SECRET not in "".join(path.read_text("utf-8") for path in (project / ".claude").rglob("*.json"))

@@ -1,4 +1,4 @@
-"""`recollect try` and `recollect import` as a person runs them, on a project of files and its transcripts."""
+"""`recollect try` as a person runs it, on a project of files and its transcripts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,27 @@ from recollect.session.sessions import mangled
 
 from .conftest import in_own_process
 
-GUIDANCE = """\
-# Ferry
+HARBOUR = """\
+# 3. Stay below 60 calls to the harbour API
 
-## Harbour API
+## Context
 
-- The harbour API allows at most 60 calls a minute
-- Always send the port code in upper case
+The harbour API allows at most 60 calls a minute, and answers 429 to the rest.
 
-## Releases
+## Decision
 
-- Never release on a Friday afternoon
+The harbour API gets at most 60 calls a minute from us.
+"""
+RELEASES = """\
+# 4. No release on a Friday
+
+## Context
+
+Two releases of a Friday afternoon broke the weekend.
+
+## Decision
+
+Never release on a Friday afternoon.
 """
 OLD = """\
 # 1. Jobs go through RabbitMQ
@@ -33,6 +43,10 @@ OLD = """\
 ## Status
 
 Superseded by [2](0002-nats.md)
+
+## Context
+
+Jobs must survive a restart.
 
 ## Decision
 
@@ -60,7 +74,8 @@ PROMPTS = (
 @pytest.fixture
 def ferry(project: Path, home: Path) -> Path:
     for path, text in {
-        "CLAUDE.md": GUIDANCE,
+        "docs/adr/0003-harbour.md": HARBOUR,
+        "docs/adr/0004-releases.md": RELEASES,
         "docs/adr/0001-rabbitmq.md": OLD,
         "docs/adr/0002-nats.md": NEW,
     }.items():
@@ -97,18 +112,18 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recolle
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines()[0] == (
-        "With 5 records read for this trial from "
-        "docs/adr/0001-rabbitmq.md (1), docs/adr/0002-nats.md (1), CLAUDE.md (3):"
+        "With 4 records read for this trial from docs/adr/0001-rabbitmq.md (1), docs/adr/0002-nats.md (1), "
+        "docs/adr/0003-harbour.md (1), docs/adr/0004-releases.md (1):"
     )
     assert "2026-03-01 10:00  how many calls a minute does the harbour API allow?\n  shown 1, " in outcome.out
     shown = [line for line in outcome.out.splitlines() if line.startswith("  shown ")]
     assert [line.partition("tokens")[2] for line in shown] == [" (first)", ""]
-    assert "constraint: The harbour API allows at most 60 calls a minute." in outcome.out
-    assert "      CLAUDE.md:5\n" in outcome.out
+    assert "decision: The harbour API gets at most 60 calls a minute from us." in outcome.out
+    assert "      docs/adr/0003-harbour.md:7\n" in outcome.out
     assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  nothing\n" in outcome.out
     assert "harbour API allow again?\n  nothing: the session was shown it before\n" in outcome.out
     assert outcome.out.endswith(
-        "Nothing was written, and nothing left this machine. recollect import saves these records.\n"
+        "Nothing was written, and nothing left this machine. recollect import drafts these records.\n"
     )
 
 
@@ -117,13 +132,13 @@ def test_try_as_json_has_everything_and_adds_up(ferry, recollect):
 
     assert [turn["outcome"] for turn in data["prompts"]] == ["shown", "silent", "shown", "repeated"]
     assert [turn["prompt"] for turn in data["prompts"]] == list(PROMPTS)
-    assert data["prompts"][2]["memories"][0]["source"] == "docs/adr/0002-nats.md:1"
+    assert data["prompts"][2]["memories"][0]["source"] == "docs/adr/0002-nats.md:7"
     assert data["prompts"][2]["memories"][0]["note"].startswith("replaces “Jobs go through RabbitMQ”")
     summary = data["summary"]
     assert (summary["prompts"], summary["sessions"], summary["served"], summary["silent"]) == (4, 1, 2, 2)
     assert summary["tokens"] == sum(turn["tokens"] for turn in data["prompts"]) > 0
     assert summary["tokens_per_prompt"] == round(summary["tokens"] / 4, 1)
-    assert (data["from"], data["records"], data["refused"]) == ("import", 5, [])
+    assert (data["from"], data["records"], data["refused"]) == ("import", 4, [])
 
 
 @pytest.mark.parametrize("words", [("try",), ("try", "--import"), ("try", "--json"), ("try", "--last", "1")])
@@ -173,9 +188,11 @@ def test_try_takes_named_files_and_transcripts_from_elsewhere(ferry, recollect, 
         json.dumps({"type": "user", "message": {"content": "when may we release, on a Friday afternoon?"}}), "utf-8"
     )
 
-    data = json.loads(recollect("try", "--transcripts", str(tmp_path), "--import", "CLAUDE.md", "--json").out)
+    data = json.loads(
+        recollect("try", "--transcripts", str(tmp_path), "--import", "docs/adr/0004-releases.md", "--json").out
+    )
 
-    assert data["files"] == {"CLAUDE.md": 3}
+    assert data["files"] == {"docs/adr/0004-releases.md": 1}
     assert [(turn["at"], turn["session"], turn["outcome"]) for turn in data["prompts"]] == [("", "s", "shown")]
 
 
@@ -185,7 +202,7 @@ def test_try_counts_the_users_own_store_too(ferry, recollect):
 
     data = json.loads(recollect("try", "--json").out)
 
-    assert data["records"] == 6
+    assert data["records"] == 5
     assert (
         data["prompts"][1]["memories"][0]["source"]
         == "~/.claude/memory/preferences/short-haiku-about-the-autumn-moon.json"
@@ -208,12 +225,13 @@ def test_try_says_what_is_missing(project, recollect, tmp_path, home):
 
 
 def test_try_names_what_it_left_out_and_why(ferry, recollect):
-    (ferry / "CLAUDE.md").write_text(GUIDANCE + "- Always log in with ghp_" + "a1" * 18 + "\n", encoding="utf-8")
+    text = RELEASES.replace("afternoon broke", "with ghp_" + "a1" * 18 + " broke")
+    (ferry / "docs/adr/0004-releases.md").write_text(text, encoding="utf-8")
 
     outcome = recollect("try")
 
     assert outcome.code == 0
-    assert "warning: left out CLAUDE.md:11: " in outcome.err
+    assert "warning: left out docs/adr/0004-releases.md: line 7: " in outcome.err
     assert "a1a1a1" not in outcome.out + outcome.err
 
 
@@ -237,45 +255,15 @@ def test_a_prompt_cannot_paint_the_terminal(ferry, recollect, tmp_path):
     assert not {"\x1b", "\x07", "\u202e"} & set(out)
 
 
-def test_import_saves_links_and_skips_what_is_there(ferry, recollect):
-    first = recollect("import")
-    second = json.loads(recollect("import", "--json").out)
+def test_try_plays_prompts_that_are_typed_where_there_are_no_sessions(project, recollect):
+    rule = ("--set=rule=At most 7 calls a minute to the harbour API", "--set=impact=429")
+    recollect("save", "constraint", "The harbour API allows 7 calls a minute", *rule)
 
-    assert first.code == 0
-    assert first.out == (
-        "saved .claude/memory/decisions/jobs-go-through-rabbitmq.json  (docs/adr/0001-rabbitmq.md:1)\n"
-        "saved .claude/memory/decisions/jobs-go-through-nats.json  (docs/adr/0002-nats.md:1)\n"
-        "saved .claude/memory/constraints/the-harbour-api-allows-at-most-60-calls-a-minute.json  (CLAUDE.md:5)\n"
-        "saved .claude/memory/preferences/always-send-the-port-code-in-upper-case.json  (CLAUDE.md:6)\n"
-        "saved .claude/memory/constraints/never-release-on-a-friday-afternoon.json  (CLAUDE.md:10)\n"
-        "saved 5 records from 3 files; 0 skipped, 0 refused\n"
-    )
-    assert (second["saved"], len(second["skipped"]), second["refused"]) == ([], 5, [])
-    shown = json.loads(recollect("show", "jobs-go-through-rabbitmq", "--json").out)
-    assert shown["record"]["superseded_by"] == "jobs-go-through-nats"
-    assert recollect("doctor").code == 0
+    refused = recollect("try")
+    data = json.loads(recollect("try", PROMPTS[0], PROMPTS[1], "--json").out)
 
-
-def test_import_refuses_a_credential_by_name_and_saves_the_rest(ferry, recollect):
-    (ferry / "CLAUDE.md").write_text(GUIDANCE + "- Always log in with ghp_" + "a1" * 18 + "\n", encoding="utf-8")
-
-    outcome = recollect("import", "CLAUDE.md")
-
-    assert outcome.code == 1
-    assert "refused CLAUDE.md:11: " in outcome.out
-    assert "carries a GitHub token (Always log in with ghp_…)" in outcome.out
-    assert outcome.out.endswith("saved 3 records from 1 file; 0 skipped, 1 refused\n")
-
-
-def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, recollect):
-    before = tree(ferry, home)
-
-    dry = recollect("import", "--dry-run")
-
-    assert tree(ferry, home) == before
-    assert dry.out.replace("would save", "saved") == recollect("import").out
-
-
-def test_import_says_when_there_is_nothing(project, recollect):
-    assert recollect("import").code == 1
-    assert recollect("import", "nowhere.md").code == 1
+    assert 'recollect try "a question you would ask here"' in refused.err
+    assert [(turn["session"], turn["outcome"]) for turn in data["prompts"]] == [
+        ("prompt 1", "shown"),
+        ("prompt 2", "silent"),
+    ]

@@ -158,15 +158,24 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
     """Make a draft a record: a new one, a change of the one it updates, or the successor of the one it supersedes."""
     if draft.updates:
         return merge(writer, draft, draft.updates, project=project)
-    record = compose.checked(memory.to_json(draft.record))
-    accepted = HistoryEntry(writer.now, "Accepted from the inbox")
-    record = record._replace(created_at=writer.now, updated_at=writer.now, changes=(accepted,))
-    if not draft.supersedes and not force:
+    record = accepted(draft.record, writer.now)
+    if not draft.supersedes and not record.superseded_by and not force:
         refuse(nearest(writer.store, record), f"recollect review --accept {draft.name}")
     git_files.ensure(writer.store.root)
-    entry = writer.save(record, supersedes=draft.supersedes, draft=draft.name)
+    if record.supersedes or record.superseded_by:
+        (entry,), _ = writer.accept([draft._replace(record=record)])
+    else:
+        entry = writer.save(record, supersedes=draft.supersedes, draft=draft.name)
     _log(draft, project, "saved")
     return entry
+
+
+def accepted(record: Memory, now: str) -> Memory:
+    """The record of a draft as it is saved: from now on, or from the day of the document that it was imported from."""
+    record = compose.checked(memory.to_json(record))
+    since = record.created_at if record.origin == "import" else now
+    change = HistoryEntry(now, "Accepted from the inbox")
+    return record._replace(created_at=since, updated_at=max(since, record.updated_at), changes=(change,))
 
 
 def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
@@ -179,12 +188,23 @@ def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
     return after
 
 
-def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> None:
-    """Put drafts into the inbox as one change, over those of the same name."""
+def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
+    """Put drafts into the inbox as one change, over those of the same name; the id of the change."""
     was_there = writer.store.exists
-    writer.draft(drafts, action)
+    change_id = writer.draft(drafts, action)
     if writer.store.exists and not was_there:
         git_files.ensure(writer.store.root)
+    return change_id
+
+
+def accept_all(writer: Writer, drafts: Sequence[Draft]) -> tuple[list[Entry], str]:
+    """Make imported drafts records as one change, without asking what is near; the records, and the change's id."""
+    was_there = writer.store.exists
+    accepting = [draft._replace(record=accepted(draft.record, writer.now)) for draft in drafts]
+    entries, change_id = writer.accept(accepting, "import")
+    if writer.store.exists and not was_there:
+        git_files.ensure(writer.store.root)
+    return entries, change_id
 
 
 def reject(writer: Writer, draft: Union[Draft, BrokenDraft], *, project: str) -> None:

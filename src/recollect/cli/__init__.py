@@ -51,7 +51,7 @@ COMMANDS: dict[str, Command] = {
         "audit", "Measure rot: duplicates, contradictions, outdated records, secrets, junk; here or in other stores."
     ),
     "stats": Command("stats", "Show what agents were shown and how much of it they used."),
-    "import": Command("upkeep", "Make records from CLAUDE.md, AGENTS.md, decision records and Claude Code's notes."),
+    "import": Command("import_", "Draft records from decision records and from what other tools remember."),
     "gc": Command("upkeep", "Retire what is past its retention, delete what was retired long enough ago."),
     "index": Command("upkeep", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),

@@ -11,14 +11,14 @@ from recollect import paths, timestamps
 from recollect.cli.output import Answer, Screen, clean, fit, many, wrap
 from recollect.digest import digest
 from recollect.errors import BadInput, NoStore
-from recollect.importers import discover
-from recollect.importers.discover import ImportResult
+from recollect.importers import proposals, sources
+from recollect.importers.proposals import FileReport
 from recollect.project import Project
 from recollect.recall import for_prompt, replay
 from recollect.recall.context_block import Candidate
 from recollect.recall.replay import Turn
 from recollect.session import sessions
-from recollect.session.sessions import Session
+from recollect.session.sessions import Prompt, Session
 from recollect.store.store import Store
 
 _MOST_FILES_SHOWN = 6
@@ -27,7 +27,7 @@ _NEAR = 0.3
 """Below this probability a record was not nearly shown."""
 
 _TRANSCRIPTS_HELP = "where the sessions lie (default: Claude Code's own folder for the project)"
-_IMPORT_HELP = "set the store aside and try what `recollect import` would save, from here or from these files"
+_IMPORT_HELP = "set the store aside and try what `recollect import` would draft, from here or from these files"
 _EMPTY_DIGEST = "Nothing to show: clean main branch and no unfinished session."
 _NOTHING = {
     "repeated": "nothing: the session was shown it before",
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "digest":
         parser.add_argument("--why", action="store_true", help="show for each entry why it was chosen")
         return
+    parser.add_argument("prompts", nargs="*", metavar="PROMPT", help="these prompts, instead of your last ones")
     parser.add_argument("--last", type=int, default=20, metavar="N", help="the last N prompts (default: 20)")
     parser.add_argument("--transcripts", metavar="DIR", help=_TRANSCRIPTS_HELP)
     parser.add_argument("--import", dest="sources", nargs="*", metavar="PATH", help=_IMPORT_HELP)
@@ -74,29 +75,33 @@ def _try(args: argparse.Namespace) -> Answer:
         count = _records(project.user) + (0 if args.user else _records(project.store))
         return _answer(args, project, turns, count, None)
     harvest = _harvest(args, project)
-    with replay.laid_out(harvest.records) as root:
+    records = proposals.records_in(harvest)
+    with replay.laid_out(records) as root:
         turns = _play(args, project, recent, root)
-    return _answer(args, project, turns, len(harvest.records) + _records(project.user), harvest)
+    return _answer(args, project, turns, len(records) + _records(project.user), harvest)
 
 
 def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
-    """The sessions with the last prompts; BadInput if there are none."""
+    """The sessions with the last prompts, or one for each prompt that was typed here; BadInput if there are none."""
+    if args.prompts:
+        return [Session(f"prompt {at}", (Prompt("", text),), True) for at, text in enumerate(args.prompts, 1)]
     if args.transcripts and not os.path.exists(args.transcripts):
         raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
     places = [args.transcripts] if args.transcripts else sessions.folders(project.root)
     recent = sessions.recent(places, args.last, "" if args.transcripts else project.root)
     if not recent:
         where = args.transcripts or f"Claude Code's folder for {project.root}"
-        raise BadInput(f"there are no prompts in {where}", fix="name another folder with --transcripts DIR")
+        fix = 'type one: recollect try "a question you would ask here"; or name another folder: --transcripts DIR'
+        raise BadInput(f"there are no prompts in {where}", fix=fix)
     return recent
 
 
-def _harvest(args: argparse.Namespace, project: Project) -> ImportResult:
-    chosen = discover.named(project.root, args.sources) if args.sources else discover.discover(project.root)
-    harvest = discover.gather(project.root, chosen, timestamps.now())
-    if not harvest.records and not _records(project.user):
+def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
+    chosen = sources.named(project.root, args.sources) if args.sources else sources.discover(project.root)
+    harvest = proposals.gather(project.root, chosen, timestamps.now())
+    if not proposals.records_in(harvest) and not _records(project.user):
         raise NoStore(
-            f"there is no memory in {project.root}, and no CLAUDE.md, AGENTS.md or decision record that gives one",
+            f"there is no memory in {project.root}, and no decision record that can be read as one",
             fix="save a few records, or name files with --import PATH; recollect demo shows a sample project",
         )
     return harvest
@@ -112,9 +117,9 @@ def _records(store: Store) -> int:
 
 
 def _answer(
-    args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: ImportResult | None
+    args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: list[FileReport] | None
 ) -> Answer:
-    origins = {record.path: record.source for record in harvest.records} if harvest else {}
+    origins = {record.path: record.source for record in proposals.records_in(harvest or [])}
     served = [turn for turn in turns if turn.outcome == "shown"]
     tokens = sum(turn.tokens for turn in turns)
     summary = {
@@ -127,34 +132,34 @@ def _answer(
     }
     data: dict[str, Any] = {
         "project": project.root,
-        "from": "import" if harvest else "store",
+        "from": "import" if harvest is not None else "store",
         "records": count,
-        "files": _files(harvest) if harvest else {},
+        "files": _files(harvest or []),
         "prompts": [_to_json(turn, origins) for turn in turns],
         "summary": summary,
-        "refused": [refusal._asdict() for refusal in harvest.refused] if harvest else [],
+        "refused": [{"source": source, "reason": reason} for source, reason in _refused(harvest or [])],
     }
     return Answer(data, lambda screen: _text(screen, data), warning=_warning(project, harvest))
 
 
-def _warning(project: Project, harvest: ImportResult | None) -> str:
+def _warning(project: Project, harvest: list[FileReport] | None) -> str:
     warnings = []
     off = for_prompt.turned_off(project.settings)
     if off:
         warnings.append(f"{off}, so agents are shown nothing now; prompts are played as far as the settings allow")
     if project.settings.flag("retrieval.judge.enabled"):
         warnings.append("the judge was not asked, so that your prompts stay here; it might have shown less")
-    warnings += [f"left out {each.source}: {each.reason}" for each in harvest.refused] if harvest else []
+    warnings += [f"left out {source}: {reason}" for source, reason in _refused(harvest or [])]
     return "; ".join(warnings)
 
 
-def _files(harvest: ImportResult) -> dict[str, int]:
+def _refused(harvest: list[FileReport]) -> list[tuple[str, str]]:
+    return [(report.path, reason) for report in harvest if report.is_refused for reason in report.left_out]
+
+
+def _files(harvest: list[FileReport]) -> dict[str, int]:
     """How many records each file gave."""
-    counts: dict[str, int] = {}
-    for record in harvest.records:
-        path = record.source.rpartition(":")[0]
-        counts[path] = counts.get(path, 0) + 1
-    return counts
+    return {report.path: len(report.proposals) for report in harvest if report.proposals}
 
 
 def _to_json(turn: Turn, origins: dict[str, str]) -> dict[str, Any]:
@@ -238,5 +243,5 @@ def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
     cost = f"{counts['tokens']:,} tokens added in all, {counts['tokens_per_prompt']} per prompt"
     line = f"{replayed}: {counts['served']} served, {counts['silent']} silent; {cost}."
     after = "Nothing was written, and nothing left this machine."
-    advice = " recollect import saves these records." if data["from"] == "import" else ""
+    advice = " recollect import drafts these records." if data["from"] == "import" else ""
     return [screen.paint(line, "bold"), after + advice]

@@ -1,10 +1,9 @@
-"""`recollect init`, `import`, `gc`, `index` and `clean`: make a store and fill it, delete what is due, tidy up."""
+"""`recollect init`, `gc`, `index` and `clean`: make a store, delete what is due, tidy up."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
 
 from recollect import files, paths
 from recollect.cli import arguments
@@ -12,13 +11,11 @@ from recollect.cli.output import Answer, Screen, clean, many, readable, watched
 from recollect.doctor import machine
 from recollect.errors import BadInput
 from recollect.git import git_files
-from recollect.importers import discover
 from recollect.project import Project
 from recollect.store import index_md
 from recollect.store.store import Entry, Store
 
 _DRIVER_HELP = "register `recollect merge-driver` in this clone's git config, so that records merge field by field"
-_PATHS_HELP = "files, or folders of Markdown (default: CLAUDE.md, AGENTS.md, rules and decision records of the project)"
 _IGNORED = "git ignores this folder, so nobody else will see these records: check the project's .gitignore"
 _STILL_THERE = "Your records are where they were; what was removed is made again when it is needed."
 
@@ -29,8 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--merge-driver", action="store_true", help=_DRIVER_HELP)
     elif command == "index":
         parser.add_argument("action", choices=("rebuild", "check"), help="make it again, or report how it differs")
-    elif command == "import":
-        parser.add_argument("paths", nargs="*", metavar="PATH", help=_PATHS_HELP)
     if command not in ("init", "index"):
         arguments.add(parser, "--dry-run")
 
@@ -40,7 +35,7 @@ def run(args: argparse.Namespace) -> Answer:
         store = arguments.existing(args)
         store.recover()
         return _rebuild(store) if args.action == "rebuild" else _check(store)
-    return {"init": _init, "import": _import, "gc": _gc, "clean": _clean}[args.command](args)
+    return {"init": _init, "gc": _gc, "clean": _clean}[args.command](args)
 
 
 def _init(args: argparse.Namespace) -> Answer:
@@ -73,41 +68,6 @@ def _git_notes(root: str, register: bool) -> list[str]:
     if git_files.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.INDEX_MD}"):
         notes.append(_IGNORED)
     return notes
-
-
-def _import(args: argparse.Namespace) -> Answer:
-    root = Project(args.project).root
-    chosen = discover.named(root, args.paths) if args.paths else discover.discover(root)
-    if not chosen:
-        fix = "name files or folders of Markdown: recollect import PATH"
-        raise BadInput(f"nothing to import was found in {root}", fix=fix)
-    writer = arguments.writer_of(args)
-    existing = [entry.memory for entry in writer.store.entries()] if writer.store.exists else []
-    result = discover.gather(root, chosen, writer.now, existing)
-    saved, not_saved = discover.save(writer, result.records)
-    refused = [*result.refused, *not_saved]
-    data: dict[str, Any] = {
-        "dry_run": args.dry_run,
-        "files": [source.path for source in chosen],
-        "saved": [{**arguments.handle(writer.store, entry), "source": entry.memory.source} for entry in saved],
-        "skipped": [duplicate._asdict() for duplicate in result.duplicates],
-        "refused": [refusal._asdict() for refusal in refused],
-    }
-    return Answer(data, lambda screen: _import_text(screen, data), status=1 if refused else 0)
-
-
-def _import_text(screen: Screen, data: dict[str, Any]) -> str:
-    verb = "would save" if data["dry_run"] else "saved"
-    lines = [
-        f"{screen.paint(verb, 'green')} {clean(each['path'])}  ({clean(each['source'])})" for each in data["saved"]
-    ]
-    for name, style in (("skipped", "dim"), ("refused", "red")):
-        lines += [
-            f"{screen.paint(name, style)} {clean(each['source'])}: {clean(each['reason'])}" for each in data[name]
-        ]
-    counts = ", ".join(f"{len(data[name]):,} {name}" for name in ("skipped", "refused"))
-    summary = f"{verb} {many(len(data['saved']), 'record')} from {many(len(data['files']), 'file')}; {counts}"
-    return "\n".join([*lines, summary])
 
 
 def _gc(args: argparse.Namespace) -> Answer:

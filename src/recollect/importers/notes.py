@@ -1,4 +1,4 @@
-"""Notes that other tools keep in Markdown: Claude Code's auto memory as records, and any folder as items to audit."""
+"""Notes that other tools keep in Markdown, as items to audit: Claude Code's auto memory, and any folder."""
 
 from __future__ import annotations
 
@@ -9,48 +9,16 @@ from collections.abc import Iterator, Sequence
 from recollect import files, markdown, paths, timestamps
 from recollect.audit.audit_item import Item
 from recollect.errors import BadInput
-from recollect.importers import claude_md, rule_text
+from recollect.importers import memories
 from recollect.markdown import Page, Section
-from recollect.record.memory import Memory
-from recollect.text import cut
 
 # More is no folder of notes; reading it would take minutes.
 MOST_FILES = 20_000
 INDEX = "MEMORY.md"
-_POINTER = re.compile(r"\([^()\s]+\.md\)|^`?[\w./-]+\.md\b")
-_WHY = re.compile(r"(?:^|\s)why:\s*", re.IGNORECASE)
-_HOW = re.compile(r"(?:^|\s)how to apply:\s*", re.IGNORECASE)
 _OUTDATED = re.compile(
     r"\b(?:superseded(?: by)?|no longer (?:true|valid|used|applies|holds)|deprecated|obsolete|replaced by|outdated)\b",
     re.IGNORECASE,
 )
-
-
-def records(text: str, path: str, now: str) -> list[Memory]:
-    """The note in a text as a record; an index that holds notes itself is read like CLAUDE.md."""
-    page = markdown.read(text)
-    name = os.path.basename(path)
-    if name == INDEX and not page.front:
-        return [] if _is_index(page) else claude_md.records(text, path, now)
-    description = page.first("description")
-    body = markdown.flat(" ".join(text for section in page.sections for text in section.prose))
-    rule, *application = _HOW.split(body or description, maxsplit=1)
-    rule, *reason = (part.strip() for part in _WHY.split(rule, maxsplit=1))
-    statement = " ".join((rule, *application)).strip()
-    title = _spaced(_title(page) or name)
-    modified = page.first("modified")
-    is_past = timestamps.is_instant(modified) and modified <= now
-    record = statement and rule_text.composed(
-        cut(title, 100),
-        statement,
-        topic=description or title,
-        reason=cut("".join(reason), 600),
-        source=f"{path}:1"[-1_000:],
-        name=name,
-        now=now,
-        more={"created_at": modified, "updated_at": modified} if is_past else {},
-    )
-    return [record] if record else []
 
 
 def claude_memory(folder: str) -> list[Item]:
@@ -60,7 +28,7 @@ def claude_memory(folder: str) -> list[Item]:
         if os.path.basename(path) != INDEX or page.front:
             changed = page.first("modified") or modified
             items.append(_item(path, _title(page), page.sections, changed, page.first("type")))
-        elif not _is_index(page):
+        elif not memories.is_index(page):
             items += _by_section(path, page, modified)
     return items
 
@@ -73,18 +41,6 @@ def markdown_folder(folder: str) -> list[Item]:
 def _title(page: Page) -> str:
     heading = next((section.title for section in page.sections if section.title), "")
     return page.first("name") or page.first("description") or heading
-
-
-def _spaced(name: str) -> str:
-    """The name of a file as words."""
-    stem = name[:-3] if name.endswith(".md") else name
-    return stem.replace("_", " ").replace("-", " ") if " " not in stem else stem
-
-
-def _is_index(page: Page) -> bool:
-    """True if most lines only point to other files."""
-    lines = [line for section in page.sections for block in section.blocks for line in block.text.split("\n")]
-    return sum(bool(_POINTER.search(line)) for line in lines) * 2 >= len(lines)
 
 
 def _pages(folder: str) -> Iterator[tuple[str, Page, str]]:

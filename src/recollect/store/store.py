@@ -127,6 +127,9 @@ class Store:
     def has(self, record_id: str) -> bool:
         return bool(self._paths_of(record_id))
 
+    def has_draft(self, name: str) -> bool:
+        return files.is_file(os.path.join(self.root, paths.INBOX, f"{name}.json"))
+
     def _paths_of(self, reference: str) -> list[str]:
         return [path for path in self._candidates(reference) if files.is_file(os.path.join(self.root, path))]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Union
 
@@ -62,6 +62,45 @@ class Writer:
             for draft in drafts:
                 batch.put_draft(draft)
         return batch.change_id
+
+    def accept(self, drafts: Sequence[Draft], action: str = "accept") -> tuple[list[Entry], str]:
+        """Make drafts records as one change, under free ids and with their links; the records, and the change's id."""
+        paths: dict[str, str] = {}
+        with self.store.writing(action) as batch:
+            for draft in drafts:
+                record = self._free(draft.record._replace(supersedes=(), superseded_by=""), batch)
+                batch.put(anchors.anchored(record, self._project, self.now))
+                paths[draft.record.id] = record.path
+                if self.store.has_draft(draft.name):
+                    batch.drop_draft(draft.name)
+            for draft in drafts:
+                for old in draft.record.supersedes:
+                    self._link(batch, paths.get(old, old), paths[draft.record.id])
+                if draft.record.superseded_by and draft.record.superseded_by not in paths:
+                    self._link(batch, paths[draft.record.id], draft.record.superseded_by)
+        records = [batch.written[path] for path in paths.values()]
+        return [Entry(record, record.path, digest(memory.render(record))) for record in records], batch.change_id
+
+    def _free(self, record: Memory, batch: Batch) -> Memory:
+        """The record under an id that neither the store nor this change has."""
+        number, candidate = 2, record
+        taken = {each.id for each in batch.written.values()}
+        while candidate.id in taken or self.store.has(candidate.id):
+            candidate = record._replace(id=naming.numbered(record.id, number))
+            number += 1
+        return candidate
+
+    def _link(self, batch: Batch, old: str, new: str) -> None:
+        """Link two records of this change or of the store, unless one is missing or replaced already."""
+        try:
+            before, after = (batch.written.get(each) or self.store.get(each).memory for each in (old, new))
+            if before.id in self._chain(after) or before.superseded_by:
+                return
+            pair = lifecycle.superseded(before, after, self.now)
+        except (NotFound, WrongState):
+            return
+        for record, was in zip(pair, (before, after)):
+            batch.put(record, over=was)
 
     def reject(self, names: Iterable[str]) -> None:
         """Throw drafts away."""

@@ -1,0 +1,175 @@
+"""`recollect import` as a person or an agent runs it: drafts, records at once, what is left to an agent, and undo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.test_adr import MADR, NYGARD
+
+from .test_try import tree
+
+UNCLEAR = "# 9. Unclear\n\n## Context\n\nC.\n\n## Decision\n\nAccepted\n"
+
+
+@pytest.fixture
+def ferry(project: Path) -> Path:
+    for path, text in {
+        "CLAUDE.md": "# Ferry\n\n- Never push to main\n",
+        "docs/adr/0003-rabbit.md": NYGARD,
+        "docs/adr/0007-use-nats.md": MADR,
+        "docs/adr/0009-unclear.md": UNCLEAR,
+        "docs/adr/template.md": MADR,
+    }.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(text, encoding="utf-8")
+    return project
+
+
+def drafts(recollect) -> list[str]:
+    return [draft["name"] for draft in json.loads(recollect("inbox", "--json").out)["drafts"]]
+
+
+def records(project: Path) -> list[str]:
+    return sorted(file.stem for file in project.glob(".claude/memory/decisions/*.json"))
+
+
+RABBIT, NATS = "use-rabbitmq-for-jobs", "use-nats-jetstream-for-background-jobs"
+
+
+def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, recollect):
+    outcome = recollect("import")
+
+    assert outcome.code == 0
+    assert outcome.out == (
+        "CLAUDE.md\n"
+        "  for the agent: agents load it themselves: what must always hold stays there\n"
+        "docs/adr/0003-rabbit.md\n"
+        "  draft decision: Use RabbitMQ for jobs (superseded)\n"
+        "docs/adr/0007-use-nats.md\n"
+        "  draft decision: Use NATS JetStream for background jobs\n"
+        "docs/adr/0009-unclear.md\n"
+        "  for the agent: the section for the decision gives a status and no decision\n"
+        "docs/adr/template.md\n"
+        "  left out: an index, a template or a page about the folder\n"
+        "2 drafts from 2 files; 2 files left to an agent (/memory:import)\n"
+        "next: recollect review; take it back: recollect undo\n"
+    )
+    assert drafts(recollect) == [NATS, RABBIT]
+    assert recollect("list").out == ""
+
+
+def test_a_second_import_proposes_nothing_even_of_what_was_rejected(ferry, recollect):
+    recollect("import")
+    recollect("review", "--reject", RABBIT)
+
+    again = json.loads(recollect("import", "--json").out)
+
+    assert (again["drafts"], again["unchanged"]) == (0, 2)
+    assert drafts(recollect) == [NATS]
+    assert json.loads(recollect("import", "--again", "--json").out)["drafts"] == 2
+
+
+def test_undo_takes_an_import_back_and_lets_it_be_made_again(ferry, recollect):
+    recollect("import")
+
+    assert recollect("undo").out.startswith("took back: import of ")
+    assert drafts(recollect) == []
+    assert json.loads(recollect("import", "--json").out)["drafts"] == 2
+
+
+@pytest.mark.parametrize("order", [(RABBIT, NATS), (NATS, RABBIT)])
+def test_accepted_drafts_are_linked_in_either_order(ferry, recollect, order):
+    recollect("import")
+
+    assert [recollect("review", "--accept", name).code for name in order] == [0, 0]
+
+    shown = json.loads(recollect("show", RABBIT, "--json").out)["record"]
+    assert (shown["superseded_by"], shown["created_at"]) == (NATS, "2021-02-12T00:00:00Z")
+    assert json.loads(recollect("show", NATS, "--json").out)["record"]["supersedes"] == [RABBIT]
+    assert recollect("doctor").code == 0
+
+
+@pytest.mark.parametrize("has_looked", [True, False])
+def test_accept_makes_records_at_once_as_one_change(ferry, recollect, has_looked):
+    if has_looked:
+        recollect("import")
+
+    outcome = json.loads(recollect("import", "--accept", "--json").out)
+
+    assert (outcome["records"], outcome["drafts"]) == (2, 0)
+    assert (drafts(recollect), records(ferry)) == ([], [NATS, RABBIT])
+    assert json.loads(recollect("show", RABBIT, "--json").out)["record"]["superseded_by"] == NATS
+    recollect("undo")
+    assert (len(drafts(recollect)), records(ferry)) == (2 if has_looked else 0, [])
+
+
+def test_a_document_that_changed_is_proposed_as_a_change(ferry, recollect):
+    recollect("import", "--accept")
+    file = ferry / "docs/adr/0007-use-nats.md"
+    file.write_text(MADR.replace("3 replicas", "5 replicas"))
+
+    outcome = recollect("import", "docs/adr")
+
+    assert "docs/adr/0007-use-nats.md\n  changes decision: Use NATS JetStream for background jobs\n" in outcome.out
+    assert recollect("review", "--accept", NATS).code == 0
+    shown = json.loads(recollect("show", NATS, "--json").out)["record"]
+    assert shown["content"]["decision"].endswith("5 replicas.")
+
+
+def test_what_only_an_agent_can_read_is_listed_until_it_was_read(ferry, recollect):
+    pending = json.loads(recollect("import", "--pending", "--json").out)["documents"]
+
+    assert [(each["path"], each["kind"]) for each in pending] == [
+        ("CLAUDE.md", "loaded"),
+        ("docs/adr/0009-unclear.md", "decision"),
+    ]
+    assert pending[1]["passages"] == [
+        {"first": 7, "last": 9, "heading": "", "reason": "the section for the decision gives a status and no decision"}
+    ]
+    assert recollect("import", "--done", "docs/adr/0009-unclear.md").out == "read: docs/adr/0009-unclear.md\n"
+    assert "0009" not in recollect("import", "--pending").out
+    (ferry / "docs/adr/0009-unclear.md").write_text(UNCLEAR.replace("C.", "C and D."))
+    assert "0009" in recollect("import", "--pending").out
+
+
+def test_a_draft_of_somebody_else_is_never_overwritten(ferry, recollect):
+    words = ("--set=context=c", "--set=decision=Mine.", "--set=rationale=r")
+    recollect("save", "decision", "Use RabbitMQ for jobs", *words, "--draft")
+
+    recollect("import")
+
+    assert drafts(recollect) == [NATS, RABBIT, f"{RABBIT}-2"]
+    mine = json.loads(recollect("inbox", RABBIT, "--json").out)["drafts"][0]
+    assert mine["record"]["content"]["decision"] == "Mine."
+
+
+def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, recollect):
+    before = tree(ferry, home)
+
+    dry = recollect("import", "--dry-run")
+
+    assert tree(ferry, home) == before
+    done = recollect("import").out.replace("\nnext: recollect review; take it back: recollect undo", "")
+    assert dry.out.replace("would make ", "") == done
+
+
+def test_a_credential_is_left_out_by_name(ferry, recollect):
+    token = "ghp_" + "a1" * 18
+    (ferry / "docs/adr/0007-use-nats.md").write_text(MADR.replace("RabbitMQ clusters", token), encoding="utf-8")
+
+    outcome = recollect("import")
+
+    assert outcome.code == 1
+    assert "carries a GitHub token" in outcome.out
+    assert token not in outcome.out
+
+
+def test_import_says_when_there_is_nothing(project, recollect):
+    assert recollect("import").code == 1
+    assert recollect("import", "nowhere.md").code == 1
+    assert recollect("import", "--accept", "--pending").err.startswith("BAD_INPUT")
+    assert recollect("import", "--done").err.startswith("BAD_INPUT")
+    assert recollect("import", "--done", "nowhere.md").err.startswith("BAD_INPUT")

@@ -1,0 +1,380 @@
+"""Decision records in the forms people write them: the decision is read right, or left to an agent with the reason."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import markdown
+from recollect.importers import adr, adr_links, memories
+from recollect.importers.adr import Unread
+from recollect.importers.adr_links import Adr
+from recollect.record import memory, summary_line
+
+NOW = "2026-03-02T09:30:00Z"
+
+NYGARD = """\
+# 3. Use RabbitMQ for jobs
+
+Date: 2021-02-12
+
+## Status
+
+Accepted
+
+Superceded by [7. Use NATS](0007-use-nats.md)
+
+## Context
+
+Jobs must survive restarts.
+
+## Decision
+
+We will use RabbitMQ 3.9 with quorum queues.
+
+## Consequences
+
+One more thing to run.
+"""
+
+MADR = """\
+---
+status: accepted
+date: 2023-05-01
+---
+# Use NATS JetStream for background jobs
+
+## Context and Problem Statement
+
+RabbitMQ clusters kept partitioning.
+
+## Considered Options
+
+* NATS JetStream
+* Kafka
+* Stay with RabbitMQ
+
+## Decision Outcome
+
+Chosen option: "NATS JetStream", because it needs one binary. Streams have 3 replicas.
+
+### Consequences
+
+* Good, because fewer pages at night
+
+## Pros and Cons of the Options
+
+### Kafka
+
+* Good, because known
+* Bad, because ZooWriter must be run
+"""
+
+
+def read(text: str, path: str = "docs/adr/0003-x.md") -> Adr:
+    decision = adr.read(text, path, NOW)
+    assert isinstance(decision, Adr), decision
+    return decision
+
+
+def page(decision: str, options: str = "", status: str = "Accepted", title: str = "Pick a queue") -> str:
+    listed = f"## Considered Options\n\n{options}\n\n" if options else ""
+    context = "## Context\n\nJobs get lost when a worker restarts.\n\n"
+    return f"# {title}\n\n## Status\n\n{status}\n\n{context}{listed}## Decision Outcome\n\n{decision}\n"
+
+
+def outcome(decision: str, options: str = "") -> tuple[str, list[str]]:
+    """The decision and the names of what was not chosen."""
+    content = read(page(decision, options)).record.content
+    return content["decision"], [each["option"] for each in content.get("alternatives", [])]
+
+
+def doubt(text: str) -> str:
+    unread = adr.read(text, "docs/adr/0001-x.md", NOW)
+    assert isinstance(unread, Unread), unread
+    return unread.reason
+
+
+def test_a_decision_in_nygards_shape():
+    decision = read(NYGARD)
+
+    assert (decision.number, decision.replaced_by, decision.replaces) == (3, ("0007-use-nats.md",), ())
+    assert (decision.record.title, decision.record.created_at) == ("Use RabbitMQ for jobs", "2021-02-12T00:00:00Z")
+    assert decision.record.source == "docs/adr/0003-x.md:15"
+    assert decision.record.content == {
+        "status": "superseded",
+        "context": "Jobs must survive restarts.",
+        "decision": "We will use RabbitMQ 3.9 with quorum queues.",
+        "rationale": ["Jobs must survive restarts."],
+        "consequences": ["One more thing to run."],
+    }
+
+
+def test_a_decision_in_madrs_shape():
+    assert read(MADR).record.content == {
+        "status": "accepted",
+        "context": "RabbitMQ clusters kept partitioning.",
+        "decision": "NATS JetStream. Streams have 3 replicas.",
+        "rationale": ["It needs one binary"],
+        "alternatives": [
+            {"option": "Kafka", "rejected_reason": "ZooWriter must be run"},
+            {"option": "Stay with RabbitMQ", "rejected_reason": "Not chosen"},
+        ],
+        "consequences": ["Good, because fewer pages at night"],
+    }
+
+
+def test_a_y_statement():
+    text = (
+        "# Web shop sessions\n\nIn the context of the **web shop**, facing the need to keep user sessions, we decided "
+        "for the database session state pattern and neglected client session state, to achieve data consistency, "
+        "accepting that a session database must be run.\n"
+    )
+
+    content = read(text).record.content
+
+    assert content["decision"] == "the database session state pattern"
+    assert content["context"] == "the web shop, facing the need to keep user sessions"
+    assert content["rationale"] == ["To achieve data consistency"]
+    assert [each["option"] for each in content["alternatives"]] == ["client session state"]
+    assert content["consequences"] == ["Accepting a session database must be run"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "options", "chosen", "others"),
+    [
+        ('Chosen options: "CSS variables" and "SCSS".', "- CSS variables\n- SCSS\n- Less",
+         'CSS variables and "SCSS"', ["Less"]),
+        ("Chosen option: **Extract Class**\n\nEach domain gets a service.",
+         "- **Extract Class** - Break it up\n- Nothing",
+         "Extract Class: Break it up. Each domain gets a service.", ["Nothing"]),
+        ("Chosen option: **Short names**", "- **Short names** - at most 8 letters\n- **Long names** - any",
+         "Short names: at most 8 letters", ["Long names: any"]),
+        ("Chosen option: option 2, because it is quick.", "1. Redis\n2. A table in Postgres\n3. Kafka",
+         'option 2 ("A table in Postgres")', ["Redis", "Kafka"]),
+        ("Chosen option: Option C with a fallback to option E",
+         "- Option A: Redis\n- Option C: Kafka\n- Option E: a file",
+         'Option C ("Kafka") with a fallback to option E ("a file")', ["Redis"]),
+        ("Chosen option: B", "- Option A: Redis\n- Option B: Kafka", "Kafka", ["Redis"]),
+        ("Chosen option: Enabled for all, disabled by file",
+         "- Disabled for all, enabled by file - as today\n- Enable for all, disable by file - one large change",
+         "Enabled for all, disabled by file: one large change", []),
+        ("Chosen option: \"Include 'Consulted' of RACI\", because clear.",
+         "- Include 'Consulted' of RACI\n- Include all of it",
+         "Include 'Consulted' of RACI", ["Include all of it"]),
+        ("We go with option 1.", "1. Redis\n2. Kafka", 'We go with option 1 ("Redis").', []),
+        ("We take the second option and drop the queue.", "- Redis\n- Kafka",
+         'We take the second option ("Kafka") and drop the queue.', []),
+        ("We have decided to switch over to esbuild.", "- webpack\n- esbuild",
+         "We have decided to switch over to esbuild.", []),
+    ],
+)  # fmt: skip
+def test_what_is_chosen_is_never_what_was_rejected(decision, options, chosen, others):
+    assert outcome(decision, options) == (chosen, others)
+
+
+def test_options_can_be_headings():
+    text = page("We choose option B.").replace(
+        "## Decision Outcome",
+        "## Options\n\n### Option A: Redis\n\nFast.\n\n### Option B: Kafka\n\nBig.\n\n## Decision Outcome",
+    )
+
+    assert read(text).record.content["decision"] == 'We choose option B ("Kafka").'
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            page("Option D it is, for now.", "- Option A: Redis\n- Option B: Kafka"),
+            "letter or number that is not listed",
+        ),
+        (page("Chosen option: 4", "1. Redis\n2. Kafka"), "no option of that name is listed"),
+        (page("Accepted"), "a status and no decision"),
+        (page("TBD"), "nothing is decided yet"),
+        (page("TBD, though this leans to Kafka for its tooling."), "nothing is decided yet"),
+        (page("Implement the proposal as described above."), "described elsewhere"),
+        (page("Should we use Kafka? Or Redis?"), "nothing is decided yet"),
+        (page("Chosen option: {title of option 1}, because {justification}."), "template's own words"),
+        (page("Use Redis.", status="Rejected"), "it was rejected"),
+        (page("Use Redis.", status="🟣 lilac"), "its status"),
+        (page("Use Redis.", title="ADR"), "no title"),
+        ("# Queue\n\n## Status\n\nAccepted\n\n## Decision\n\nWe will use Redis.\n", "neither a context nor a reason"),
+        ("# Queue\n\nJobs get lost.\n\n## Proposal\n\nUse Redis.\n", "no section says what was decided"),
+        (page("Use Redis.") + "\n## Decision Outcome\n\nUse Kafka.\n", "several decisions"),
+        (page("The chart will look like:\n\n| a | b |\n| - | - |\n| 1 | 2 |"), "table"),
+    ],
+)
+def test_what_is_in_doubt_is_left_to_an_agent_with_the_reason(text, reason):
+    assert reason in doubt(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("# [short title of solved problem]\n\n## Decision\n\nx\n", "a template"),
+        ("# Decision record template\n\n## Decision\n\nx y z\n", "a template"),
+        ("# Decisions\n\n- [One](0001-a.md)\n- [Two](0002-b.md)\n- [Three](0003-c.md)\n", "a list of links"),
+    ],
+)
+def test_templates_and_indexes_are_no_records(text, reason):
+    assert adr.read(text, "docs/adr/x.md", NOW) == Unread(reason, is_for_agent=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("", "accepted"),
+        ("Accepted", "accepted"),
+        ("✅ Accepted", "accepted"),
+        ("Approved by the team", "accepted"),
+        ("accepted, supersedes ADR-0003", "accepted"),
+        ("Supersedes 0003", "accepted"),
+        ("Accepted on 2020-01-01. Superseded by ADR-9", "superseded"),
+        ("Superceded by [9. X](0009-x.md)", "superseded"),
+        ("⌛️ Superseded [0019](0019-x.md)", "superseded"),
+        ("Draft", "proposed"),
+        ("Under review", "proposed"),
+        ("Not implemented", "proposed"),
+        ("Not accepted", "rejected"),
+        ("Rejected", "rejected"),
+        ("Deprecated", "deprecated"),
+        ("🟣 lilac", ""),
+        ("proposed | rejected | accepted | deprecated", ""),
+    ],
+)
+def test_status_words(text, status):
+    assert adr.status_of(text) == status
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        "* Status: superseded by ADR-0002\n",
+        "- **Status**: Superseded by [2](0002-b.md)\n",
+        "| Status | Superseded by ADR-2 |\n| --- | --- |\n| Date | 2020-01-01 |\n",
+        "| Date | Status |\n| --- | --- |\n| 2020-01-01 | superseded by ADR-2 |\n",
+    ],
+)
+def test_a_status_is_read_wherever_it_stands(top):
+    decision = read(f"# ADR-0001: Old\n\n{top}\n## Context\n\nIt was slow.\n\n## Decision\n\nKeep to the old way.\n")
+
+    status = decision.record.content["status"]
+    assert (decision.record.title, status, len(decision.replaced_by)) == ("Old", "superseded", 1)
+
+
+def decision(number, title, status="Accepted", folder="docs/adr"):
+    text = f"# {number}. {title}\n\n## Status\n\n{status}\n\n## Context\n\nC.\n\n## Decision\n\n{title} everywhere.\n"
+    return read(text, f"{folder}/{number:04}-x.md")
+
+
+@pytest.mark.parametrize(("length", "is_replaced"), [(1_900, True), (2_100, False)])
+def test_a_status_is_read_as_far_as_one_reaches(length, is_replaced):
+    status = "Accepted. " + "x " * (length // 2) + "Superseded by ADR-2"
+
+    old, _ = adr_links.linked([decision(1, "Use tabs", status), decision(2, "Use spaces")])
+
+    assert old.superseded_by == ("use-spaces" if is_replaced else "")
+
+
+def test_successors_are_linked_both_ways():
+    old, new = adr_links.linked([decision(1, "Use tabs", "Superseded by ADR-2"), decision(2, "Use spaces")])
+
+    assert (old.superseded_by, old.content["status"], old.is_current) == ("use-spaces", "superseded", False)
+    assert (new.supersedes, new.content["status"], new.is_current) == (("use-tabs",), "accepted", True)
+
+
+def test_a_link_of_the_successor_alone_is_enough():
+    old, new = adr_links.linked([decision(1, "Use tabs"), decision(2, "Use spaces", "Accepted. Supersedes 1")])
+
+    assert (old.superseded_by, old.content["status"], new.supersedes) == ("use-spaces", "superseded", ("use-tabs",))
+
+
+def test_a_record_made_before_keeps_its_id_in_links():
+    made = {"docs/adr/0001-x.md": "tabs-for-all"}
+
+    old, new = adr_links.linked([decision(1, "Use tabs"), decision(2, "Use spaces", "Supersedes 1")], made)
+
+    assert (old.id, new.supersedes) == ("tabs-for-all", ("tabs-for-all",))
+
+
+def test_numbers_are_those_of_the_same_folder():
+    records = adr_links.linked(
+        [
+            decision(1, "Use tabs", "Superseded by ADR-2", folder="a/adr"),
+            decision(2, "Use spaces", folder="b/adr"),
+        ]
+    )
+
+    assert [record.superseded_by for record in records] == ["", ""]
+
+
+def test_decisions_that_replace_each_other_in_a_circle_are_not_all_lost():
+    circle = [decision(1, "Use tabs", "Superseded by 2"), decision(2, "Use spaces", "Superseded by 1")]
+
+    assert [record.superseded_by for record in adr_links.linked(circle)] == ["use-spaces", ""]
+
+
+def test_equal_titles_get_ids_of_their_own():
+    twice = [decision(1, "Use tabs"), decision(2, "Use tabs")]
+
+    assert [record.id for record in adr_links.linked(twice)] == ["use-tabs", "use-tabs-2"]
+
+
+def test_headings_lists_and_code_are_told_apart():
+    text = "Title\n=====\n\n- one\n  more\n  - below\n- two\n\n1. a\n2. b\n\n~~~sh\n# no heading\n~~~\nend\n"
+
+    (section,) = markdown.read(text).sections
+
+    assert (section.title, section.level) == ("Title", 1)
+    assert [(block.kind, markdown.flat(block.text), block.line) for block in section.blocks] == [
+        ("bullet", "one more; below", 4),
+        ("bullet", "two", 7),
+        ("numbered", "1. a 2. b", 9),
+        ("code", "# no heading", 12),
+        ("paragraph", "end", 15),
+    ]
+
+
+# Pieces that mean something to an importer, so that random texts reach more of it.
+PIECES = st.sampled_from(
+    ["---\n", "status: superseded by 1\n", "# 1. Title\n", "## Decision\n", "## Status\n", "## Decision Outcome\n",
+     "Superseded by [x](0001-a.md)\n", 'Chosen option: "x y", because y. z\n', "- Never do `x`\n",
+     "1. a\n", "  - b\n", "```bash\n", "## Options\n", "~~~\n", "<!--", "-->", "Chosen option: 1\n", "| Status | b |\n",
+     "===\n", "paths: [a\n", "- \n", "\t", "**Why:** ", "Date: 2020-99-99\n", "## Context\n", ":\n", "Option A.\n",
+     "In the context of a, facing b, we decided for c to achieve d, accepting e.\n", "- [decision] x y (because z y)\n",
+     "type: feedback\n", "### Option A: x\n", "the last option\n"]
+)  # fmt: skip
+ANY_TEXT = st.lists(PIECES | st.text(max_size=20), max_size=25).map("".join)
+
+
+@given(ANY_TEXT, st.sampled_from(["a/0001-b.md", "memory/MEMORY.md", "\ud800/x.md", "m.json", ""]))
+def test_no_text_makes_an_importer_raise_and_every_record_can_be_written(text, path):
+    decision = adr.read(text, path, NOW)
+    records = list(memories.read(path, text, NOW).records)
+    records += adr_links.linked([decision, decision]) if isinstance(decision, Adr) else []
+
+    for record in records:
+        assert memory.flaws(record) == []
+        assert memory.parse(memory.render(record)) == record
+        assert summary_line.of(record)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["#" * 1_000_000, "- " * 500_000, "<!--" * 250_000, "[" * 1_000_000, "a, because " * 90_000, "`" * 1_000_000,
+     "- never\n" * 20_000, "## Decision\n" * 20_000, "chosen option: " + "x" * 900_000, "Superseded by " * 70_000,
+     "in the context of " * 50_000, "option A and B " * 60_000, '"' * 900_000, "## Option A: x\n" * 20_000,
+     "- [decision] x (" * 60_000],
+)  # fmt: skip
+def test_a_text_made_to_be_slow_is_not(text):
+    before = time.process_time()
+
+    adr.read(f"# A\n\nStatus: {text}\n## Decision\n{text}", "adr/1.md", NOW)
+    adr.read(f"# A\n\n## Options\n\n{text}\n\n## Decision\nChosen option: {text}", "adr/1.md", NOW)
+    memories.read("memory/a.md", text, NOW)
+
+    assert time.process_time() - before < 20
