@@ -22,6 +22,9 @@ MODEL = Path(coefficients.__file__)
 _OWN = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)
 _LEAST_PRECISION = 0.82
 _MOST_FALSE = 0.05
+_BARS = ("POINTER", "ASKED", "KEYWORD_THRESHOLD", "KEYWORD_POINTER", "KEYWORD_ASKED")
+"""The bars beside the threshold, which this fit takes over as they are."""
+
 _OWN_IMPORTANCE = 0.5
 """Our projects are fitted twice, with and without triggers, so that they count as much as any other set."""
 
@@ -166,6 +169,7 @@ def write(fitted: Model, threshold: float, figures: dict[str, dict[str, float]])
         "from __future__ import annotations",
         "",
         f"THRESHOLD = {threshold}",
+        *(f"{name} = {getattr(coefficients, name)}" for name in _BARS),
         f"RANK_MEAN = {fitted.rank_mean:.5f}",
         f"GATE_BASE = {fitted.gate_base:.5f}",
         "",

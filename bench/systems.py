@@ -84,7 +84,7 @@ class Systems:
         ranked = rank.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
         request = Request(prompt.text, borrowed=borrowed(prompt))
         decision = for_prompt.decide(self.stage.stores, request, self._settings)
-        shown = {candidate.match.id for candidate in decision.shown}
+        shown = {candidate.match.id for candidate in decision.rules}
         return [Hit(match.id, match.probability, match.id in shown) for match in ranked if match.status == "active"]
 
     def keywords(self, prompt: Prompt) -> list[Hit]:

@@ -25,7 +25,11 @@ def prompt(text: str) -> dict[str, Any]:
 def told(*memories: tuple[str, str], event: str = "UserPromptSubmit", source: str = SOURCE) -> dict[str, Any]:
     """The block that a hook added: memories by path and essence."""
     items = [context_block.Item("decision", text, source + path, confidence="high") for path, text in memories]
-    block = context_block.render(items, source)
+    return context(context_block.render(items, source), event)
+
+
+def context(block: str, event: str = "UserPromptSubmit") -> dict[str, Any]:
+    """Any text that a hook added."""
     return {
         "type": "attachment",
         "attachment": {

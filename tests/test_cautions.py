@@ -11,6 +11,7 @@ import recollect
 from recollect.hooks import tools
 from recollect.hooks.event import Event
 from recollect.project import Project
+from recollect.recall import after_compaction as compaction
 from recollect.recall import for_failure, for_file, for_prompt
 from recollect.recall.context_block import Stores
 from recollect.session.ledger import Ledger
@@ -63,7 +64,7 @@ def at_failure(project: Project) -> str:
 
 def after_compaction(project: Project) -> str:
     at_prompt(project)
-    return for_prompt.after_compaction(Stores(project.store.root, ""), "s")
+    return compaction.block(Stores(project.store.root, ""), "s")
 
 
 @pytest.mark.parametrize("show", [at_prompt, at_file, at_edit, at_failure, after_compaction])

@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from recollect import paths
-from recollect.recall import for_prompt
+from recollect.recall import after_compaction, for_prompt, voices
 from recollect.recall.context_block import Stores
 from recollect.search import gate
 from recollect.session import ledger
@@ -73,9 +73,9 @@ def test_without_a_session_id_everything_is_new(project):
 def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
     settings = load_settings(project.store.root)
 
-    assert for_prompt.threshold(settings, is_first=True) == pytest.approx(
-        for_prompt.threshold(settings, is_first=False) - 0.1
-    )
+    first, later = (voices.bars(settings, [], is_first=is_first) for is_first in (True, False))
+    assert first.rule == pytest.approx(later.rule - 0.1)
+    assert first.pointer == later.pointer
 
 
 def test_a_referring_prompt_borrows_from_the_last_turns(project, tmp_path):
@@ -92,17 +92,6 @@ def test_a_specific_prompt_never_borrows(project, tmp_path):
 
     prompt = "please translate the whole butterfly collection catalogue into Portuguese for the museum"
     assert shown(project, prompt, transcript_path=str(log)) == ""
-
-
-def test_a_question_about_the_past_with_no_answer_is_given_a_hint(project):
-    assert "/memory:search" in shown(project, "what did we decide about the colour of the butterfly museum logo?")
-    assert shown(project, "paint the butterfly museum logo blue") == ""
-
-
-def test_a_question_whose_answer_was_told_is_given_no_hint(project):
-    shown(project, ASKS)
-
-    assert shown(project, f"what did we decide: {ASKS}") == ""
 
 
 def test_a_superseded_decision_never_appears_its_successor_does(project):
@@ -137,11 +126,11 @@ def test_after_compaction_what_was_in_use_comes_back_once(project):
     shown(project, ASKS)
     stores = Stores(project.store.root, "")
 
-    again = for_prompt.after_compaction(stores, "s")
+    again = after_compaction.block(stores, "s")
 
     assert "auth.sessions" in again
     assert shown(project, ASKS) == ""
-    assert "auth.sessions" in for_prompt.after_compaction(stores, "s")
+    assert "auth.sessions" in after_compaction.block(stores, "s")
 
 
 def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(project):
@@ -149,14 +138,14 @@ def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(projec
     project.save("decision", {"title": "Cookies", "context": "c", "decision": "Stateless.", "rationale": "r"})
     project.writer.supersede("sessions-live-in-postgres-not-redis", "cookies")
 
-    again = for_prompt.after_compaction(Stores(project.store.root, ""), "s")
+    again = after_compaction.block(Stores(project.store.root, ""), "s")
 
     assert "Stateless." in again
     assert "auth.sessions" not in again
 
 
 def test_a_session_that_was_told_nothing_has_nothing_to_come_back():
-    assert for_prompt.after_compaction(Stores("", ""), "new") == ""
+    assert after_compaction.block(Stores("", ""), "new") == ""
 
 
 def test_the_preview_is_what_the_hook_says(project):
@@ -219,7 +208,7 @@ def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
     os.unlink(anchored)
     bar = gate.shifted(before, -0.5)
 
-    configure(project.store.root, min_probability=bar)
+    configure(project.store.root, min_probability=bar, pointers=False)
     shown(project, OTHER)
     assert shown(project, GANGWAY) == ""
     decision = for_prompt.preview(project.stores, GANGWAY, load_settings(project.store.root), first=False)

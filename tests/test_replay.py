@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect import paths
 from recollect.recall import for_prompt, replay
-from recollect.recall.context_block import Stores
+from recollect.recall.context_block import NOTHING_ON_FILE, Stores
 from recollect.session import sessions
 from recollect.session.ledger import Ledger
 from recollect.session.sessions import Prompt, Session
@@ -187,7 +187,7 @@ def test_the_first_prompt_has_the_lower_bar_unless_the_beginning_is_missing():
 
 def test_a_prompt_that_points_back_borrows_from_earlier_ones():
     settings = Settings()
-    settings.take("test", True, {"retrieval.min_probability": 0.999})
+    settings.take("test", True, {"retrieval.min_probability": 0.999, "retrieval.pointers": False})
     turns = outcomes(session("the harbour API refuses our calls each minute", "fix that"), settings=settings)
 
     assert [bool(turn.decision.borrowed) for turn in turns] == [False, True]
@@ -203,10 +203,10 @@ def test_what_asks_for_silence_gets_it_and_is_no_first_prompt(text):
     assert (shown.outcome, shown.is_first) == ("shown", True)
 
 
-def test_a_question_about_the_past_gets_the_hint():
+def test_a_question_about_the_past_on_which_nothing_is_on_file_is_denied():
     (turn,) = outcomes(session("why did we choose kubernetes?"))
 
-    assert (turn.outcome, turn.decision.text) == ("hint", for_prompt.hint("why did we"))
+    assert (turn.outcome, turn.decision.text) == ("denied", NOTHING_ON_FILE)
 
 
 def test_the_last_prompts_count_and_a_copy_of_a_resumed_session_does_not():

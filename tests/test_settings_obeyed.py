@@ -367,6 +367,7 @@ CASES: dict[str, Case] = {
     "retrieval.max_tokens": Case(60, length, MANY),
     "retrieval.match_strategy": Case("title_tags", scores),
     "retrieval.min_probability": Case(1.0, prompted),
+    "retrieval.pointers": Case(False, prompted, {"retrieval.min_probability": 1.0}),
     "retrieval.first_prompt_relief": Case(0.0, near_the_bar),
     "retrieval.first_prompt_budget": Case(
         1.0, lambda lab: first_prompt(lab, WIDE).count("<result "), {**MANY, "retrieval.max_inject": 1}

@@ -16,9 +16,10 @@ import recollect
 from recollect import failure_log, state_file, timestamps, usage
 from recollect.session import ledger
 from recollect.session.ledger import Ledger
+from recollect.store import short_name
 from recollect.usage import usage_log
 from recollect.usage.counts import Counts, interval, per_record, per_week, suggestions
-from tests.conversation import does, prompt, result, says, told, write
+from tests.conversation import context, does, prompt, result, says, told, write
 
 ROOT = Path(__file__).parents[1]
 NOW = "2026-03-04T09:30:00Z"
@@ -109,6 +110,40 @@ def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
     usage.observe("s1", write(tmp_path / "t.jsonl", prompt("go on"), says("It is in auth.sessions.")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, used=1)}
+
+
+@pytest.mark.parametrize(
+    ("steps", "opened"),
+    [
+        ([does("Bash", command=f"recollect show {short_name.of(PATH)}")], 1),
+        ([does("Bash", command="recollect show sessions-live-in-postgres --json")], 1),
+        ([does("Read", file_path=f"/p/.claude/memory/{PATH}")], 1),
+        ([does("Bash", command="recollect show something-else"), says("It is in auth.sessions.")], 0),
+        ([], 0),
+    ],
+)
+def test_a_pointer_counts_as_opened_when_the_agent_reads_the_record(store, tmp_path, steps, opened):
+    with Ledger("s1") as session:
+        session.add_pointer(os.path.join(store, PATH))
+    usage.pointed(store, [PATH])
+    lines = [prompt("where are logins kept?"), *steps, says("Done.")]
+
+    for _ in range(3):
+        usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+
+    assert counts(store) == {PATH: Counts(pointed=1, opened=opened)}
+
+
+def test_what_was_read_before_the_pointer_is_not_opened_by_it(store, tmp_path):
+    with Ledger("s1") as session:
+        session.add_pointer(os.path.join(store, PATH))
+    line = f"- decision “Sessions live in Postgres”: recollect show {short_name.of(PATH)}"
+    read = does("Bash", command=f"recollect show {short_name.of(PATH)}")
+
+    transcript = write(tmp_path / "t.jsonl", read, prompt("and now?"), context(line), says("Nothing."))
+    usage.observe("s1", transcript, [store])
+
+    assert counts(store) == {}
 
 
 @pytest.mark.parametrize(

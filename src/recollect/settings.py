@@ -51,6 +51,9 @@ SETTINGS: dict[str, Setting] = {
     "retrieval.min_probability": Setting(
         0.0, "How probable it must be that a memory is relevant to be injected; 0 means the measured default.", 0, 1
     ),
+    "retrieval.pointers": Setting(
+        True, "Whether a memory that is likely but not sure to be relevant is named in one line."
+    ),
     "retrieval.first_prompt_relief": Setting(
         0.1, "How much lower that bar is for the first prompt of a session, which states its goal.", 0, 0.5
     ),

@@ -29,6 +29,8 @@ def store(project, recollect):
         f"2026-02-23\tignored\t{JOBS}",
         f"2026-01-05\tinjected\t{CACHE}\t2",
         f"2026-03-02\tcontradicted\t{CACHE}",
+        f"2026-01-05\tpointed\t{CACHE}\t3",
+        f"2026-01-05\topened\t{CACHE}",
         "2026-03-02\tinjected\tdecisions/gone.json",
     ]
     Path(usage_log.file_of(root)).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -43,6 +45,7 @@ def test_totals_chart_table_and_advice(store, recollect):
         "shown 9 times, 2 of 3 records\n"
         "used 4 of the 6 times that could be judged: 67% (95 % between 30% and 90%)\n"
         "3 unknown: could not tell whether the agent used them\n"
+        "pointed to 3 times; the agent read the record 1 time\n"
         "\n"
         "weekly from 2025-12-15\n"
         "injected      ···▃······█▂  9\n"
@@ -62,7 +65,15 @@ def test_totals_chart_table_and_advice(store, recollect):
 def test_json_has_the_same_numbers(store, recollect):
     data = json.loads(recollect("stats", "--json").out)
 
-    assert data["totals"] == {"injected": 9, "used": 4, "ignored": 1, "contradicted": 1, "unclear": 3}
+    assert data["totals"] == {
+        "injected": 9,
+        "used": 4,
+        "ignored": 1,
+        "contradicted": 1,
+        "pointed": 3,
+        "opened": 1,
+        "unclear": 3,
+    }
     assert data["precision_in_use"] == {"used": 4, "of": 6, "low": 0.3, "high": 0.903, "share": 0.667}
     assert [one["path"] for one in data["records"]] == [JOBS, CACHE, "decisions/gone.json"]
     assert data["records"][0]["last_injected"] == "2026-02-28"
@@ -82,7 +93,15 @@ def test_since_leaves_out_what_is_older(store, recollect):
     by_day = json.loads(recollect("stats", "--since", "2026-02-26", "--json").out)
 
     assert by_age == by_day
-    assert by_age["totals"] == {"injected": 4, "used": 0, "ignored": 0, "contradicted": 1, "unclear": 3}
+    assert by_age["totals"] == {
+        "injected": 4,
+        "used": 0,
+        "ignored": 0,
+        "contradicted": 1,
+        "pointed": 0,
+        "opened": 0,
+        "unclear": 3,
+    }
     assert [week["week"] for week in by_age["weeks"]] == ["2026-02-23", "2026-03-02"]
 
 

@@ -241,7 +241,7 @@ def test_try_says_that_recall_is_turned_off(ferry, recollect):
     outcome = recollect("try")
 
     assert "warning: retrieval.enabled is false, so agents are shown nothing now" in outcome.err
-    assert " served, " in outcome.out
+    assert " only a pointer, " in outcome.out
 
 
 def test_a_prompt_cannot_paint_the_terminal(ferry, recollect, tmp_path):

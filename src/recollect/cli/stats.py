@@ -7,7 +7,7 @@ from typing import Any
 
 from recollect import timestamps
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, table
+from recollect.cli.output import Answer, Screen, clean, many, table
 from recollect.errors import BadInput, RecollectError
 from recollect.store import record_files
 from recollect.store.store import Store
@@ -17,7 +17,10 @@ from recollect.usage.usage_log import EVENTS
 WEEKS = 12
 _BARS = "▁▂▃▄▅▆▇█"
 _COLOURS = {"injected": "cyan", "used": "green", "ignored": "yellow", "contradicted": "red"}
-_HEADS = (*EVENTS, "last", "id", "title")
+_OF_RULES = ("injected", "used", "ignored", "contradicted")
+"""What is listed for each record and week; of pointers there is one line."""
+
+_HEADS = (*_OF_RULES, "last", "id", "title")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,14 +107,17 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
         lines.append(f"{screen.paint(used, 'bold')} ({spread})")
     if numbers["unclear"]:
         lines.append(f"{numbers['unclear']:,} unknown: could not tell whether the agent used them")
+    if numbers["pointed"]:
+        read = f"the agent read the record {many(numbers['opened'], 'time')}"
+        lines.append(f"pointed to {many(numbers['pointed'], 'time')}; {read}")
     return lines
 
 
 def _chart(screen: Screen, weeks: list[dict[str, Any]]) -> list[str]:
     """One line of bars for each kind of event, all to the same scale, a bar for each week."""
-    highest = max(max(week[kind] for kind in EVENTS) for week in weeks)
+    highest = max(max(week[kind] for kind in _OF_RULES) for week in weeks)
     lines = [screen.paint(f"weekly from {weeks[0]['week']}", "dim")]
-    for kind in EVENTS:
+    for kind in _OF_RULES:
         values = [week[kind] for week in weeks]
         bars = screen.paint(sparkline(values, highest), _COLOURS[kind])
         lines.append(f"{kind:<12}  {bars}  {sum(values):,}")
@@ -128,7 +134,7 @@ def sparkline(values: list[int], highest: int) -> str:
 def _table(screen: Screen, records: list[dict[str, Any]], limit: int) -> list[str]:
     shown = records[: max(0, limit)]
     rows = [
-        (*(str(record[kind]) for kind in EVENTS), record["last_injected"], record["id"], record["title"] or "(gone)")
+        (*(str(record[kind]) for kind in _OF_RULES), record["last_injected"], record["id"], record["title"] or "(gone)")
         for record in shown
     ]
     lines = [table(screen, _HEADS, rows)] if rows else []

@@ -31,7 +31,7 @@ _IMPORT_HELP = "set the store aside and try what `recollect import` would draft,
 _EMPTY_DIGEST = "Nothing to show: clean main branch and no unfinished session."
 _NOTHING = {
     "repeated": "nothing: the session was shown it before",
-    "hint": "no record, but a hint at /memory:search",
+    "denied": "that nothing is on file about it",
     "silent": "nothing",
     "skipped": "nothing, as was asked",
 }
@@ -121,12 +121,14 @@ def _answer(
 ) -> Answer:
     origins = {record.path: record.source for record in proposals.records_in(harvest or [])}
     served = [turn for turn in turns if turn.outcome == "shown"]
+    pointed = [turn for turn in turns if turn.outcome == "pointed"]
     tokens = sum(turn.tokens for turn in turns)
     summary = {
         "prompts": len(turns),
         "sessions": len({turn.session for turn in turns}),
         "served": len(served),
-        "silent": len(turns) - len(served),
+        "pointed": len(pointed),
+        "silent": len(turns) - len(served) - len(pointed),
         "tokens": tokens,
         "tokens_per_prompt": round(tokens / max(len(turns), 1), 1),
     }
@@ -186,6 +188,7 @@ def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
         "category": match.category,
         "title": match.title,
         "probability": round(match.probability, 4),
+        "shown": candidate.shown,
         "essence": match.essence,
         "note": candidate.item.note,
         "source": origin or candidate.source + match.path,
@@ -224,7 +227,8 @@ def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
     lines.append(f"  {screen.paint(shown, 'green')}")
     for each in turn["memories"]:
         note = f" ({each['note']})" if each["note"] else ""
-        text = clean(f"{each['probability']:.2f} {each['category']}: {each['essence']}{note}")
+        text = f"pointer: {each['title']}" if each["shown"] == "pointer" else f"{each['essence']}{note}"
+        text = clean(f"{each['probability']:.2f} {each['category']}: {text}")
         lines.append(wrap(text, screen.width, "    "))
         lines.append(screen.paint(f"      {clean(each['source'])}", "dim"))
     return lines
@@ -241,7 +245,8 @@ def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
     counts = data["summary"]
     replayed = f"{many(counts['prompts'], 'prompt')} in {many(counts['sessions'], 'session')}"
     cost = f"{counts['tokens']:,} tokens added in all, {counts['tokens_per_prompt']} per prompt"
-    line = f"{replayed}: {counts['served']} served, {counts['silent']} silent; {cost}."
+    served = f"{counts['served']} shown a record, {counts['pointed']} only a pointer, {counts['silent']} nothing"
+    line = f"{replayed}: {served}; {cost}."
     after = "Nothing was written, and nothing left this machine."
     advice = " recollect import drafts these records." if data["from"] == "import" else ""
     return [screen.paint(line, "bold"), after + advice]

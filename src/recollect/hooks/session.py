@@ -48,9 +48,9 @@ session_end = pre_compact
 
 
 def _after_compaction(event: Event) -> str:
-    from recollect.recall import context_block, for_prompt
+    from recollect.recall import after_compaction, context_block
 
-    return for_prompt.after_compaction(context_block.Stores(event.store, event.user_store), event.session)
+    return after_compaction.block(context_block.Stores(event.store, event.user_store), event.session)
 
 
 def _digest(event: Event, source: str) -> str:

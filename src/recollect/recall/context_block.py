@@ -10,7 +10,8 @@ import os
 from recollect import budget
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
-from recollect.search import index, rank
+from recollect.recall.voices import POINTER
+from recollect.search import index, query, rank, refresh
 from recollect.session import ledger
 from recollect.text import Block, cut, element, fence, tokens
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from recollect.search.rank import Match
     from recollect.settings import Settings
 
-HINT = "No project memory matched this question. /memory:search looks further, with other words."
+NOTHING_ON_FILE = "Nothing on file: no record in the project memory matches this question."
 SHOWN = "shown"
 _MOST_CANDIDATES = 12
 _FRAME = 25
@@ -61,6 +62,8 @@ class Candidate(NamedTuple):
     """Why it is shown or not; empty until that is decided."""
     caution: str = ""
     """What to check before relying on it: the files it is about have changed since."""
+    voice: str = ""
+    """In which voice it is to be shown, `voices.RULE` or `voices.POINTER`; empty while nobody wants to show it."""
 
     @property
     def record(self) -> str:
@@ -74,8 +77,8 @@ class Candidate(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """How it is shown: as the rule itself, or not at all."""
-        return "rule" if self.outcome == SHOWN else ""
+        """How it is shown: `rule` or `pointer`, or empty for not at all."""
+        return self.voice if self.outcome == SHOWN else ""
 
     @property
     def item(self) -> Item:
@@ -95,23 +98,43 @@ class Stores:
         self.places = [(root, source) for root, source in places if root]
         self._hook = hook
 
-    def find(self, prompt: str, settings: Settings, borrowed: str = "") -> list[Candidate]:
-        """The candidates for a prompt, best first within each store."""
+    def find(self, prompt: str, settings: Settings, borrowed: str = "", *, is_past: bool = False) -> list[Candidate]:
+        """The candidates for a prompt, or for a question about the past, best first within each store."""
         candidates: list[Candidate] = []
         none: list[Match] = []
         for number, (root, source) in enumerate(self.places):
             # As much for each store as will be left for those after it, and for what follows.
             share = budget.remaining() / (len(self.places) - number + 1)
-            question = (root, prompt, settings, borrowed)
+            question = (root, prompt, settings, borrowed, "past" if is_past else "auto")
             matches = budget.attempt(f"search {root}", none, self._matches, *question, seconds=share)
             candidates += [Candidate(match, source) for match in matches]
         return candidates
 
-    def _matches(self, root: str, prompt: str, settings: Settings, borrowed: str) -> list[Match]:
+    def _matches(self, root: str, prompt: str, settings: Settings, borrowed: str, mode: str) -> list[Match]:
         opened = self.open(root)
-        matches = rank.find(opened, prompt, limit=_MOST_CANDIDATES, mode="auto", borrowed=borrowed, settings=settings)
+        matches = rank.find(opened, prompt, limit=_MOST_CANDIDATES, mode=mode, borrowed=borrowed, settings=settings)
         self.close(opened)
         return matches
+
+    def have_nothing(self, topic: str, settings: Settings, borrowed: str) -> bool:
+        """Whether it is true that nothing is on file: there are records, and not even a retired one matches."""
+        if not query.parse(topic, borrowed).terms:
+            return False
+        records = 0
+        for root, _ in self.places:
+            count = budget.attempt(f"search {root}", None, self._count, root, topic, settings, borrowed)
+            if count is None:
+                return False
+            records += count
+        return records > 0
+
+    def _count(self, root: str, topic: str, settings: Settings, borrowed: str) -> int | None:
+        """How many records one of them has of which none matches; None if one does, or not all could be searched."""
+        opened = self.open(root)
+        matches = rank.find(opened, topic, limit=1, include_retired=True, borrowed=borrowed, settings=settings)
+        count = opened.totals()[0] if not matches and refresh.is_complete(opened) else None
+        self.close(opened)
+        return count
 
     def open(self, root: str) -> Index:
         """The index of one of them."""
@@ -121,9 +144,10 @@ class Stores:
         opened.close()
 
 
-def render(items: list[Item], source: str) -> str:
-    """The whole block; an empty text for no items."""
-    return fence({"source": source}, [item.render() for item in items]) if items else ""
+def render(items: list[Item], source: str, pointers: Sequence[str] = ()) -> str:
+    """The whole block, with the lines of pointers last; an empty text for nothing at all."""
+    lines = [*(item.render() for item in items), *pointers]
+    return fence({"source": source}, lines) if lines else ""
 
 
 def fitting(items: list[Item], budget: int) -> list[Item]:
@@ -148,11 +172,13 @@ def _room(items: list[Item], budget: int) -> int:
 
 
 def count_shown(candidates: Sequence[Candidate]) -> None:
-    """Count records as shown, so that the end of the turn can look for evidence of use."""
+    """Count records as shown, each in its voice, so that the end of the turn can look for evidence of use."""
     from recollect import usage
 
     for root in dict.fromkeys(candidate.match.root for candidate in candidates):
-        usage.injected(root, [each.match.path for each in candidates if each.match.root == root])
+        here = [each for each in candidates if each.match.root == root]
+        usage.injected(root, [each.match.path for each in here if each.voice != POINTER])
+        usage.pointed(root, [each.match.path for each in here if each.voice == POINTER])
 
 
 def _history(match: Match) -> str:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 from recollect import paths
 from recollect.coldstart import NamedTuple
-from recollect.recall import for_prompt
-from recollect.recall.context_block import HINT, Candidate, Stores
+from recollect.recall import for_prompt, showing
+from recollect.recall.context_block import NOTHING_ON_FILE, Candidate, Stores
 from recollect.recall.for_prompt import Decision, Request
 from recollect.record import memory
 from recollect.record.memory import Memory
@@ -43,13 +43,18 @@ class Turn(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """`shown`; `repeated`: the session was shown it before; `hint`; `silent`; `skipped`."""
+        """`shown`; `pointed`: only pointers; `denied`: nothing is on file; `repeated`; `silent`; `skipped`.
+
+        Repeated is what the session was shown or pointed to before.
+        """
         if self.decision is None:
             return "skipped"
+        if self.decision.text == NOTHING_ON_FILE:
+            return "denied"
         if self.decision.text:
-            return "hint" if self.decision.text == HINT else "shown"
+            return "shown" if self.decision.rules else "pointed"
         passed = [each.outcome for each in self.decision.candidates if each.outcome != for_prompt.BELOW_BAR]
-        return "repeated" if passed and set(passed) == {for_prompt.REPEATED} else "silent"
+        return "repeated" if passed and set(passed) <= {showing.REPEATED, showing.POINTED} else "silent"
 
     @property
     def tokens(self) -> int:

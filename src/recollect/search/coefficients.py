@@ -14,6 +14,11 @@ Each left out in turn, at the threshold, mean over the sets of other people:
 from __future__ import annotations
 
 THRESHOLD = 0.8
+POINTER = 0.45
+ASKED = 0.2
+KEYWORD_THRESHOLD = 0.25
+KEYWORD_POINTER = 0.1
+KEYWORD_ASKED = 0.1
 RANK_MEAN = 5.25650
 GATE_BASE = -3.49619
 

@@ -73,6 +73,11 @@ class Match(coldstart.NamedTuple):
         """The probability in one word."""
         return gate.confidence(self.probability)
 
+    @property
+    def is_by_keywords(self) -> bool:
+        """Whether the keyword scorer has found it."""
+        return "keywords" in self.features
+
     def snippet(self, mark: tuple[str, str] = ("**", "**")) -> str:
         """The passage of the record that matches best, the words that were asked for marked."""
         from recollect.search import document
@@ -101,11 +106,14 @@ def find(
     now: str | None = None,
     settings: Settings | None = None,
 ) -> list[Match]:
-    """The best matches, best first. In `auto` mode only what may be shown unasked; the bar is the caller's."""
+    """The best matches, best first; the bar is the caller's.
+
+    The mode is `search`; `auto` for a prompt, which is shown only what is in force; `past` for a question about that.
+    """
     asked = query.parse(text, borrowed)
     if not asked.terms:
         return []
-    chosen = Filter(mode == "auto", categories or (), tags or (), include_retired, now or "", settings)
+    chosen = Filter(mode != "search", categories or (), tags or (), include_retired, now or "", settings)
     return index.ask(lambda index: _find_unchanged(index, asked, chosen, limit), hook=chosen.auto)
 
 

@@ -52,6 +52,12 @@ def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
     return True
 
 
+def is_complete(index: Index) -> bool:
+    """Whether every file there is was indexed: a hook that ran out of time has left some for the next one."""
+    indexed = _folder_times(index)
+    return all(indexed.get(folder, 0) in (-1, _folder_time(index.root, folder)) for folder in FOLDERS)
+
+
 def is_unchanged(index: Index, path: str) -> bool:
     """Whether a file is as it was indexed."""
     indexed = index.connection.execute("SELECT mtime, size FROM record WHERE path = ?", (path,)).fetchone()

@@ -1,5 +1,7 @@
 """What a session was shown already, so that nothing is shown twice, and the corrections its user typed.
 
+A pointer to a record is not the record: the rule itself may still be shown later.
+
 One small file per session in the user's state folder, a line per record. Parallel prompts of a session take turns.
 """
 
@@ -30,11 +32,15 @@ _MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 class Ledger:
     """The open ledger of one session: use it in a `with`, which holds the lock."""
 
-    __slots__ = ("_file", "corrections", "prompts", "shown")
+    __slots__ = ("_file", "corrections", "pointed", "prompts", "shown", "warnings")
 
     def __init__(self, session: str) -> None:
         """Without a session nothing is read or written."""
         self.shown: dict[str, str] = {}
+        self.pointed: dict[str, None] = {}
+        """The records that a pointer has named, in order."""
+        self.warnings: set[str] = set()
+        """What the user was warned of."""
         self.corrections: list[str] = []
         """The user's corrections, as typed, the newest few."""
         self.prompts = 0
@@ -59,8 +65,18 @@ class Ledger:
         """Whether the session was shown this record as it is now."""
         return self.shown.get(record) == stamp
 
+    def has_named(self, record: str) -> bool:
+        """Whether the session was shown this record in any wording, or in its digest."""
+        return record in self.shown or f"digest:{record}" in self.shown
+
     def add_shown(self, record: str, stamp: str) -> None:
         self._append(f"told\t{record}\t{stamp}")
+
+    def add_pointer(self, record: str) -> None:
+        self._append(f"pointed\t{record}")
+
+    def add_warning(self, name: str) -> None:
+        self._append(f"warned\t{name}")
 
     def add_correction(self, prompt: str) -> None:
         self._append(_correction(prompt))
@@ -71,9 +87,11 @@ class Ledger:
     def reset(self) -> None:
         """Forget what was shown: the conversation was compacted or cleared, and that went with it."""
         self.shown = {}
+        self.pointed = {}
         self.prompts = 0
+        lines = [*map(_correction, self.corrections), *(f"warned\t{name}" for name in sorted(self.warnings))]
         if self._file:
-            self._file.replace("".join(f"{_correction(prompt)}\n" for prompt in self.corrections).encode("ascii"))
+            self._file.replace("".join(f"{line}\n" for line in lines).encode("ascii"))
 
     def _append(self, line: str) -> None:
         self._read(line)
@@ -86,6 +104,10 @@ class Ledger:
             record, _, stamp = rest.partition("\t")
             self.shown.pop(record, None)
             self.shown[record] = stamp
+        elif kind == "pointed":
+            self.pointed[rest] = None
+        elif kind == "warned":
+            self.warnings.add(rest)
         elif kind == "prompt":
             self.prompts += 1
         elif kind == "heard":

@@ -27,7 +27,7 @@ from recollect.record import memory, schema
 from recollect.record.draft import Draft
 from recollect.record.fields import shorten
 from recollect.record.memory import Memory
-from recollect.store import index_md, journal, record_files
+from recollect.store import index_md, journal, record_files, short_name
 
 _LOCK = ".lock"
 
@@ -111,8 +111,8 @@ class Store:
         return (scanned for scanned in self.scan(category) if isinstance(scanned, Entry))
 
     def get(self, reference: str) -> Entry:
-        """A record by its id, `category/id`, or path."""
-        matches = self._paths_of(reference)
+        """A record by its id, `category/id`, path, or the short name in a pointer."""
+        matches = self._paths_of(reference) or short_name.paths(self.root, reference)
         if not matches:
             raise NotFound(
                 f"no memory {shorten(reference)!r} in {self.root}",

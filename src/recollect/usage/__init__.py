@@ -10,6 +10,13 @@ def injected(store_root: str, paths: list[str]) -> None:
     usage_log.append(store_root, [("injected", path) for path in paths])
 
 
+def pointed(store_root: str, paths: list[str]) -> None:
+    """Count records as pointed to. Never raises."""
+    from recollect.usage import usage_log
+
+    usage_log.append(store_root, [("pointed", path) for path in paths])
+
+
 def observe(session: str, transcript_path: str, stores: list[str], last_message: str = "") -> None:
     """Count at the end of a turn what became of the records the session was shown. Never raises."""
     from recollect.usage import usage_log

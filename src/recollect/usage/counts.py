@@ -23,6 +23,8 @@ class Counts(NamedTuple):
     used: int = 0
     ignored: int = 0
     contradicted: int = 0
+    pointed: int = 0
+    opened: int = 0
     last_injected: str = ""
     last_contradicted: str = ""
 

@@ -8,6 +8,7 @@ any, such as a rule in plain words, proves nothing either way: *unclear*.
 from __future__ import annotations
 
 from recollect.search import query, terms
+from recollect.store import short_name
 from recollect.usage import identifiers, objections
 
 TYPE_CHECKING = False
@@ -37,6 +38,7 @@ class Shown:
     def __init__(self, path: str, text: str, after: int, record: str = "") -> None:
         self.path = path  # in its store: `decisions/sessions-in-postgres.json`
         self.id = path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
+        self.short_name = short_name.of(path).lower()  # in a pointer
         self.record = record or path  # its name among all stores
         self.after = after
         self.literals = identifiers.literals(text)
@@ -80,6 +82,18 @@ def judge(messages: Sequence[Message], records: Sequence[Shown]) -> dict[str, st
     return verdicts
 
 
+def is_opened(messages: Sequence[Message], path: str) -> bool:
+    """Whether the agent has read a record that a pointer names."""
+    name = short_name.of(path)
+    pointer = f"recollect show {name}", f"recollect show --user {name}"
+    after = next((at for at, each in enumerate(messages) if each.kind == "context" and _has_any(each.text, pointer)), 0)
+    return bool(_handled([Step(message) for message in messages[after:]], Shown(path, "", 0)))
+
+
+def _has_any(text: str, parts: Sequence[str]) -> bool:
+    return any(part in text for part in parts)
+
+
 def _use(steps: Sequence[Step], shown: Shown) -> str:
     handled = _handled(steps, shown)
     if handled:
@@ -98,7 +112,8 @@ def _use(steps: Sequence[Step], shown: Shown) -> str:
 def _handled(steps: Sequence[Step], shown: Shown) -> str:
     """What follows from the agent opening the record, or putting it out of use."""
     for step in steps[shown.after :]:
-        if not step.tool or identifiers.position(step.text, shown.id) < 0:
+        names = (shown.id, shown.short_name)
+        if not step.tool or all(identifiers.position(step.text, name) < 0 for name in names):
             continue
         if "recollect" in step.text:
             is_ended = any(f"{word} " in step.text for word in ("retire", "supersede", "archive"))

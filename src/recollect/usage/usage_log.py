@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from recollect.session.transcript import Message
     from recollect.usage.evidence import Shown
 
-EVENTS = ("injected", "used", "ignored", "contradicted")
+EVENTS = ("injected", "used", "ignored", "contradicted", "pointed", "opened")
+"""What becomes of a record that is shown; and of a pointer, which the agent follows or not."""
+
 LARGEST = 1_000_000  # bytes, about 17,000 lines, at which a log is compacted
 TURNS = 4  # for how many turns after it was shown a record is watched: what is used at all is used within them
 _MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a look at every message
 _DAYS_BY_DAY = 100  # older days are counted by the month
 _DAYS_WITHOUT_RECORD = 30  # a record that is gone may only be on another branch
-_RANK = {"": 0, "unclear": 0, "ignored": 1, "used": 2, "contradicted": 3}
+_RANK = {"": 0, "unclear": 0, "ignored": 1, "used": 2, "opened": 2, "contradicted": 3}
+_POINTER = "pointer"  # stands in the notes for the wording: a pointer has none
 
 
 def folder() -> str:
@@ -120,20 +123,30 @@ def _observe(session: str, transcript_path: str, stores: Sequence[str], last_mes
             for record, stamp in ledger.shown.items()
             if os.path.isabs(record) and not ledger.has_shown(f"digest:{record}", stamp)
         }
+        stamps.update({record: _POINTER for record in ledger.pointed if record not in ledger.shown})
     if not stamps or not stores:
         return
     notes = _notes(session)
     turns, verdicts = _read_notes(notes)
-    settled = {key for key, count in turns.items() if count >= TURNS or verdicts[key] == "contradicted"}
+    settled = {key for key, count in turns.items() if count >= TURNS or verdicts[key] in ("contradicted", "opened")}
     watched = [record for record, stamp in stamps.items() if (record, stamp) not in settled][-_MOST_WATCHED:]
     messages = _conversation(transcript_path, last_message) if watched else []
     if messages:
-        from recollect.usage import evidence
-
         roots = {record: root for record in watched for root in stores if within(root, record)}
-        shown = (_shown(root, within(root, record), messages) for record, root in roots.items())
-        judged = evidence.judge(messages, [each for each in shown if each])
+        judged = _judged(messages, roots, {record for record in watched if stamps[record] == _POINTER})
         _count(notes, {(record, stamps[record]): verdict for record, verdict in judged.items()}, roots)
+
+
+def _judged(messages: Sequence[Message], roots: Mapping[str, str], pointed: set[str]) -> dict[str, str]:
+    """What became of the records that were shown, and of those that were only pointed to."""
+    from recollect.usage import evidence
+
+    shown = (_shown(root, within(root, record), messages) for record, root in roots.items() if record not in pointed)
+    verdicts = evidence.judge(messages, [each for each in shown if each])
+    for record in pointed.intersection(roots):
+        is_opened = evidence.is_opened(messages, within(roots[record], record))
+        verdicts[record] = "opened" if is_opened else "unclear"
+    return verdicts
 
 
 def _count(notes: StateFile, judged: Mapping[tuple[str, str], str], roots: Mapping[str, str]) -> None:

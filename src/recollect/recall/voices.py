@@ -1,0 +1,92 @@
+"""The two voices in which a record is shown: as the rule itself, or as a pointer, one line that says where to read it.
+
+A rule is for what is sure enough to act on, a pointer for what is likely: the agent decides whether to read it.
+"""
+
+from __future__ import annotations
+
+from recollect.coldstart import NamedTuple
+from recollect.search import coefficients, gate
+from recollect.store import short_name
+from recollect.text import cut, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recollect.recall.context_block import Candidate
+    from recollect.search.rank import Match
+    from recollect.settings import Settings
+
+RULE, POINTER = "rule", "pointer"
+
+MOST_POINTERS = 2
+_ENOUGH_RULES = 3
+"""Rules beside which there is no pointer: the agent has enough to read."""
+
+_LONGEST_POINTER = 25
+"""Tokens of the line of a pointer."""
+
+_SHORTEST_TITLE = 16
+HEADING = "Possibly relevant; the command shows the whole record:"
+
+_LOWEST_BAR = 0.05
+_NEVER = 2.0
+"""A bar that no probability reaches."""
+
+
+class Bars(NamedTuple):
+    """The probabilities from which on a record is shown as a rule, and as a pointer."""
+
+    rule: float
+    pointer: float = _NEVER
+
+    def voice(self, probability: float) -> str:
+        """The voice for a probability; empty for none."""
+        return RULE if probability >= self.rule else POINTER if probability >= self.pointer else ""
+
+
+def bars(settings: Settings, matches: Iterable[Match], *, is_first: bool, is_past: bool = False) -> Bars:
+    """The bars for a prompt, or for a question about the past, and what was found for it."""
+    # The probabilities of the keyword scorer are lower, and have bars of their own.
+    is_scored = any(match.is_by_keywords for match in matches)
+    own = settings.number("retrieval.min_probability")
+    if is_past:
+        # Such a question is answered like a search, and with rules: an answer needs their text.
+        asked = coefficients.KEYWORD_ASKED if is_scored else coefficients.ASKED
+        return Bars(min(own or asked, asked))
+    rule = own or (coefficients.KEYWORD_THRESHOLD if is_scored else gate.THRESHOLD)
+    if is_first:
+        rule = max(rule - settings.number("retrieval.first_prompt_relief"), _LOWEST_BAR)
+    pointer = coefficients.KEYWORD_POINTER if is_scored else coefficients.POINTER
+    return Bars(rule, pointer if settings.flag("retrieval.pointers") else _NEVER)
+
+
+def in_voice(candidate: Candidate, voice: str, otherwise: str) -> Candidate:
+    """The candidate in a voice; without one its outcome is `otherwise`."""
+    return candidate._replace(voice=voice, outcome="" if voice else otherwise)
+
+
+def fitting(lines: list[str], room: int, *, rules: int) -> list[str]:
+    """The pointers that may stand beside some rules, in a room of tokens."""
+    left = room - tokens(HEADING)
+    fitted: list[str] = []
+    for line in lines[: MOST_POINTERS if rules < _ENOUGH_RULES else 0]:
+        left -= tokens(line)
+        if left < 0:
+            break
+        fitted.append(line)
+    return fitted
+
+
+def pointer(candidate: Candidate, *, is_own: bool) -> str:
+    """The line that points to a record of the project, or of the user's own: category, title, and how to read it."""
+    match = candidate.match
+    command = f"recollect show {'' if is_own else '--user '}{short_name.of(match.path)}"
+    # Between quotes of which it has none, a title cannot pose as a command.
+    title = match.title.replace("“", '"').replace("”", '"')
+    for longest in range(len(title), min(len(title), _SHORTEST_TITLE) - 1, -4):
+        line = f"- {match.category} “{cut(title, longest)}”: {command}"
+        if tokens(line) <= _LONGEST_POINTER:
+            return line
+    return f"- {match.category}: {command}"

@@ -1,0 +1,129 @@
+"""Questions about what was decided, agreed or learned."""
+
+from __future__ import annotations
+
+import pytest
+
+import recollect
+from recollect.recall import for_prompt, past_question
+from recollect.recall.context_block import NOTHING_ON_FILE, Stores
+from recollect.search import refresh
+from recollect.settings import load_settings
+
+KEYCLOAK = {"title": "Logins go through Keycloak", "tags": ["auth"], "context": "Three apps had their own logins.",
+            "decision": "Keycloak is the only identity provider.", "rationale": "one place to revoke"}  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    return recollect.open(str(tmp_path / "project"))
+
+
+def shown(project, prompt, session=""):
+    settings = load_settings(project.store.root)
+    stores = Stores(project.store.root, "")
+    return for_prompt.answer(stores, prompt, settings, session=session, transcript_path="")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("what did we decide about pytest?", "about pytest?"),
+        ("hey, what did we agree on for retries", "hey, on for retries"),
+        ("why did we choose keycloak?", "keycloak?"),
+        ("why do we use two caches", "two caches"),
+        ("why did we get rid of stages?", "of stages?"),
+        ("why was the plugin system rejected", "the plugin system"),
+        ("do we have a rule for commit messages?", "for commit messages?"),
+        ("is there a convention for branch names", "for branch names"),
+        ("what do we know about kafka", "about kafka"),
+        ("what's our policy on retries?", "on retries?"),
+        ("recall the previous decision on kafka", "previous on kafka"),
+        ("remind me why we pin numpy", "we pin numpy"),
+        ("have we ever used celery?", "used celery?"),
+        ("which queue did we settle on", "queue on"),
+        ("we said no to that format, why again?", "we said no to that format,"),
+        ("Was haben wir zu Copy-on-Write entschieden?", "zu Copy-on-Write"),
+        ("warum haben wir Redis rausgeworfen und nicht gelassen?", "Redis rausgeworfen und nicht"),
+        ("Haben wir eine Regel für Datumsformate?", "eine für Datumsformate?"),
+        ("Gibt es bei uns eine Regel zu KI?", "bei uns eine zu KI?"),
+        ("was wissen wir über Kafka", "über Kafka"),
+        ("¿qué decidimos sobre las fechas?", "sobre las fechas?"),
+        ("¿por qué dejamos naga_oil?", "naga_oil?"),
+        ("¿tenemos una política sobre versiones?", "sobre versiones?"),
+        ("cual es nuestra convención para ramas", "para ramas"),
+    ],
+)
+def test_a_question_about_the_past_has_a_topic(prompt, topic):
+    assert past_question.topic(prompt) == topic
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "we decided to use argon2",
+        "why do we get a 500 here?",
+        "why did we lose sessions last night?",
+        "recall is low on the test set",
+        "remind me to update the changelog",
+        "add a rule for unused imports",
+        "warum haben wir hier einen 500er?",
+        "wir haben uns für argon2 entschieden",
+        "¿por qué obtenemos un 500 aquí?",
+        "decidimos usar argon2",
+        "add a 'continue where you left off' notice",
+        "what did we decide?",
+        "what did we decide about pytest? " + "x" * 400,
+        "",
+    ],
+)
+def test_other_prompts_are_no_such_questions(prompt):
+    assert past_question.topic(prompt) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["why did we choose keycloak?", "what do we know about keycloak", "warum haben wir Keycloak genommen?",
+     "¿qué decidimos sobre keycloak?", "do we have a decision on keycloak"],
+)  # fmt: skip
+def test_the_only_record_on_a_subject_answers(project, prompt):
+    project.save("decision", KEYCLOAK)
+
+    assert "Keycloak is the only identity provider" in shown(project, prompt)
+
+
+def test_nothing_on_file_is_said_where_nothing_matches(project):
+    project.save("decision", KEYCLOAK)
+
+    assert shown(project, "why did we choose kubernetes?") == NOTHING_ON_FILE
+    assert shown(project, "please deploy to kubernetes") == ""
+
+
+def test_nothing_is_said_of_an_empty_store(project):
+    project.save("decision", KEYCLOAK)
+    project.writer.retire("logins-go-through-keycloak", "gone")
+
+    assert shown(project, "why did we choose kubernetes?") == ""
+
+
+def test_a_retired_record_is_on_file(project):
+    project.save("decision", KEYCLOAK)
+    project.save("decision", {**KEYCLOAK, "title": "Kubernetes runs the jobs", "decision": "Jobs run in pods."})
+    project.writer.retire("kubernetes-runs-the-jobs", "moved")
+
+    assert shown(project, "why did we choose kubernetes?") != NOTHING_ON_FILE
+
+
+def test_nothing_is_denied_while_the_index_is_incomplete(project, monkeypatch):
+    project.save("decision", KEYCLOAK)
+    monkeypatch.setattr(refresh, "is_complete", lambda index: False)
+
+    assert shown(project, "why did we choose kubernetes?") == ""
+
+
+def test_an_answer_that_was_shown_is_not_repeated(project):
+    project.save("decision", KEYCLOAK)
+
+    assert "identity provider" in shown(project, "why did we choose keycloak?", session="s")
+    assert shown(project, "what did we decide about keycloak?", session="s") == ""
