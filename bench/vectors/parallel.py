@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _SHORTEST, _LONGEST = 6, 400
-_FOREIGN = re.compile(r"(?P<before>.*?[/_.])(?P<language>de|es|de-DE|es-ES)(?P<after>[/.].*)")
+_FOREIGN = re.compile(r"(?P<before>.*?[/_.-])(?P<language>de|es|de-DE|es-ES)(?P<after>[/.].*)")
 _PO = re.compile(r'^(msgid|msgstr) ((?:".*"\n)+)', re.M)
 _NOISE = re.compile(r"<[^>]{1,80}>|%\(\w+\)[sd]|%[sd]|\{[^}]{0,60}\}|\[/?[a-z]+\]|`{1,2}|\\[nt]|:\w+:|[&_*|]")
+
+_STEP = "\0"
+"""Between the keys of nested texts."""
 
 Show = Callable[[str], str]
 
@@ -30,24 +33,24 @@ def pairs(names: list[str], show: Show, *, is_translation: bool) -> Iterator[tup
         if name.endswith(".po") and (match or is_translation):
             yield from map(_plain, _po(show(name)))
         elif match and name.endswith((".json", ".properties")) and not name.startswith("."):
-            for english in _originals(match, name):
-                if english in present:
-                    read = _json if name.endswith(".json") else _properties
-                    original, foreign = read(show(english)), read(show(name))
-                    yield from (_plain((foreign[key], original[key])) for key in foreign if key in original)
-                    break
+            read = _json if name.endswith(".json") else _properties
+            foreign = read(show(name))
+            english = next((path for path in _originals(match) if path in present), "")
+            original = read(show(english)) if english else {key: key.rpartition(_STEP)[2] for key in foreign}
+            yield from (_plain((text, original[key])) for key, text in foreign.items() if key in original)
 
 
 def is_useful(pair: tuple[str, str]) -> bool:
     foreign, english = pair
-    return foreign != english and all(_SHORTEST <= len(text) <= _LONGEST for text in pair)
+    has_words = " " in english or len(english) > 3
+    return foreign != english and has_words and all(_SHORTEST <= len(text) <= _LONGEST for text in pair)
 
 
-def _originals(match: re.Match[str], name: str) -> list[str]:
-    """Where the English text may be."""
+def _originals(match: re.Match[str]) -> list[str]:
+    """Where the English text may be. Without such a file the keys are the English text."""
     before, after = match["before"], match["after"]
     english = [f"{before}{language}{after}" for language in ("en", "en-US")]
-    without = before.rstrip("_.") + after
+    without = before.rstrip("_.-") + after
     return [*english, *(path.replace("maven-resources-community", "maven-resources") for path in english), without]
 
 
@@ -74,7 +77,7 @@ def _json(text: str) -> dict[str, str]:
     def walk(value: Any, path: str) -> None:
         if isinstance(value, dict):
             for key, inner in value.items():
-                walk(inner, f"{path}.{key}")
+                walk(inner, path + _STEP + key)
         elif isinstance(value, str):
             out[path] = value
 

@@ -34,6 +34,7 @@ MOST_TOKENS = 44_000
 """With 128 values, a scale and a hash each, a table of just under 6 MB."""
 
 SEED = 7
+BATCH = 4_096
 Tensor = Any
 
 
@@ -128,64 +129,71 @@ def _batch(texts: list[Tensor], chosen: Any) -> tuple[Tensor, Tensor]:
     return torch.cat(picked), torch.tensor(offsets)
 
 
-def train(
-    corpus: Corpus, teacher: Teacher, *, dims: int, epochs: int, pair_weight: float, foreign_weight: float
-) -> tuple[Student, dict[str, Any]]:
-    torch.manual_seed(SEED)
-    rng = numpy.random.default_rng(SEED)
-    target = teacher.vectors(corpus.sentences).to(DEVICE)
-    centred = target[:200_000] - target[:200_000].mean(0)
-    axes = torch.linalg.eigh(centred.T @ centred)[1].flip(1)[:, :dims]
-    target = functional.normalize(target @ axes, dim=1)
-    subjects, bodies = ([pair[side] for pair in corpus.pairs] for side in (0, 1))
-    goal = [functional.normalize(teacher.vectors(side).to(DEVICE) @ axes, dim=1) for side in (subjects, bodies)]
-    start = functional.normalize(
-        teacher.vectors([token.removeprefix("##") for token in corpus.tokens]).to(DEVICE) @ axes, dim=1
-    )
-    share = corpus.counts / corpus.counts.sum()
-    rarity = torch.tensor(1e-3 / (1e-3 + share), dtype=torch.float32, device=DEVICE)
-    student = Student(start * rarity[:, None]).to(DEVICE)
-    texts, first, second = corpus.pack(corpus.sentences), corpus.pack(subjects), corpus.pack(bodies)
-    foreign = corpus.pack([pair[0] for pair in corpus.translations])
-    english = functional.normalize(teacher.vectors([pair[1] for pair in corpus.translations]).to(DEVICE) @ axes, dim=1)
-    size, rate = 4_096, 3e-3
-    optimizer = torch.optim.Adam(student.parameters(), lr=rate)
-    steps = epochs * (len(texts) // size)
-    history = []
-    for step in range(steps):
-        if step % (len(texts) // size) == 0:
-            order = rng.permutation(len(texts))
-        for group in optimizer.param_groups:
-            group["lr"] = rate * (1 - step / steps)
-        at = step % (len(texts) // size) * size
-        chosen = order[at : at + size]
-        guess, truth = student(_batch(texts, chosen)), target[chosen]
+class Training:
+    """The student, and what the teacher says of the texts that it learns from."""
+
+    def __init__(self, corpus: Corpus, teacher: Teacher, dims: int) -> None:
+        torch.manual_seed(SEED)
+        self._rng = numpy.random.default_rng(SEED)
+        vectors = teacher.vectors(corpus.sentences).to(DEVICE)
+        centred = vectors[:200_000] - vectors[:200_000].mean(0)
+        self._axes = torch.linalg.eigh(centred.T @ centred)[1].flip(1)[:, :dims]
+        self.texts, self._truth = corpus.pack(corpus.sentences), self._on_axes(vectors)
+        self._subjects, self._wanted_subjects = self._taught(corpus, teacher, [pair[0] for pair in corpus.pairs])
+        self._bodies, self._wanted_bodies = self._taught(corpus, teacher, [pair[1] for pair in corpus.pairs])
+        self._foreign = corpus.pack([foreign for foreign, _ in corpus.translations])
+        self._english = self._on_axes(teacher.vectors([english for _, english in corpus.translations]).to(DEVICE))
+        start = self._on_axes(teacher.vectors([token.removeprefix("##") for token in corpus.tokens]).to(DEVICE))
+        share = corpus.counts / corpus.counts.sum()
+        # The usual weight of rare words, from "A simple but tough-to-beat baseline for sentence embeddings".
+        rarity = torch.tensor(1e-3 / (1e-3 + share), dtype=torch.float32, device=DEVICE)
+        self.student = Student(start * rarity[:, None]).to(DEVICE)
+
+    def _on_axes(self, vectors: Tensor) -> Tensor:
+        return functional.normalize(vectors @ self._axes, dim=1)
+
+    def _taught(self, corpus: Corpus, teacher: Teacher, texts: list[str]) -> tuple[list[Tensor], Tensor]:
+        return corpus.pack(texts), self._on_axes(teacher.vectors(texts).to(DEVICE))
+
+    def run(self, epochs: int, pair_weight: float, foreign_weight: float) -> list[float]:
+        """Train; the cosine to the teacher after each epoch."""
+        rate, in_epoch = 3e-3, len(self.texts) // BATCH
+        optimizer = torch.optim.Adam(self.student.parameters(), lr=rate)
+        history: list[float] = []
+        for step in range(epochs * in_epoch):
+            if step % in_epoch == 0:
+                order = self._rng.permutation(len(self.texts))
+            for group in optimizer.param_groups:
+                group["lr"] = rate * (1 - step / (epochs * in_epoch))
+            at = step % in_epoch * BATCH
+            cosine, loss = self._sentences(order[at : at + BATCH])
+            # Pairs and translations take turns, which halves their cost.
+            loss = loss + (pair_weight * self._pairs() if step % 2 else foreign_weight * self._translations())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            if (step + 1) % in_epoch == 0:
+                history.append(round(float(cosine.detach()), 4))
+                print(f"epoch {len(history)}: cosine to the teacher {history[-1]}", flush=True)
+        return history
+
+    def _sentences(self, chosen: Any) -> tuple[Tensor, Tensor]:
+        guess, truth = self.student(_batch(self.texts, chosen)), self._truth[chosen]
         cosine = (guess * truth).sum(1).mean()
-        loss = 1 - cosine + 50 * ((guess @ guess.T - truth @ truth.T) ** 2).mean()
-        if step % 2:
-            some = rng.integers(0, len(first), 1_024)
-            scores = student(_batch(first, some)) @ student(_batch(second, some)).T / 0.05
-            wanted = goal[0][some] @ goal[1][some].T / 0.05
-            exact = functional.cross_entropy(scores, torch.arange(len(some), device=DEVICE))
-            soft = functional.kl_div(
-                functional.log_softmax(scores, 1), functional.softmax(wanted, 1), reduction="batchmean"
-            )
-            loss = loss + pair_weight * (exact / 2 + soft)
-        else:
-            some = rng.integers(0, len(foreign), 2_048)
-            loss = loss + foreign_weight * (1 - (student(_batch(foreign, some)) * english[some]).sum(1)).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        if (step + 1) % (len(texts) // size) == 0:
-            history.append(round(float(cosine), 4))
-            print(f"epoch {len(history)}: cosine to the teacher {history[-1]}", flush=True)
-    with torch.no_grad():
-        some = range(min(len(foreign), 20_000))
-        abroad = float((student(_batch(foreign, some)) * english[: len(some)]).sum(1).mean())
-    facts = {"dims": dims, "epochs": epochs, "pair_weight": pair_weight, "foreign_weight": foreign_weight}
-    sizes = {"tokens": len(corpus.tokens), "sentences": len(texts), "pairs": len(first), "translations": len(foreign)}
-    return student, {**facts, **sizes, "cosine": history, "cosine of translations": round(abroad, 4)}
+        # Squared differences of cosines are small: 50 makes them count as much as the distance itself.
+        return cosine, 1 - cosine + 50 * ((guess @ guess.T - truth @ truth.T) ** 2).mean()
+
+    def _pairs(self) -> Tensor:
+        some, sharpness = self._rng.integers(0, len(self._subjects), 1_024), 20
+        scores = self.student(_batch(self._subjects, some)) @ self.student(_batch(self._bodies, some)).T
+        wanted = self._wanted_subjects[some] @ self._wanted_bodies[some].T
+        exact = functional.cross_entropy(scores * sharpness, torch.arange(len(some), device=DEVICE))
+        logs, shares = functional.log_softmax(scores * sharpness, 1), functional.softmax(wanted * sharpness, 1)
+        return exact / 2 + functional.kl_div(logs, shares, reduction="batchmean")
+
+    def _translations(self) -> Tensor:
+        some = self._rng.integers(0, len(self._foreign), 2_048)
+        return 1 - (self.student(_batch(self._foreign, some)) * self._english[some]).sum(1).mean()
 
 
 def main() -> None:
@@ -199,21 +207,26 @@ def main() -> None:
     parser.add_argument("--name", default="words")
     args = parser.parse_args()
     began = time.time()
-    corpus, teacher = Corpus(args.work), Teacher(args.work)
+    corpus = Corpus(args.work)
     print(f"{len(corpus.sentences)} sentences, {len(corpus.pairs)} pairs, {len(corpus.tokens)} tokens", flush=True)
-    student, facts = train(
-        corpus,
-        teacher,
-        dims=args.dims,
-        epochs=args.epochs,
-        pair_weight=args.pair_weight,
-        foreign_weight=args.foreign_weight,
-    )
-    vectors = student.bag.weight.detach().float().cpu().numpy()
+    training = Training(corpus, Teacher(args.work), args.dims)
+    cosines = training.run(args.epochs, args.pair_weight, args.foreign_weight)
+    vectors = training.student.bag.weight.detach().float().cpu().numpy()
     # The axes of most variance first, so that the first values alone are a coarse vector.
     vectors = vectors @ numpy.linalg.svd(vectors, full_matrices=False)[2].T
     table.write(args.out / f"{args.name}.vec", corpus.tokens, vectors[:, : table.DIMS])
-    facts["seconds"] = round(time.time() - began)
+    facts = {
+        "dims": args.dims,
+        "epochs": args.epochs,
+        "pair_weight": args.pair_weight,
+        "foreign_weight": args.foreign_weight,
+        "tokens": len(corpus.tokens),
+        "sentences": len(corpus.sentences),
+        "pairs": len(corpus.pairs),
+        "translations": len(corpus.translations),
+        "cosine": cosines,
+        "seconds": round(time.time() - began),
+    }
     (args.out / f"{args.name}.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
     print(json.dumps(facts))
 
