@@ -1,6 +1,6 @@
 """Put the teacher's files where the training reads them, small enough to travel to a lent machine.
 
-The matrix of the word pieces, half of the model, is stored in bytes with a scale for each row, the rest in half floats.
+Its matrices are stored in bytes with a scale for each row.
 
     python -m bench.vectors.teacher WORK
 
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PIECES, SCALES = "embeddings.word_embeddings.weight", "scales"
+SCALES = "|scales"
 
 
 def main(work: str) -> None:
@@ -29,19 +29,23 @@ def main(work: str) -> None:
     for name in ("config.json", "tokenizer.json", "vocab.txt"):
         shutil.copyfile(model / name, out / name)
     weights = load_file(str(model / "model.safetensors"))
-    small = {key: value.half() for key, value in weights.items() if value.is_floating_point() and key != PIECES}
-    scale = weights[PIECES].abs().amax(1, keepdim=True) / 127
-    small[PIECES], small[SCALES] = (weights[PIECES] / scale).round().char(), scale
+    small = {}
+    for key, value in weights.items():
+        if value.dim() == 2:
+            small[key + SCALES] = value.abs().amax(1, keepdim=True) / 127
+            small[key] = (value / small[key + SCALES]).round().char()
+        elif value.is_floating_point():
+            small[key] = value
     save_file(small, str(out / "teacher.safetensors"))
 
 
 def weights(folder: Path) -> dict[str, Any]:
-    """What `main` put there, in full precision."""
+    """What `main` put there, as floats."""
     from safetensors.torch import load_file
 
-    stored = {key: value.float() for key, value in load_file(str(folder / "teacher.safetensors")).items()}
-    stored[PIECES] *= stored.pop(SCALES)
-    return stored
+    stored = load_file(str(folder / "teacher.safetensors"))
+    scales = {key.removesuffix(SCALES): stored.pop(key) for key in list(stored) if key.endswith(SCALES)}
+    return {key: value.float() * scales.get(key, 1) for key, value in stored.items()}
 
 
 if __name__ == "__main__":
