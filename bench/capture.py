@@ -17,7 +17,7 @@ from recollect.capture import suggestions, triage
 from recollect.capture.suggestions import Suggestion
 from recollect.capture.triage import Finding
 from recollect.session.transcript import Ending
-from recollect.settings import SETTINGS
+from recollect.setting_table import SETTINGS
 
 MOST_SUGGESTIONS = SETTINGS["capture.max_offers"].default
 RESAMPLES = 2_000

@@ -149,7 +149,8 @@ def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:
 
 def _told(asked: Asked, settings: Settings, ask: Ask) -> Told:
     meter = Meter(ask)
-    opinion = judge.verdicts(asked.prompt.text, asked.found, asked.prompt.turns, settings, ask=meter)
+    turns = [f"User: {turn}" for turn in asked.prompt.turns]
+    opinion = judge.verdicts(asked.prompt.text, asked.found, turns, settings, ask=meter)
     kept = opinion.kept(gate.THRESHOLD)
     return Told(
         asked,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recollect.session.transcript import Ending, Message
-from recollect.settings import SETTINGS
+from recollect.setting_table import SETTINGS
 
 FOLDER = Path(__file__).parent / "sets" / "capture"
 _PROMPTS = Path(__file__).parent / "sets"

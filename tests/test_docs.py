@@ -14,7 +14,9 @@ from typing import NamedTuple
 import pytest
 
 from recollect.cli import COMMANDS, parser_of
-from recollect.settings import SETTINGS, Settings, setting
+from recollect.old_settings import RENAMED
+from recollect.setting_table import SETTINGS, setting
+from recollect.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("skills/*/SKILL.md")])
@@ -235,4 +237,4 @@ def _takes(key: str, value: str | None) -> bool:
 
 
 def _settings_of_the_earlier_plugin() -> set[str]:
-    return {"triage.enabled"}
+    return set(RENAMED)

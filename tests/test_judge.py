@@ -18,7 +18,8 @@ from recollect.cli import main
 from recollect.errors import ModelFailed, NoModel
 from recollect.judge import api, judge, limits
 from recollect.judge.judge import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
-from recollect.settings import SETTINGS, Setting, Settings, load_settings
+from recollect.setting_table import SETTINGS, Setting
+from recollect.settings import Settings, load_settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, keeps, message, notes, says, whole
 

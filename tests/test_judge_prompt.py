@@ -110,13 +110,14 @@ def test_a_right_answer_is_never_lost(numbers: list[int], chatter: str, frame: s
     assert parse(answer, 15) == sorted(number - 1 for number in numbers)
 
 
-def test_a_question_shows_title_category_tags_and_essence_and_the_last_five_turns() -> None:
-    shown = render("Fix it", NOTES[:1], [f"turn {number}" for number in range(7)])
+def test_a_question_shows_title_category_tags_and_essence_and_the_earlier_turns() -> None:
+    shown = render("Fix it", NOTES[:1], ["User: which rows?", "Assistant: those of auth."])
 
     assert shown == "\n".join(
         [
             "<earlier_turns>",
-            *(f"<turn>turn {number}</turn>" for number in range(2, 7)),
+            "<turn>User: which rows?</turn>",
+            "<turn>Assistant: those of auth.</turn>",
             "</earlier_turns>",
             "<request>Fix it</request>",
             "<notes>",

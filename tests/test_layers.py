@@ -23,6 +23,7 @@ LEAN = [
     "files",
     "paths",
     "categories",
+    "setting_table",
     "settings",
     "timestamps",
     "state_file",

@@ -252,6 +252,21 @@ def test_what_does_not_fit_has_no_room(project):
     assert "no room" in outcomes(decision).values()
 
 
+LONG = "Each record of this kind is long enough that three of them fill what a prompt is given by default. " * 3
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_as_many_records_are_shown_as_the_user_has_set(project, first):
+    for number in range(9):
+        fields = {"title": f"Login state {number}", "context": "c", "decision": LONG, "rationale": "Sessions."}
+        project.save("decision", fields)
+    configure(project.store.root, max_inject=6)
+    settings = load_settings(project.store.root)
+    decision = for_prompt.preview(project.stores, ASKS, settings, first=first, judge=lambda _, matches, *__: matches)
+
+    assert len(decision.rules) == 6
+
+
 def test_what_a_judge_drops_is_marked_as_dropped(project):
     settings = load_settings(project.store.root)
     decision = for_prompt.preview(project.stores, ASKS, settings, first=False, judge=lambda *_: [])

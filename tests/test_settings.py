@@ -6,7 +6,8 @@ import os
 import pytest
 from hypothesis import given
 
-from recollect.settings import CONSENT, SETTINGS, Settings, load_settings
+from recollect.setting_table import CONSENT, SETTINGS
+from recollect.settings import Settings, load_settings
 from tests.records import any_json
 
 
@@ -53,21 +54,20 @@ def test_a_projects_settings_go_over_the_users_and_each_knows_its_origin(tmp_pat
 @pytest.mark.parametrize(
     ("values", "key", "message"),
     [
-        ({"retrieval": {"max_inject": 21}}, "retrieval.max_inject", "must be from 0 to 20; 3 is used"),
-        ({"retrieval": {"max_inject": -1}}, "retrieval.max_inject", "must be from 0 to 20; 3 is used"),
         ({"retrieval": {"max_inject": 2.5}}, "retrieval.max_inject", "must be a whole number; 3 is used"),
         ({"retrieval": {"max_inject": "3"}}, "retrieval.max_inject", "must be a number; 3 is used"),
         ({"retrieval": {"max_inject": True}}, "retrieval.max_inject", "must be a number; 3 is used"),
         ({"retrieval": {"max_inject": None}}, "retrieval.max_inject", "must be a number; 3 is used"),
-        ({"retrieval": {"max_inject": 10**400}}, "retrieval.max_inject", "must be from 0 to 20; 3 is used"),
         ({"retrieval": {"enabled": 1}}, "retrieval.enabled", "must be true or false; True is used"),
         ({"capture": {"mode": "always"}}, "capture.mode", "must be one of off, propose, auto; 'propose' is used"),
         ({"capture": {"mode": 1}}, "capture.mode", "must be a text; 'propose' is used"),
         ({"retreival": {"max_inject": 1}}, "retreival.max_inject",
          "is not a setting; did you mean retrieval.max_inject?"),
         ({"zzz": 1}, "zzz", "is not a setting"),
+        ({"max_inject": 1}, "max_inject", "is not a setting; did you mean retrieval.max_inject?"),
+        ({"digest": {"enabled": False}}, "digest.enabled", "is not a setting"),
         ({"categories": {"*": {"enabled": False}}}, "categories.*.enabled",
-         "is not a setting; did you mean categories.runbook.enabled?"),
+         "is not a setting; did you mean categories.tech_debt.enabled?"),
         ({"categories": {"decision": {"max_retained": 2}}}, "categories.decision.max_retained", None),
         ({"retrieval": {"judge": {"enabled": True}}}, "retrieval.judge.enabled",
          "only your own config may set this (~/.claude/memory/memory-config.json), not a project's"),
@@ -87,10 +87,71 @@ def test_what_is_wrong_is_reported_and_the_default_used(tmp_path, values, key, m
     assert str(problem).startswith(f"{tmp_path}/project/memory-config.json: {key}: ")
 
 
-def test_a_number_without_end_did_crash(tmp_path):
-    settings = _load(tmp_path, project=b'{"retrieval": {"max_inject": 1e999}}')
+@pytest.mark.parametrize(
+    ("text", "used"), [("25", 20), ("21", 20), ("-1", 0), ("1e999", 20), ("-1e999", 0), ("1" + "0" * 400, 20)]
+)
+def test_a_number_out_of_range_means_the_nearest_within_it(tmp_path, text, used):
+    settings = _load(tmp_path, project=f'{{"retrieval": {{"max_inject": {text}}}}}'.encode())
 
-    assert [problem.message for problem in settings.problems] == ["must be from 0 to 20; 3 is used"]
+    assert settings.count("retrieval.max_inject") == used
+    assert [problem.message for problem in settings.problems] == [f"must be from 0 to 20; {used} is used"]
+
+
+def test_not_a_number_is_none(tmp_path):
+    settings = _load(tmp_path, project=b'{"retrieval": {"max_inject": NaN}}')
+
+    assert settings.count("retrieval.max_inject") == 3
+    assert len(settings.problems) == 1
+
+
+OLD = [
+    ("triage.enabled", False, "capture.mode", "off", "is now capture.mode: 'off' is used"),
+    ("triage.enabled", True, "capture.mode", "propose", "is now capture.mode, and can be left out"),
+    ("retrieval.judge.timeout_per_call", 2.0, "retrieval.judge.timeout_seconds", 2.0,
+     "is now retrieval.judge.timeout_seconds: 2.0 is used"),
+    ("retrieval.judge.timeout_per_call", 30, "retrieval.judge.timeout_seconds", 4.0,
+     "is now retrieval.judge.timeout_seconds: must be from 0.1 to 4; 4 is used"),
+    ("retrieval.judge.candidate_pool_size", 20, "retrieval.judge.max_candidates", 20,
+     "is now retrieval.judge.max_candidates: 20 is used"),
+    ("retrieval.judge.include_conversation_context", False, "retrieval.judge.context_turns", 0,
+     "is now retrieval.judge.context_turns: 0 is used"),
+    ("retrieval.judge.include_conversation_context", True, "retrieval.judge.context_turns", 5,
+     "is now retrieval.judge.context_turns, and can be left out"),
+    ("retrieval.judge.fallback_top_k", 1, "retrieval.judge.fallback_top_k", 1, None),
+    ("retrieval.judge.context_turns", 3, "retrieval.judge.context_turns", 3, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "value", "new", "used", "message"), OLD)
+def test_a_setting_of_the_earlier_plugin_carries_over_and_names_its_successor(tmp_path, old, value, new, used, message):
+    _load(tmp_path, user={old: value})
+
+    settings = load_settings(str(tmp_path / "user"), str(tmp_path / "user"))
+
+    assert settings.text(new) == str(used)
+    assert [problem.message for problem in settings.problems] == ([message] if message else [])
+
+
+def test_an_old_setting_gives_way_to_the_new_one_beside_it(tmp_path):
+    settings = _load(tmp_path, project={"triage": {"enabled": False}, "capture": {"mode": "propose"}})
+
+    assert settings.text("capture.mode") == "propose"
+    assert [problem.message for problem in settings.problems] == ["is now capture.mode, which is set too and is used"]
+
+
+def test_an_old_setting_is_no_way_around_what_only_the_user_may_set(tmp_path):
+    settings = _load(tmp_path, project={"retrieval": {"judge": {"timeout_per_call": 1}}})
+
+    assert settings.number("retrieval.judge.timeout_seconds") == 3.0
+    assert "only your own config may set this" in settings.problems[0].message
+
+
+@pytest.mark.parametrize("key", ["triage.mode", "digest.enabled", "judge.on", "capture.enabled", "search.max_tokens"])
+def test_no_suggestion_is_better_than_a_setting_about_something_else(key):
+    settings = Settings()
+    settings.take("test", True, {key: False})
+
+    assert [problem.message for problem in settings.problems] == ["is not a setting"]
 
 
 def test_a_whole_number_may_be_written_with_a_point(tmp_path):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import recollect
-from recollect.settings import SETTINGS
+from recollect.setting_table import SETTINGS
 from tests.hooks.conftest import ROOT, SIX
 from tests.model_server import ModelServer, Request, message, notes, whole
 
@@ -310,7 +310,10 @@ class Judge:
 
 
 def judged(
-    look: Callable[[Lab, ModelServer, str], object], prompt: str = ASKS, delay: float = 0.0
+    look: Callable[[Lab, ModelServer, str], object],
+    prompt: str = ASKS,
+    delay: float = 0.0,
+    transcript: tuple[str, ...] = (),
 ) -> Callable[[Lab], object]:
     """A prompt answered with a judge: what it shows, and what the server was asked, come from `look`."""
 
@@ -321,13 +324,21 @@ def judged(
                 lab.set({"retrieval.judge.endpoint": server.url})
             elif endpoint == OTHER_PATH:
                 lab.set({"retrieval.judge.endpoint": server.url + OTHER_PATH})
-            text = first_prompt(lab, prompt)
+            path = lab.folder / "talk.jsonl"
+            path.write_text("\n".join(transcript) + "\n", encoding="utf-8")
+            text = lab.hook("user_prompt_submit", prompt=prompt, transcript_path=str(path))
             return look(lab, server, text)
 
     return run
 
 
 OTHER_PATH = "/other"
+HASTY = {"retrieval.judge.timeout_seconds": 0.1}
+TALK = (
+    line("user", "let us look at the login"),
+    line("assistant", [{"type": "text", "text": "It keeps its state in rows."}]),
+    line("user", "which rows?"),
+)
 JUDGE = {
     "retrieval.judge.enabled": True,
     "retrieval.judge.api_key_env": "JUDGE_KEY",
@@ -350,6 +361,10 @@ def number_of_notes(request: Request) -> object:
     return len(notes(request.body["messages"][-1]["content"]))
 
 
+def turns_sent(request: Request) -> object:
+    return request.body["messages"][-1]["content"].count("<turn>")
+
+
 def key_sent(request: Request) -> object:
     return request.headers.get("x-api-key") or request.headers.get("authorization")
 
@@ -370,7 +385,7 @@ CASES: dict[str, Case] = {
     "retrieval.pointers": Case(False, prompted, {"retrieval.min_probability": 1.0}),
     "retrieval.first_prompt_relief": Case(0.0, near_the_bar),
     "retrieval.first_prompt_budget": Case(
-        1.0, lambda lab: first_prompt(lab, WIDE).count("<result "), {**MANY, "retrieval.max_inject": 1}
+        1.0, lambda lab: first_prompt(lab, WIDE).count("<result "), {**MANY, "retrieval.max_tokens": 150}
     ),
     "retrieval.files": Case(False, file_read),
     "retrieval.failures": Case(False, command_failed),
@@ -382,6 +397,10 @@ CASES: dict[str, Case] = {
     "retrieval.judge.timeout_seconds": Case(0.1, judged(shown, delay=1.0), JUDGE),
     "retrieval.judge.daily_cap": Case(0, judged(lambda lab, server, text: len(server.requests)), JUDGE),
     "retrieval.judge.max_candidates": Case(1, judged(asked(number_of_notes), WIDE), JUDGE),
+    "retrieval.judge.fallback_top_k": Case(
+        1, judged(lambda lab, server, text: text.count("<result "), WIDE, delay=1.0), {**JUDGE, **HASTY, **MANY}
+    ),
+    "retrieval.judge.context_turns": Case(2, judged(asked(turns_sent), transcript=TALK), JUDGE),
     "retrieval.judge.certain_in": Case(0.2, judged(shown), JUDGE),
     "retrieval.judge.certain_out": Case(0.5, judged(asked(number_of_notes), WIDE), JUDGE),
     "retrieval.judge.price_in": Case(5.0, price),
@@ -400,9 +419,7 @@ for _name in CATEGORIES:
     CASES[f"categories.{_name}.enabled"] = Case(False, mentions(_name))
     CASES[f"categories.{_name}.auto_capture"] = Case(False, suggested(_name))
     CASES[f"categories.{_name}.retention_days"] = Case(30, mentions_old(_name))
-CASES["categories.decision.description"] = Case(
-    "login state of users", scores, {"retrieval.match_strategy": "title_tags"}
-)
+CASES["categories.decision.description"] = Case("login state of users", scores)
 
 
 def test_every_setting_has_a_case():

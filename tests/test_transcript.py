@@ -31,6 +31,31 @@ def test_the_last_prompts_come_oldest_first(tmp_path):
     assert transcript.last_prompts(path, most=3) == ["prompt 2", "prompt 3", "prompt 4"]
 
 
+def text(words):
+    return {"type": "text", "text": words}
+
+
+def test_the_last_turns_are_of_both_sides_without_tools_and_without_what_hooks_put_in(tmp_path):
+    path = write(
+        tmp_path / "t.jsonl",
+        user("too long ago"),
+        user("where are sessions kept?"),
+        assistant(text("I look. <system-reminder>not this</system-reminder>")),
+        assistant({"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}}),
+        user([{"type": "tool_result", "tool_use_id": "t", "content": "rows"}]),
+        assistant(text("In auth.sessions.")),
+        user("<memory-context>a record</memory-context>and for how long?"),
+    )
+
+    assert transcript.last_turns(path, 3) == [
+        "User: where are sessions kept?",
+        "Assistant: I look.\nIn auth.sessions.",
+        "User: and for how long?",
+    ]
+    assert transcript.last_turns(path, 2)[0] == "Assistant: I look.\nIn auth.sessions."
+    assert transcript.last_turns(str(tmp_path / "none"), 3) == []
+
+
 @pytest.mark.parametrize(
     "entry",
     [

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from recollect import timestamps
+from recollect.search import gate
 
 from .conftest import DECISION
 
@@ -121,6 +122,37 @@ def test_the_origin_of_a_setting_is_told(project, recollect, home):
     assert settings["session_start.limit"]["origin"] == "default"
 
 
-@pytest.mark.parametrize("words", [["set"], ["set", "capture.mode"], ["unset"], ["show", "captur.mode"]])
+@pytest.mark.parametrize("words", [["capture.mode"], ["get", "capture.mode"], ["show", "capture.mode"]])
+def test_one_setting_is_shown(recollect, words):
+    recollect("config", "set", "capture.mode", "off")
+
+    (row,) = json.loads(recollect("config", *words, "--json").out)["settings"]
+
+    assert (row["key"], row["value"]) == ("capture.mode", "off")
+
+
+def test_the_values_that_hold_are_shown_where_the_default_stands_for_another(recollect):
+    def value(key):
+        return json.loads(recollect("config", key, "--json").out)["settings"][0]["value"]
+
+    assert value("retrieval.min_probability") == gate.THRESHOLD
+    assert value("retrieval.max_tokens") == 300
+    recollect("config", "set", "retrieval.min_probability", "0.4")
+    recollect("config", "set", "retrieval.max_inject", "6")
+    assert (value("retrieval.min_probability"), value("retrieval.max_tokens")) == (0.4, 600)
+
+
+def test_a_setting_and_a_value_are_not_taken_for_an_action(recollect):
+    outcome = recollect("config", "retrieval.max_inject", "5")
+
+    assert outcome.err == (
+        "BAD_INPUT: retrieval.max_inject is a setting; set changes it\n"
+        "fix: recollect config set retrieval.max_inject 5\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "words", [["set"], ["set", "capture.mode"], ["unset"], ["show", "captur.mode"], ["captur.mode"], ["list", "x"]]
+)
 def test_what_config_cannot_do_is_explained(recollect, words):
     assert recollect("config", *words).err.startswith("BAD_INPUT: ")

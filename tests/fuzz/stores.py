@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from recollect.record import schema
-from recollect.settings import SETTINGS
+from recollect.setting_table import SETTINGS
 from tests.fuzz import values
 from tests.fuzz.place import PRIVATE, Place, garbage, odd_file, remove, write
 

@@ -1,39 +1,54 @@
-"""`recollect config`: the effective settings and where each comes from; `set` and `unset` change the store's file."""
+"""`recollect config`: the settings that hold and where each comes from; `set` and `unset` change the store's file."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import shlex
 from typing import Any
 
 from recollect import files, paths
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput
-from recollect.settings import SETTINGS, Setting, Settings, load_settings, setting
+from recollect.recall import showing, voices
+from recollect.setting_table import SETTINGS, Setting, setting
+from recollect.settings import Settings, load_settings
 from recollect.store.store import Store
 
 _LARGEST = 1_000_000
 """Bytes of a config file: all settings together take 5 kB."""
 
+_READING = ("get", "show")
 _BY_HAND = "correct it by hand first; nothing was written"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("show", "set", "unset"), default="show", help="default: show")
-    parser.add_argument("key", nargs="?", metavar="KEY", help="a setting such as retrieval.max_inject")
+    parser.add_argument("action", nargs="?", metavar="get|set|unset", default="get", help="default: get")
+    parser.add_argument("key", nargs="?", metavar="KEY", help="a setting such as retrieval.max_inject (default: all)")
     parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value")
 
 
 def run(args: argparse.Namespace) -> Answer:
     store = arguments.store_of(args)
-    if args.action == "show":
+    if args.action not in (*_READING, "set", "unset"):
+        _read_as_key(args)
+    if args.action in _READING:
         return _show(load_settings(store.root), args.key)
     if not args.key or (args.action == "set" and args.value is None):
-        raise BadInput("a setting and its value are needed", fix="recollect config set KEY VALUE, or unset KEY")
+        raise BadInput(f"config {args.action} needs a setting, and set a value for it", fix="recollect config")
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
     return _change(store, args.key, value)
+
+
+def _read_as_key(args: argparse.Namespace) -> None:
+    """Take `config KEY` for `config get KEY`."""
+    _declared(args.action)
+    if args.key is not None:
+        fix = f"recollect config set {args.action} {shlex.quote(args.key)}"
+        raise BadInput(f"{args.action} is a setting; set changes it", fix=fix)
+    args.action, args.key = "get", args.action
 
 
 def _declared(key: str) -> Setting:
@@ -41,7 +56,7 @@ def _declared(key: str) -> Setting:
     if declared is None:
         settings = Settings()
         settings.take("", True, {key: None})
-        raise BadInput(f"{key} {settings.problems[0].message}", fix="recollect config lists the settings")
+        raise BadInput(f"{key} {settings.problems[0].message}", fix="recollect config")
     return declared
 
 
@@ -70,8 +85,12 @@ def _show(settings: Settings, key: str | None) -> Answer:
 
 
 def _value(settings: Settings, key: str) -> Any:
-    """The effective value of a setting, as the type its default has."""
+    """The value that holds, as the type its default has."""
     default = _declared(key).default
+    if key == "retrieval.min_probability":
+        return voices.bars(settings, (), is_first=False).rule
+    if key == "retrieval.max_tokens":
+        return showing.room(settings, is_first=False).tokens
     if isinstance(default, bool):
         return settings.flag(key)
     if isinstance(default, int):
@@ -89,7 +108,8 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     settings.take(paths.CONFIG, trusted, {key: value})
     for problem in settings.problems:
         reason = problem.message.split(";")[0]
-        fix = f"recollect config set {key} VALUE --user" if _declared(key).user_only else f"recollect config show {key}"
+        is_refused_here = _declared(key).user_only and not trusted
+        fix = f"recollect config set --user {key} {shlex.quote(text)}" if is_refused_here else f"recollect config {key}"
         raise BadInput(f"{key} {reason}", fix=fix)
     return value
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Ask = Callable[[str, Sequence[Match], Sequence[str], float], "Ruling"]
 
-FALLBACK = 2  # how many of the ranking's best stand in for an opinion that did not come
 ONE_BATCH = 6  # candidates above which two requests run at once: one long request would be late
 CERTAIN_IN, CERTAIN_OUT, KEPT, DROPPED, UNJUDGED = "certain in", "certain out", "kept", "dropped", "unjudged"
 
@@ -44,6 +43,7 @@ class Opinion:
             (at for at, chance in enumerate(chances) if low <= chance <= high), key=lambda at: -chances[at]
         )
         self.candidates = candidates
+        self.fallback = settings.count("retrieval.judge.fallback_top_k")
         self.unsure = sorted(between[: settings.count("retrieval.judge.max_candidates")])
         self.outcomes = [CERTAIN_IN if chance > high else CERTAIN_OUT for chance in chances]
         for at in self.unsure:
@@ -61,7 +61,7 @@ class Opinion:
 
     def kept(self, bar: float) -> list[Match]:
         """The candidates to show, in ranking order; the ranking's best stand in for what was not judged."""
-        best = [at for at, candidate in enumerate(self.candidates) if candidate.probability >= bar][:FALLBACK]
+        best = [at for at, candidate in enumerate(self.candidates) if candidate.probability >= bar][: self.fallback]
         if self.requests and len(self.failures) == self.requests:
             return [self.candidates[at] for at in best]
         chosen = {at for at, outcome in enumerate(self.outcomes) if outcome in (CERTAIN_IN, KEPT)}

@@ -29,7 +29,6 @@ Answer with JSON only, the numbers of the notes to keep: {"keep": [2]} or {"keep
 
 _KEEP = {"type": "array", "items": {"type": "integer"}}
 SCHEMA = {"type": "object", "properties": {"keep": _KEEP}, "required": ["keep"], "additionalProperties": False}
-TURNS = 5
 _LONGEST_ANSWER = 8_000
 _LONGEST = {"prompt": 4_000, "turn": 600, "title": 200, "essence": 700, "tags": 200}
 
@@ -46,7 +45,7 @@ def key(prompt: str, candidates: Sequence[Match], model: str) -> str:
 
 def render(prompt: str, candidates: Sequence[Match], turns: Sequence[str]) -> str:
     """The question, the candidates numbered from 1 in the order given."""
-    lines = [f"<turn>{_data(turn, 'turn')}</turn>" for turn in turns[-TURNS:]]
+    lines = [f"<turn>{_data(turn, 'turn')}</turn>" for turn in turns]
     if lines:
         lines = ["<earlier_turns>", *lines, "</earlier_turns>"]
     lines += [f"<request>{_data(prompt, 'prompt')}</request>", "<notes>"]

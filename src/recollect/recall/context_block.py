@@ -112,7 +112,9 @@ class Stores:
 
     def _matches(self, root: str, prompt: str, settings: Settings, borrowed: str, mode: str) -> list[Match]:
         opened = self.open(root)
-        matches = rank.find(opened, prompt, limit=_MOST_CANDIDATES, mode=mode, borrowed=borrowed, settings=settings)
+        judged = settings.count("retrieval.judge.max_candidates") if settings.flag("retrieval.judge.enabled") else 0
+        most = max(_MOST_CANDIDATES, judged)
+        matches = rank.find(opened, prompt, limit=most, mode=mode, borrowed=borrowed, settings=settings)
         self.close(opened)
         return matches
 

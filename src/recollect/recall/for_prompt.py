@@ -40,7 +40,7 @@ class Request(NamedTuple):
     borrowed: str = ""
     """The last turns of the user, for a prompt that does not say by itself what it is about."""
     turns: Sequence[str] = ()
-    """The last turns of the user, which only a judge is shown."""
+    """The last turns of both sides, which only a judge is shown."""
 
 
 class Decision(NamedTuple):
@@ -102,10 +102,8 @@ def decide(
 
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:
-    generosity = settings.number("retrieval.first_prompt_budget") if request.is_first else 1.0
-    rules = int(settings.count("retrieval.max_inject") * generosity)
-    most = int(settings.number("retrieval.max_tokens") * generosity)
-    return Room(min(rules, _MOST_ANSWERS) if is_past else rules, most)
+    room = showing.room(settings, is_first=request.is_first)
+    return room._replace(rules=min(room.rules, _MOST_ANSWERS)) if is_past else room
 
 
 def _voiced(candidates: list[Candidate], request: Request, bars: Bars, judge: Judge | None) -> list[Candidate]:
@@ -134,7 +132,7 @@ def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, tra
         is_first = bool(session) and noted.is_first_prompt
         noted.count_prompt()
     judge = configured_judge(settings, session)
-    request = request_for(prompt, transcript_path, is_first=is_first, is_judged=judge is not None)
+    request = request_for(prompt, transcript_path, is_first=is_first, turns=_most_turns(judge, settings))
     decision = decide(stores, request, settings, judge=judge, open_ledger=lambda: Ledger(session))
     count_shown(decision.shown)
     return decision.text
@@ -151,15 +149,20 @@ def preview(
 ) -> Decision:
     """What the prompt hook would show a session that was shown nothing yet; nothing is noted."""
     judge = judge or configured_judge(settings)
-    request = request_for(prompt, transcript_path, is_first=first, is_judged=judge is not None)
+    request = request_for(prompt, transcript_path, is_first=first, turns=_most_turns(judge, settings))
     return decide(stores, request, settings, judge=judge)
 
 
-def request_for(prompt: str, transcript_path: str, *, is_first: bool, is_judged: bool) -> Request:
+def _most_turns(judge: Judge | None, settings: Settings) -> int:
+    """How many earlier turns the judge is shown."""
+    return settings.count("retrieval.judge.context_turns") if judge else 0
+
+
+def request_for(prompt: str, transcript_path: str, *, is_first: bool, turns: int) -> Request:
     """A prompt with what its transcript adds to it."""
     is_referring = bool(transcript_path) and query.is_referring(prompt)
     borrowed = lent(transcript.last_prompts(transcript_path)) if is_referring else ""
-    return Request(prompt, is_first, borrowed, transcript.last_prompts(transcript_path, 5) if is_judged else ())
+    return Request(prompt, is_first, borrowed, transcript.last_turns(transcript_path, turns) if turns else ())
 
 
 def lent(turns: Iterable[str]) -> str:

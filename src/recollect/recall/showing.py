@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recollect.session.ledger import Ledger
+    from recollect.settings import Settings
 
 REPEATED, POINTED = "shown before in this session", "pointed to before in this session"
 NO_ROOM, FILE_MISSING = "no room", "file missing"
+
+_PER_RULE = 100
+"""Tokens of a record that is shown whole, about: whoever raises the number of records raises that of tokens, too."""
 
 _MISSING = -1.0
 """What it counts against a record, in logits, that a file it is about no longer exists."""
@@ -29,6 +33,17 @@ class Room(NamedTuple):
 
     rules: int
     tokens: int
+
+
+def room(settings: Settings, *, is_first: bool) -> Room:
+    """The room of a prompt: the first of a session gets more, but a number of records that was set holds for all."""
+    generosity = settings.number("retrieval.first_prompt_budget") if is_first else 1.0
+    rules, tokens = settings.count("retrieval.max_inject"), settings.number("retrieval.max_tokens")
+    if not settings.is_set("retrieval.max_tokens"):
+        tokens = max(tokens, rules * _PER_RULE)
+    if not settings.is_set("retrieval.max_inject"):
+        rules = int(rules * generosity)
+    return Room(rules, int(tokens * generosity))
 
 
 def show(

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _PRIORITY = tuple(BY_NAME)
 _PER_PRIORITY, _INTENDED = 0.002, 0.05
+_MOST_DESCRIBED = 2
+"""Words of a category's description that count, as in the keyword scorer."""
+
 """Enough to settle ties by category, and a little more for the category that the query's words point to."""
 
 _BY_PREDECESSOR = 0.1
@@ -151,6 +154,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     words = {row.n: gate.features(weighed, *row[-4:]) for row in rows}
     meanings = nearby.measure(rows, weighed, {n: values[0] for n, values in words.items()}) if nearby else {}
     successors = candidates.successors(index, rows)
+    described = {name: _described(name, asked, chosen.settings) for name in _PRIORITY}
     best: dict[int, _Scored] = {}
     replaced: dict[int, list[Row]] = {}
     for row in rows:
@@ -158,7 +162,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
         if current is None or not chosen.accepts(current):
             continue
         values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
-        score = gate.score(values) + _priority(current.category, asked.intent)
+        score = gate.score(values) + _priority(current.category, asked.intent) + described[current.category]
         if current is not row:
             score -= _BY_PREDECESSOR
             if not chosen.auto and chosen.accepts(row):
@@ -203,6 +207,17 @@ def _priority(category: str, intent: str) -> float:
     return _INTENDED if category == intent else -_PER_PRIORITY * (_PRIORITY.index(category) + 1.0)
 
 
+def _described(category: str, asked: Query, settings: Settings | None) -> float:
+    """What it counts for a category that its description in the settings has words of the query."""
+    key = f"categories.{category}.description"
+    if not settings or not settings.is_set(key):
+        return 0.0
+    from recollect.search import terms
+
+    shared = len(set(asked.terms).intersection(terms.stream(settings.text(key))))
+    return _INTENDED * min(shared, _MOST_DESCRIBED)
+
+
 def by_keywords(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     """All records that score by the rule of the earlier plugin, best first; superseded ones do not take part.
 
@@ -230,7 +245,7 @@ def keyword_points(wanted: set[str], row: Row, settings: Settings | None = None)
     points += min(3, len(wanted.intersection(row.body_terms.split())))
     if points and settings:
         description = terms.stream(settings.text(f"categories.{row.category}.description"))
-        points += min(2, len(wanted.intersection(description)))
+        points += min(_MOST_DESCRIBED, len(wanted.intersection(description)))
     return points
 
 

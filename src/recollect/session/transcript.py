@@ -44,6 +44,9 @@ _COMPARED = 200
 _LONGEST_ADDED = 20_000
 """Characters of a message that the transcript lacks; triage reads fewer."""
 
+_LONGEST_TURN = 20_000
+"""Characters of an assistant's turn: its end says what came of it."""
+
 _INJECTED = ("memory-context", "system-reminder")
 
 
@@ -74,6 +77,24 @@ def last_prompts(path: str, most: int = 3) -> list[str]:
     while lines and len(prompts) < most:
         prompts += [message.text for message in _last_typed(lines)]
     return prompts[:most][::-1]
+
+
+def last_turns(path: str, most: int) -> list[str]:
+    """The newest turns of both sides, oldest first, each behind the name of its side.
+
+    What the assistant said between its tool calls in answer to one prompt is one turn.
+    """
+    turns: list[Message] = []
+    lines, _ = tail(path)
+    while lines and len(turns) <= most:
+        for message in reversed(list(_parse(lines.pop()))):
+            if message.kind != "text":
+                continue
+            if turns and turns[-1].role == message.role == "assistant":
+                turns[-1] = message._replace(text=f"{message.text}\n{turns[-1].text}"[-_LONGEST_TURN:])
+            else:
+                turns.append(message)
+    return [f"{turn.role.capitalize()}: {turn.text}" for turn in reversed(turns[:most])]
 
 
 def first_prompt(path: str) -> str:
