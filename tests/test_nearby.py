@@ -62,7 +62,12 @@ def features(root, text):
 
 def cosine(first, second):
     made = vectors.shared()
-    return lanes.products(lanes.signed(made.of(first)), lanes.columns(made.of(second), 128), 1)[0] / vectors.LENGTH**2
+    return (
+        lanes.products(
+            lanes.signed(made.of(vectors.words(first))), lanes.columns(made.of(vectors.words(second)), 128), 1
+        )[0]
+        / vectors.LENGTH**2
+    )
 
 
 def test_a_prompt_in_other_words_finds_its_record(root):
@@ -183,7 +188,7 @@ def test_the_nearest_of_many_are_the_nearest_by_plain_sums(tmp_path, monkeypatch
         prompt = text(6)
         compared = nearby.compare(opened, query.parse(prompt))
         listed = [ids[n] for n in compared.nearest(())][: nearby.NEAREST]
-        values = lanes.signed(made.of(prompt))
+        values = lanes.signed(made.of(vectors.words(prompt)))
         plain = {record.id: _plain_meaning(values, record, made) for record in records}
         expected = sorted(plain, key=plain.get, reverse=True)[: nearby.NEAREST]
         overlap += len(set(expected) & set(listed))

@@ -17,8 +17,8 @@ def made() -> vectors.Vectors:
 
 
 def cosine(made: vectors.Vectors, first: str, second: str) -> float:
-    columns = lanes.columns(made.of(second), word_table.DIMENSIONS)
-    return lanes.products(lanes.signed(made.of(first)), columns, 1)[0] / vectors.LENGTH**2
+    columns = lanes.columns(made.of(vectors.words(second)), word_table.DIMENSIONS)
+    return lanes.products(lanes.signed(made.of(vectors.words(first))), columns, 1)[0] / vectors.LENGTH**2
 
 
 def test_the_table_is_whole_and_small(made):

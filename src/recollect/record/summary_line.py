@@ -39,7 +39,8 @@ def _titled(memory: Memory, text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return "".join(char.lower() if char.isalnum() else " " for char in text).split()
+    lowered = text.lower()
+    return lowered.translate({ord(char): " " for char in set(lowered) if not char.isalnum()}).split()
 
 
 def _detail(memory: Memory, label: str, field: str, longest: int) -> str:

@@ -122,7 +122,7 @@ def compare(index: Index, asked: Query) -> Nearby | None:
     words = vectors.words(asked.text)
     if len(words) > _HEAD_WORDS + _TAIL_WORDS:
         words = [*words[:_HEAD_WORDS], *words[-_TAIL_WORDS:]]
-    vector = made.of_words(words)
+    vector = made.of(words)
     return Nearby(index, made, asked, lanes.signed(vector)) if vector else None
 
 

@@ -71,6 +71,7 @@ _OTHERS = (
     " tegen toch tot u uit van veel voor waar waarom wat we wel wie wij wil worden zal ze zei zich zij zijn zo zonder"
     " zou",
 )  # fmt: skip
+_split: list[frozenset[str]] = []
 _RUSSIAN = frozenset((
     "а без бы был была были было быть в вам вас во вот все всё вы где да для до его ее если есть еще ещё её же за и"
     " из или им их к как какой когда кто ли мне мы на над надо нам нас не него нет но ну о об он она они от по под при"
@@ -117,8 +118,9 @@ def stop_words(words: list[str]) -> frozenset[str]:
     """The words without a topic in a text, given its lower-case words: English ones, and those of its own language."""
     distinct = set(words)
     best, most = ENGLISH, max(1, len(distinct & ENGLISH))
-    for text in _OTHERS:
-        listed = frozenset(text.split())
+    if not _split:
+        _split.extend(frozenset(text.split()) for text in _OTHERS)
+    for listed in _split:
         hits = len(distinct & listed)
         if hits > most:
             best, most = ENGLISH | listed, hits

@@ -18,11 +18,19 @@ from recollect.search.word_table import DIMENSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from recollect.search.index import Index
 
 MOST_TRIGGERS, MOST_SENTENCES, MOST_WORDS = 16, 12, 160
+_MOST_PARTS = 24
+"""Sentences of a record that its whole vector is made of: with its title they have `vectors.MOST_ADDED` tokens."""
+
 _SHORTEST_SENTENCE = 15
 """Characters: what is shorter says nothing alone."""
+
+_LONGEST = 4_000
+"""Characters of one text of the content that are read."""
 
 NOTHING = bytes([128]) * DIMENSIONS
 """The vector of a text without words that have one: its product with anything is 0."""
@@ -40,41 +48,41 @@ class RecordVectors(coldstart.NamedTuple):
     """The vector of the title and all triggers together."""
 
 
-def sentences(memory: Memory) -> list[str]:
-    """The sentences of a record's content, or its texts where they have none worth a vector."""
-    texts = document.content_texts(memory)
-    split = [part.strip() for text in texts for part in text.replace("; ", ". ").replace("\n", ". ").split(". ")]
-    return [part for part in split if len(part) > _SHORTEST_SENTENCE][:MOST_SENTENCES]
-
-
 def of(memory: Memory, made: Vectors) -> RecordVectors:
-    """The vectors of a record."""
-    triggers = memory.triggers[:MOST_TRIGGERS]
-    content = " ".join(document.content_texts(memory))
-    whole = vectors.words(f"{memory.title} {content}"[:_LONGEST])
-    topic = vectors.words(" ".join((memory.title, *triggers))[:_LONGEST])
-    texts = (memory.title, *triggers, *sentences(memory))
-    title, *rest = (made.of(text[:_LONGEST]) or NOTHING for text in texts)
-    joined = b"".join((title, made.of_words(whole) or NOTHING, *rest))
-    return RecordVectors(len(triggers), joined, _word_rows(topic + whole, made), made.of_words(topic) or NOTHING)
+    """The vectors of a record. Every text is added up once; the title and triggers, and the whole, are sums of sums."""
+    title, *triggers = (vectors.words(text) for text in (memory.title, *memory.triggers[:MOST_TRIGGERS]))
+    parts = [vectors.words(text) for text in _parts(memory)]
+    sums = [made.sum(words) for words in (title, *triggers, *parts)]
+    after = len(triggers) + 1
+    whole = _stored(sums[:1] + sums[after:])
+    texts = (_stored([each]) for each in sums[: after + MOST_SENTENCES])
+    joined = b"".join((next(texts), whole, *texts))
+    words = dict.fromkeys(word for listed in (title, *triggers, *parts) for word in listed)
+    return RecordVectors(len(triggers), joined, _word_rows(words, made), _stored(sums[:after]))
 
 
-_LONGEST = 4_000
-"""Characters of a text that are made a vector: four times as many as 160 tokens have."""
+def _parts(memory: Memory) -> list[str]:
+    """The sentences of a record's content; those that are too short to say something alone go with the one before."""
+    parts: list[str] = []
+    for text in document.content_texts(memory):
+        for part in text[:_LONGEST].replace("; ", ". ").replace("\n", ". ").split(". "):
+            if parts and len(part) < _SHORTEST_SENTENCE:
+                parts[-1] += f" {part}"
+            elif part:
+                parts.append(part)
+    return parts[:_MOST_PARTS]
 
 
-def _word_rows(words: list[str], made: Vectors) -> bytes:
-    """The rows and row lengths of the different words with a topic that the table has as they are."""
-    rows = array("H")
-    lengths = array("H")
-    for word in dict.fromkeys(words):
-        if word in query.ENGLISH:
-            continue
-        row, length = made.row(word)
-        if length and len(rows) < MOST_WORDS:
-            rows.append(row)
-            lengths.append(length)
-    return rows.tobytes() + lengths.tobytes()
+def _stored(sums: list[tuple[int, int]]) -> bytes:
+    lanes = sum([lanes for lanes, _ in sums])
+    return vectors.stored(lanes, sum([weight for _, weight in sums])) or NOTHING
+
+
+def _word_rows(words: Iterable[str], made: Vectors) -> bytes:
+    """The rows and row lengths of those words with a topic that the table has as they are."""
+    listed = [made.word(word) for word in words if word not in query.ENGLISH]
+    whole = [(word.row, word.length) for word in listed if word.length][:MOST_WORDS]
+    return array("H", [row for row, _ in whole]).tobytes() + array("H", [length for _, length in whole]).tobytes()
 
 
 class Blocks:
@@ -86,6 +94,7 @@ class Blocks:
         self._is_used = False
         try:
             self._made: Vectors | None = vectors.shared()
+            self._made.table.expect_many()
         except (OSError, ValueError):
             self._made = None
 

@@ -34,7 +34,7 @@ def vector_share(made: Vectors, text: str, query: WeightedQuery) -> float:
     """The share of the query's concepts whose word is in the table as it is; pieces of a word say little."""
     concepts = {concept: word for word, concept in _spelled(text, query).items()}
     count = len(query.weights)
-    return sum(made.row(word)[1] > 0 for word in concepts.values()) / count if count else 0.0
+    return sum(made.word(word).length > 0 for word in concepts.values()) / count if count else 0.0
 
 
 def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
@@ -50,7 +50,7 @@ def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
 def _vectors(made: Vectors, text: str, query: WeightedQuery) -> dict[int, list[int]]:
     """The vectors of the prompt's rarest words, by concept."""
     spelled = sorted(_spelled(text, query).items(), key=lambda each: -query.weights[each[1]])
-    asked = {concept: made.of_words([word]) for word, concept in spelled[:_MOST_WORDS]}
+    asked = {concept: made.of([word]) for word, concept in spelled[:_MOST_WORDS]}
     return {concept: lanes.signed(vector) for concept, vector in asked.items() if vector}
 
 

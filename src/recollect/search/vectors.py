@@ -1,6 +1,6 @@
 """Texts as vectors of 128 signed bytes: the sum of the vectors of their words, brought to one length.
 
-Sums are whole numbers and exact. One large integer holds a vector, a lane of 64 bits for each dimension, so that adding
+Sums are whole numbers and exact. One large integer holds a vector, a lane of 32 bits for each dimension, so that adding
 two vectors is one addition. A vector is stored as 128 bytes, each 128 more than its value.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import dist
 
+from recollect import coldstart
 from recollect.search import word_table
 from recollect.search.word_table import DIMENSIONS, WordTable, read_numbers
 
@@ -26,18 +27,22 @@ _MOST_PIECES, _MOST_CUT = 8, 48
 """Pieces of a word, and words of a text that are cut into pieces: cutting one takes up to 144 lookups."""
 
 _LARGEST_CACHE = 20_000
-_LANE = 8
+_LANE = 4
 _ONES = int.from_bytes((b"\1" + bytes(_LANE - 1)) * DIMENSIONS, "little")
-_UNIT = 1 << 24
-"""Steps in which a scale of 1 is counted: 160 tokens of the largest scale fill 46 bits of a lane, the least useful ones
-are still told apart by hundredths."""
+_LARGEST_WEIGHT = 4_095
+MOST_ADDED = 4_000
+"""Tokens whose vectors can be added up: each adds up to 255 times 4,095 to a lane of 32 bits."""
 
-_FRACTION = 48
-"""Binary places below the byte that is stored: enough for the factor of the longest sum to have 11 bits."""
+_FRACTION = 16
+"""Binary places below the byte that is stored."""
 
 _ROUNDED = ((256 + 128 << _FRACTION) + (1 << _FRACTION - 1)) * _ONES
 """In each lane 128, a half for rounding, and a mark above them that shows whether a value fits into its byte."""
 
+_PRECISE = 13
+"""Bits of a length: with as many a step of a stored byte is 40 steps of a lane, and products fit into lanes."""
+
+_MIDDLE = [128] * DIMENSIONS
 _ALL_FIT = b"\1" * DIMENSIONS
 _OFFSET = bytes((value + 128) % 256 for value in range(256))
 _ASCII = [chr(code) for code in range(128)]
@@ -56,8 +61,10 @@ def words(text: str) -> list[str]:
         start = hump + 1
     parts.append(text[start:])
     lowered = " ".join(parts).lower()
-    listed = (lowered if lowered.isascii() else _folded(lowered)).translate(_SPACED).split(" ")
-    return [run for word in listed if word for run in ([word] if word.isascii() else _runs(word))]
+    spaced = (lowered if lowered.isascii() else _folded(lowered)).translate(_SPACED)
+    if spaced.isascii():
+        return spaced.split()
+    return [run for word in spaced.split(" ") if word for run in ([word] if word.isascii() else _runs(word))]
 
 
 def _folded(text: str) -> str:
@@ -78,62 +85,74 @@ def _runs(word: str) -> list[str]:
     return runs
 
 
+class _Word(coldstart.NamedTuple):
+    """A word as the table has it."""
+
+    lanes: int
+    """The vectors of its tokens added up, 128 more in each dimension for each unit of weight."""
+    weight: int
+    tokens: int
+    row: int
+    """Its row in the table; -1 if it was cut into pieces."""
+    length: int
+    """Of that row."""
+
+
 class Vectors:
     """Texts as vectors by one table, with the words looked up so far."""
 
     def __init__(self, table: WordTable) -> None:
         self.table = table
-        self._sums: dict[str, tuple[int, int, int]] = {}
-        self._rows: dict[str, tuple[int, int]] = {}
+        self._words: dict[str, _Word] = {}
+        self._rows: dict[int, tuple[int, int, int]] = {}
 
-    def of(self, text: str) -> bytes:
-        """The vector of a text; empty if none of its words has one."""
-        return self.of_words(words(text))
+    def of(self, listed: list[str]) -> bytes:
+        """The vector of some words; empty if none has one."""
+        return stored(*self.sum(listed))
 
-    def of_words(self, listed: list[str]) -> bytes:
-        """The vector of some words."""
+    def sum(self, listed: list[str]) -> tuple[int, int]:
+        """The sum of the vectors of some words, which can be added to others: its lanes and its weight."""
         lanes = weight = tokens = cut = 0
+        looked_up = self._words.get
         for word in listed[:_MOST_WORDS]:
-            more, heavier, count = self._sums.get(word) or self._sum(word)
+            more, heavier, count, _, _ = looked_up(word) or self.word(word)
             tokens += count
             cut += count != 1
             if tokens > MOST_TOKENS or cut > _MOST_CUT:
                 break
             lanes += more
             weight += heavier
-        return _stored(lanes, weight)
+        return lanes, weight
 
-    def has(self, word: str) -> bool:
-        """Whether a word has a vector."""
-        return (self._sums.get(word) or self._sum(word))[2] > 0
-
-    def row(self, word: str) -> tuple[int, int]:
-        """The row of a word that the table has as it is, and the length of that row; length 0 for other words."""
-        cached = self._rows.get(word)
-        if cached is None:
-            row = self.table.row_of(word) if len(word) <= _LONGEST_WORD else -1
-            cached = self._rows[word] = (row, _length(self.stored_row(row)) if row >= 0 else 0)
-        return cached
+    def word(self, word: str) -> _Word:
+        """A word as the table has it."""
+        if word in self._words:
+            return self._words[word]
+        if len(self._words) >= _LARGEST_CACHE:
+            self._words.clear()
+            self._rows.clear()
+        rows = pieces(self.table, word)
+        sums = [self._rows.get(row) or self._weighted(row) for row in rows]
+        if len(sums) == 1:
+            lanes, weight, length = sums[0]
+            made = _Word(lanes, weight, 1, rows[0], length)
+        else:
+            made = _Word(sum([each[0] for each in sums]), sum([each[1] for each in sums]), len(rows), -1, 0)
+        self._words[word] = made
+        return made
 
     def stored_row(self, row: int) -> bytes:
         """A row of the table as vectors are stored, at its own length."""
         return self.table.row(row).translate(_OFFSET)
 
-    def _sum(self, word: str) -> tuple[int, int, int]:
-        """The vectors of a word's tokens added up, their weights added up, and how many they are."""
-        lanes = weight = 0
-        rows = pieces(self.table, word)
-        for row in rows:
-            scale = round(self.table.scale(row) * _UNIT)
-            spread = bytearray(_LANE * DIMENSIONS)
-            spread[::_LANE] = self.stored_row(row)
-            lanes += scale * int.from_bytes(spread, "little")
-            weight += scale
-        if len(self._sums) >= _LARGEST_CACHE:
-            self._sums.clear()
-            self._rows.clear()
-        self._sums[word] = (lanes, weight, len(rows))
-        return self._sums[word]
+    def _weighted(self, row: int) -> tuple[int, int, int]:
+        """A row times its weight, a lane for each dimension; the weight; and the length of the row."""
+        weight = min(round(self.table.scale(row) * self.table.unit), _LARGEST_WEIGHT)
+        values, spread = self.stored_row(row), bytearray(_LANE * DIMENSIONS)
+        spread[::_LANE] = values
+        length = round(dist(values, _MIDDLE))
+        self._rows[row] = weighted = (weight * int.from_bytes(spread, "little"), weight, length)
+        return weighted
 
 
 def pieces(table: WordTable, word: str) -> list[int]:
@@ -157,21 +176,26 @@ def pieces(table: WordTable, word: str) -> list[int]:
     return rows if len(rows) <= _MOST_PIECES else []
 
 
-def _stored(lanes: int, weight: int) -> bytes:
+def stored(lanes: int, weight: int) -> bytes:
     """A sum brought to length and rounded, 128 more in each byte; empty if it has no direction."""
-    size = _LANE * DIMENSIONS
     # Every row was added with 128 in each dimension, so that lanes are never negative.
     offset = 128 * weight
-    values = list(read_numbers(lanes.to_bytes(size, "little"), "Q"))
-    length = dist(values, [offset] * DIMENSIONS)
+    sums = read_numbers(lanes.to_bytes(_LANE * DIMENSIONS, "little"), "I").tolist()
+    length = dist(sums, [offset] * DIMENSIONS)
     if not length:
         return b""
-    factor = int((LENGTH << _FRACTION) / length)
-    scaled = (lanes - offset * _ONES) * factor + _ROUNDED
-    spread = scaled.to_bytes(size + 1, "little", signed=True)
-    if spread[7:size:_LANE] == _ALL_FIT:
-        return spread[6:size:_LANE]
-    return bytes(max(0, min(255, 128 + round((value - offset) * LENGTH / length))) for value in values)
+    dropped = max(int(length).bit_length() - _PRECISE, 0)
+    precise = lanes >> dropped & ((1 << 8 * _LANE - dropped) - 1) * _ONES
+    factor = round((LENGTH << _FRACTION + dropped) / length)
+    scaled = (precise - (offset >> dropped) * _ONES) * factor + _ROUNDED
+    spread = scaled.to_bytes(_LANE * DIMENSIONS, "little")
+    values, marks = spread[2::_LANE], spread[3::_LANE]
+    return values if marks == _ALL_FIT else _cut(values, marks)
+
+
+def _cut(values: bytes, marks: bytes) -> bytes:
+    """The values with those that do not fit cut: their mark is 0 below, 2 above."""
+    return bytes([(0, value, 255)[mark] for value, mark in zip(values, marks)])
 
 
 _opened: dict[str, Vectors] = {}
@@ -183,7 +207,3 @@ def shared() -> Vectors:
     if file not in _opened:
         _opened[file] = Vectors(word_table.open(file))
     return _opened[file]
-
-
-def _length(vector: bytes) -> int:
-    return round(dist(vector, [128] * DIMENSIONS))

@@ -15,7 +15,7 @@ from recollect import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.vec")
@@ -30,6 +30,9 @@ _MOST_TOKENS = 65_536
 
 _LARGEST_SCALE = 64.0
 """A vector whose largest dimension is 1 has a scale of 1/127: ten thousand times that is a damaged file."""
+
+_SAMPLED_SCALES, _LARGE_WEIGHT = 64, 2_000
+"""Scales that are looked at, and the weight that the largest of them gets: no other has more than twice that."""
 
 _SAMPLE = 4_096
 """Bytes of the scales and of the rows that tell one table from another: training again changes nearly all of them."""
@@ -59,24 +62,27 @@ class WordTable:
         last = self._read(max(size - _SAMPLE, 0), _SAMPLE)
         self.identity = coldstart.digest(header + numbers[-_SAMPLE:] + last)
         """What tells this table from others."""
+        largest = max(filter(_is_sensible, self._scales[:: max(count // _SAMPLED_SCALES, 1)]), default=1.0)
+        self.unit = _LARGE_WEIGHT / largest
+        """What a scale is multiplied by to make it a weight, a whole number."""
+        self._search: Callable[[Sequence[int], int], int] = _search
 
     def row_of(self, token: str) -> int:
         """The number of a token's row; -1 if the table does not have it."""
         wanted = crc32(token.encode("utf-8", "surrogatepass"))
-        hashes, low, high = self.hashes, 0, self.count - 1
-        # Written out: loading `bisect` costs as much as two hundred searches.
-        while low < high:
-            middle = (low + high) // 2
-            if hashes[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if hashes[low] == wanted else -1
+        place = self._search(self.hashes, wanted)
+        return place if place < self.count and self.hashes[place] == wanted else -1
+
+    def expect_many(self) -> None:
+        """Make searching faster, which takes a moment: it pays from two hundred searches on, more than a prompt has."""
+        from bisect import bisect_left
+
+        self._search = bisect_left
 
     def scale(self, row: int) -> float:
         """What a row is multiplied by; 0 where a damaged file has no sensible one."""
         scale = self._scales[row]
-        return scale if 0 < scale < _LARGEST_SCALE else 0.0
+        return scale if _is_sensible(scale) else 0.0
 
     def row(self, row: int) -> bytes:
         """A row as it is in the file: signed bytes."""
@@ -107,6 +113,22 @@ def open(file: str) -> WordTable:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def _search(hashes: Sequence[int], wanted: int) -> int:
+    """The place of the first hash that is not less."""
+    low, high = 0, len(hashes)
+    while low < high:
+        middle = (low + high) // 2
+        if hashes[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _is_sensible(scale: float) -> bool:
+    return 0 < scale < _LARGEST_SCALE
 
 
 def read_numbers(data: bytes, kind: str) -> Any:
