@@ -15,7 +15,7 @@ from recollect.search.word_table import DIMENSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from recollect.search.candidates import WeightedQuery
     from recollect.search.index import Index, Row
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 NEAREST, NEAREST_ASKED = 5, 12
 """Records that are candidates by their meaning alone: for a prompt, and for a question somebody asked."""
 
-_LEAST = 0.25
-"""The `meaning` that makes a record a candidate: unrelated texts seldom reach it."""
+_LEAST, _LEAST_ASKED = 0.25, 0.4
+"""The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them all:
+below 0.4 one in a hundred without a common word is relevant."""
 
 _FIRST = 24
 """Records that are compared text by text because of each of the two vectors, beside those found by words."""
@@ -68,11 +69,13 @@ class Nearby:
         self._best = [place + self._first for place in places]
         self._texts: dict[int, _Texts] = {}
 
-    def nearest(self, others: Iterable[int]) -> list[int]:
-        """The numbers of the closest records, best first; `others` are compared text by text, too."""
+    def nearest(self, others: Collection[int], *, is_asked: bool = False) -> list[int]:
+        """The numbers of the closest records, best first, but for `others`, which are compared text by text, too."""
         self._texts = _by_text(self._index, {*self._best, *others}, self._values)
-        close = [n for n, texts in self._texts.items() if texts.meaning >= 2 * _LEAST * _SQUARE]
-        return sorted(close, key=lambda n: (-self._texts[n].meaning, n))
+        least = 2 * _SQUARE * (_LEAST_ASKED if is_asked else _LEAST)
+        close = [n for n, texts in self._texts.items() if texts.meaning >= least and n not in others]
+        close.sort(key=lambda n: (-self._texts[n].meaning, n))
+        return close[: NEAREST_ASKED if is_asked else NEAREST]
 
     def measure(self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float]) -> dict[int, Meaning]:
         """The features of records that were compared text by text, by their number, given their coverage by words."""

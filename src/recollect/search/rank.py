@@ -181,10 +181,8 @@ def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filt
     compared = nearby.compare(index, asked)
     if compared is None:
         return rows, None
-    present = {row.n for row in rows}
-    nearest = [n for n in compared.nearest(present) if n not in present]
-    more = nearest[: nearby.NEAREST if chosen.auto else nearby.NEAREST_ASKED]
-    return [*rows, *candidates.rows(index, more)], compared
+    nearest = compared.nearest({row.n for row in rows}, is_asked=not chosen.auto)
+    return [*rows, *candidates.rows(index, nearest)], compared
 
 
 def _matches(root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]]) -> Iterator[Match]:
