@@ -26,8 +26,8 @@ NEAREST, NEAREST_ASKED = 5, 12
 """Records that are candidates by their meaning alone: for a prompt, and for a question somebody asked."""
 
 _LEAST, _LEAST_ASKED = 0.25, 0.4
-"""The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them all:
-below 0.4 one in a hundred without a common word is relevant."""
+"""The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them
+all: below 0.4 one in a hundred without a common word is relevant."""
 
 _FIRST = 24
 """Records that are compared text by text because of each of the two vectors, beside those found by words."""
