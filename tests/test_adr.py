@@ -154,11 +154,15 @@ def test_a_y_statement():
         ("Chosen option: **Short names**", "- **Short names** - at most 8 letters\n- **Long names** - any",
          "Short names: at most 8 letters", ["Long names: any"]),
         ("Chosen option: option 2, because it is quick.", "1. Redis\n2. A table in Postgres\n3. Kafka",
-         'option 2 ("A table in Postgres")', ["Redis", "Kafka"]),
+         "A table in Postgres.", ["Redis", "Kafka"]),
         ("Chosen option: Option C with a fallback to option E",
          "- Option A: Redis\n- Option C: Kafka\n- Option E: a file",
          'Option C ("Kafka") with a fallback to option E ("a file")', ["Redis"]),
-        ("Chosen option: B", "- Option A: Redis\n- Option B: Kafka", "Kafka", ["Redis"]),
+        ("Chosen option: B", "- Option A: Redis\n- Option B: Kafka", "Kafka.", ["Redis"]),
+        ("Chosen Option `(2)`. Reasons are below.", "1) Redis\n2) Kafka", "Kafka. Reasons are below.", ["Redis"]),
+        ("Choose 2) as it needs less than 1).", "1) Redis\n2) Kafka", "Kafka.", ["Redis"]),
+        ('Chosen option: _"2. Kafka"_, because', "1. Redis\n2. Kafka", "Kafka", ["Redis"]),
+        ("Choosen option: **2. Kafka**. It is there.", "1. Redis\n2. Kafka", "Kafka. It is there.", ["Redis"]),
         ("Chosen option: Enabled for all, disabled by file",
          "- Disabled for all, enabled by file - as today\n- Enable for all, disable by file - one large change",
          "Enabled for all, disabled by file: one large change", []),
@@ -174,6 +178,39 @@ def test_a_y_statement():
 )  # fmt: skip
 def test_what_is_chosen_is_never_what_was_rejected(decision, options, chosen, others):
     assert outcome(decision, options) == (chosen, others)
+
+
+def test_short_code_is_part_of_the_sentence_that_leads_to_it():
+    text = page("We have these ranges:\n\n```\n10.41.0.0/16\n10.195.0.0/16\n```\n\nNobody else uses them.")
+
+    assert read(text).record.content["decision"] == (
+        "We have these ranges: `10.41.0.0/16`, `10.195.0.0/16`. Nobody else uses them."
+    )
+
+
+@pytest.mark.parametrize(
+    "heading", ["Chosen Decision: Use Kafka", "Decision Outcome: Use Kafka", "Chosen solution: Use Kafka"]
+)
+def test_a_heading_can_state_the_decision(heading):
+    text = page("It is known to all of us.").replace("## Decision Outcome", f"## {heading}")
+
+    assert read(text).record.content["decision"] == "Use Kafka. It is known to all of us."
+
+
+def test_a_title_of_several_lines_in_the_front_matter_is_read():
+    text = "---\nslug: 1\ntitle: |\n  1. Use a queue\ntags: [Accepted]\n---\n" + page("Use Kafka for jobs.")[16:]
+
+    assert read(text).record.title == "Use a queue"
+
+
+def test_an_outdated_decision_says_so_in_its_title_or_above_its_sections():
+    in_title = read(page("Use Kafka for jobs.", status="", title="004 — OUTDATED Use Kafka"))
+    above = read(page("Use Kafka for jobs.", status="").replace(
+        "# Pick a queue\n", "# Pick a queue\n\nThis decision has been superseded by decision: [9](0009-x.md)\n"
+    ))  # fmt: skip
+
+    assert (in_title.record.title, in_title.record.content["status"]) == ("Use Kafka", "deprecated")
+    assert (above.replaced_by, above.record.content["status"]) == (("0009-x.md",), "superseded")
 
 
 def test_options_can_be_headings():
@@ -195,6 +232,8 @@ def test_options_can_be_headings():
         (page("Chosen option: 4", "1. Redis\n2. Kafka"), "no option of that name is listed"),
         (page("Accepted"), "a status and no decision"),
         (page("TBD"), "nothing is decided yet"),
+        (page("[PR 1195](https://example.org/1195)"), "a status and no decision"),
+        (page("Describe what the decision is, and why it was taken."), "template's own words"),
         (page("TBD, though this leans to Kafka for its tooling."), "nothing is decided yet"),
         (page("Implement the proposal as described above."), "described elsewhere"),
         (page("Should we use Kafka? Or Redis?"), "nothing is decided yet"),
@@ -239,6 +278,7 @@ def test_templates_and_indexes_are_no_records(text, reason):
         ("Draft", "proposed"),
         ("Under review", "proposed"),
         ("Not implemented", "proposed"),
+        ("🤔 Incomplete", "proposed"),
         ("Not accepted", "rejected"),
         ("Rejected", "rejected"),
         ("Deprecated", "deprecated"),

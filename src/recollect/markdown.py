@@ -182,15 +182,20 @@ def _front_matter(lines: list[str]) -> tuple[dict[str, list[str]], int]:
     if not closing or lines[0].strip() != "---":
         return {}, 0
     front: dict[str, list[str]] = {}
-    key = ""
+    key, is_block = "", False
     for line in lines[1:closing]:
         item = line.strip()
         if item.startswith("- ") and key:
             front[key] += _values(item[2:])
+        elif is_block and line[:1] == " " and item:
+            front[key] = _values(" ".join((*front[key], item)))
         elif line[:1].isalpha() and ":" in line:
             key, _, value = line.partition(":")
             key = key.strip().lower()
             is_list = value.strip()[:1] == "[" and value.strip()[-1:] == "]"
+            # A text on the lines below, as YAML writes long ones.
+            is_block = value.strip() in ("|", "|-", ">", ">-")
+            value = "" if is_block else value
             front[key] = _values(*(value.strip()[1:-1].split(",") if is_list else [value]))
     return front, closing + 1
 

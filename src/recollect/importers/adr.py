@@ -10,9 +10,9 @@ from recollect import markdown
 from recollect.coldstart import NamedTuple
 from recollect.errors import Invalid
 from recollect.importers import adr_links, adr_outcome, adr_page
+from recollect.importers.adr_choice import Outcome
 from recollect.importers.adr_links import Adr
 from recollect.importers.adr_options import Option
-from recollect.importers.adr_outcome import Outcome
 from recollect.markdown import Page
 from recollect.record import compose
 from recollect.text import cut
@@ -39,13 +39,15 @@ _NO_TITLE = re.compile(
 _PLACEHOLDER_TITLE = re.compile(
     r"[\[{<][^\]}>]*(?:title|short|name|decision|problem)[^\]}>]*[\]}>]|\bNNNN?\b|\bXXXX?\b|ADR TITLE"
 )
+_OUTDATED = re.compile(r"\W*(outdated|deprecated|obsolete|superseded|rejected)\b[\s:)\]–—-]*(?=\S)", re.IGNORECASE)
 _TEMPLATE_TITLE = re.compile(r"\b(?:records?|adrs?|decision)\b.*\btemplate\b", re.IGNORECASE)
 _STATUSES = {
     "rejected": "reject|declined|withdrawn|abandon|not accepted|not adopted|won't do|cancelled|canceled",
     "superseded": "supersed|superced|replaced",
     "deprecated": "deprecat|obsolete|retired|no longer|outdated|archived|expired|historic",
     "proposed": "propos|draft|pending|review|rfc|discussion|discussing|open|in progress|wip|on hold|postponed|deferred|"
-    "undecided|tbd|ready for|awaiting|not started|work in progress|idea|tentative|not implemented|unimplemented|trial",
+    "undecided|tbd|ready for|awaiting|not started|work in progress|idea|tentative|incomplete|"
+    "not implemented|unimplemented|trial",
     "accepted": "accept|approv|adopt|implement|decided|active|done|final|agreed|✅|complete|ratified|committed|"
     "in force|current|live|in use|amended|closed",
 }
@@ -69,7 +71,9 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     if _is_list_of_links(page):
         return Unread("a list of links", is_for_agent=False)
     fields = adr_page.fields(page)
-    status = status_of(fields.status)
+    is_outdated = _OUTDATED.match(title)
+    title = title[is_outdated.end() :] if is_outdated else title
+    status = status_of(f"{is_outdated[1] if is_outdated else ''} {fields.status}")
     outcome = adr_outcome.read(page)
     doubt = outcome.doubt or _doubt(title, status, fields.status)
     if doubt:
@@ -110,10 +114,9 @@ def status_of(text: str) -> str:
         return "accepted"
     lower = re.sub(r"~~.*?~~", "", lower)
     matches = [
-        (lower.find(cue), -len(cue), status)
+        (match.start(), -len(match[0]), status)
         for status, cues in _STATUSES.items()
-        for cue in cues.split("|")
-        if cue in lower
+        for match in re.finditer(rf"(?<!\w)(?:{cues})", lower)
     ]
     # A list of all that a status can be is a template's.
     if len({status for *_, status in matches}) > _MOST_STATUSES or not matches:

@@ -18,10 +18,11 @@ _NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choi
 _LABELLED = re.compile(rf"{_NOUN}\s*#?(\d{{1,2}}|[A-Za-z])\b\s*[:.)\]–—-]*\s*(.*)", re.IGNORECASE | re.DOTALL)
 _NUMBERED = re.compile(r"[(\[]?(\d{1,2}|[A-Z])[.):\]]\s+(.*)", re.DOTALL)
 _REFERENCE = re.compile(
-    rf"\b({_NOUN}s?|Options?|OPTION)\s+#?(\d{{1,2}}|[A-Z])\b((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
+    rf"\b({_NOUN}s?|Options?|OPTION)\s+[`(#]*(\d{{1,2}}|[A-Z])\b[`)]*((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
 )
 _ORDINAL = re.compile(rf"\b(first|second|third|fourth|fifth|last)\s+({_NOUN})\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_ARGUMENTS = re.compile(r"(?:pros?|cons?|advantages?|disadvantages?|benefits|drawbacks|summary)\W*", re.IGNORECASE)
 _BARE = re.compile(r"#?(\d{1,2}|[A-Z])[.)]?")
 _DASH = re.compile(r"\s+[-–—]+\s+|:\s+|\s+[-–—]+$")
 _WORD = re.compile(r"[^\W_]+")
@@ -65,7 +66,8 @@ def listed(page: Page) -> list[Option]:
     if not options:
         below = [each for section in sections[:1] for each in adr_page.within(page, section)[1:]]
         highest = min((each.level for each in below), default=0)
-        options = [_of_text(each.title) for each in below if each.level == highest]
+        titles = [each.title for each in below if each.level == highest]
+        options = [_of_text(title) for title in titles if not _ARGUMENTS.fullmatch(title)]
     return (options or list(_in_headings(page)))[:MOST]
 
 

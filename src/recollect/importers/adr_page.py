@@ -22,9 +22,13 @@ _AROUND_TITLE = re.compile(r"^[\W\d_]+|[\W_]+$")
 _DECISION = re.compile(
     r"(?:(?:the|our|final|agreed|architectur\w+|adr)\s+)*"
     r"(?:decisions?(?: outcome| made| taken| (?:and|&) (?:rationale|reason\w*|justification)| statement| summary)?"
-    r"|outcome|resolution|(?:chosen|selected) (?:option|solution|approach|alternative))"
+    r"|outcome|resolution|(?:chosen|selected) (?:option|solution|approach|alternative|decision)|preferred option)"
 )
-_IN_HEADING = re.compile(r"(?:the )?decision(?: outcome)?\s*[:–—]\s*(\S.*)", re.IGNORECASE)
+_IN_HEADING = re.compile(
+    r"(?:the )?(?:(?:chosen |selected )?decision|decision outcome|(?:chosen|selected) (?:option|solution|approach))"
+    r"\s*[:–—]\s*(\S.*)",
+    re.IGNORECASE,
+)
 _CONTEXT = re.compile(
     r"(?:the )?(?:context(?: (?:and|&) problem(?: statement)?)?|problem(?: statement| description)?|background|"
     r"motivation|issue|introduction|overview|summary|context (?:and|&) \w+|why|purpose|description|user story)"
@@ -49,14 +53,24 @@ _NOT_DECIDED = re.compile(
 _TAG = re.compile(r"</?(?:br|p|div|details|summary|a|img|sub|sup|b|i|em|strong|ul|li|ol)\b[^<>]{0,300}>", re.IGNORECASE)
 _REFERENCE_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,100}\]")
 _LINK_TARGET = re.compile(r"(?:^|\s)\[[^\[\]\n]{1,100}\]:\s*\S{1,500}")
+_EMPHASIS = re.compile(r"(?<![\w`])_([^_`\n]{1,300})_(?![\w`])")
 _ARGUMENT = re.compile(
     r"(?:good|bad|neutral|pros?|cons?|positive|negative|advantage|disadvantage)s?\b\s*[,:]", re.IGNORECASE
 )
 _GOES_ON = re.compile(r"\b(?:includes?|are|is|to|will|with|that|by|because|as|of|and|or)$", re.IGNORECASE)
 """Words after which a list goes on with the sentence."""
 
-_SHORT = 60
-"""Characters below which the text of a section is only a lead to the sections in it."""
+_SHORT = 200
+"""Characters below which the text of a section may be only a lead to the sections in it."""
+
+_MOST_CODE_LINES = 4
+_LONGEST_CODE = 200
+"""Characters of code that can be part of a sentence."""
+
+_REPLACED = re.compile(
+    r"(?:this|the) (?:decision|adr|document|record)\w* (?:has been|is|was) (?:superseded|replaced|deprecated|rejected)",
+    re.IGNORECASE,
+)
 
 
 class Fields(NamedTuple):
@@ -87,6 +101,8 @@ def fields(page: Page) -> Fields:
     for section in page.sections:
         if heading(section) in ("status", "date", "state") and section.level > 1:
             _note(values, heading(section), " ".join(section.lines) or section.source.strip())
+    for section in page.sections[:_FIRST_SECTIONS]:
+        _note(values, "status", next((line for line in section.lines if _REPLACED.match(line)), ""))
     return Fields(**values)
 
 
@@ -191,8 +207,11 @@ def joined(blocks: Iterable[Block]) -> str:
     """Blocks as running text, items set off by semicolons; code, tables, notices and arguments are left out."""
     text, was_item = "", False
     for block in blocks:
+        if block.kind in ("code", "table"):
+            text = _before_a_figure(text, block)
+            continue
         part = clean(markdown.flat(block.text))
-        if block.kind in ("code", "table") or not part or part.startswith((":::", "![")):
+        if not part or part.startswith((":::", "![")):
             continue
         is_item = block.kind == "bullet"
         if is_item and _ARGUMENT.match(part):
@@ -200,6 +219,16 @@ def joined(blocks: Iterable[Block]) -> str:
         text = f"{_closed(text, is_item and was_item)} {part}" if text else part
         was_item = is_item
     return text
+
+
+def _before_a_figure(text: str, block: Block) -> str:
+    """Text before code or a table that it leads to: short code is quoted, before anything else the lead is left out."""
+    if not text.endswith(":"):
+        return text
+    lines = [line.strip() for line in block.text.split("\n") if line.strip()]
+    if block.kind == "code" and len(lines) <= _MOST_CODE_LINES and len(block.text) <= _LONGEST_CODE:
+        return f"{text} {', '.join(f'`{line}`' for line in lines)}."
+    return text[: max(text.rfind(". ") + 1, text.rfind("; "), 0)].strip()
 
 
 def _closed(text: str, is_listing: bool) -> str:
@@ -211,5 +240,5 @@ def _closed(text: str, is_listing: bool) -> str:
 
 def clean(text: str) -> str:
     """Text without HTML tags and the targets of links."""
-    text = _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text))
+    text = _EMPHASIS.sub(r"\1", _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text)))
     return " ".join(_TAG.sub(" ", text).split())

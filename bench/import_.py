@@ -1,0 +1,189 @@
+"""Import: is the decision that the reader proposes of a decision record the one its authors took?
+
+The labels were written by reading 300 and more records of public repositories: the status, the lines that state the
+decision, a few words that any right reading of it has, and names of options that lost. The records themselves are not
+here: they are read from clones of the repositories, at the commits that the labels name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+from recollect.importers import adr
+from recollect.importers.adr_links import Adr
+
+LABELS = Path(__file__).parent / "sets" / "adr-labels.jsonl"
+NOW = "2026-11-16T00:00:00Z"
+_FROM_THE_LINES = 0.85
+"""Share of a proposed decision's words that the labelled lines must have; the rest are names of options spelled out."""
+
+_Z = 1.96
+"""Standard deviations of a 95 % interval."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Label(NamedTuple):
+    """What a reader found in a record."""
+
+    repo: str
+    commit: str
+    path: str
+    status: str
+    lines: tuple[int, int] | None
+    chosen: str
+    rejected: tuple[str, ...] = ()
+    part: str = "report"
+    """`report`, or `seen`: a repository that was looked at while the reader was made."""
+
+
+class Verdict(NamedTuple):
+    """What became of a record: `right`, `wrong: …`, `agent` or `left out`."""
+
+    label: Label
+    outcome: str
+    is_swapped: bool = False
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--clones",
+        type=Path,
+        required=True,
+        help="folder of clones, bare or not, each called owner+name (or in it: repo)",
+    )
+    parser.add_argument("--wrong", action="store_true", help="name the records that were read wrongly")
+
+
+def run(options: argparse.Namespace) -> int:
+    labels = [_label(json.loads(line)) for line in LABELS.read_text(encoding="utf-8").splitlines()]
+    missing = sorted({label.repo for label in labels if not _git_folder(options.clones, label.repo)})
+    if missing:
+        print("clone these first: " + ", ".join(missing))
+        return 1
+    verdicts = [judged(label, _text(options.clones, label)) for label in labels]
+    print(report(verdicts))
+    if options.wrong:
+        print(
+            *(f"{each.outcome}: {each.label.repo} {each.label.path}" for each in verdicts if _is_wrong(each)), sep="\n"
+        )
+    return 0
+
+
+def _label(row: dict[str, object]) -> Label:
+    lines, rejected = row.get("lines"), row.get("rejected", [])
+    span = (int(lines[0]), int(lines[1])) if isinstance(lines, list) else None
+    names = tuple(map(str, rejected)) if isinstance(rejected, list) else ()
+    texts = [str(row[key]) for key in ("repo", "commit", "path", "status")]
+    return Label(
+        texts[0], texts[1], texts[2], texts[3], span, str(row["chosen"]), names, str(row.get("part", "report"))
+    )
+
+
+def _git_folder(clones: Path, repo: str) -> Path | None:
+    base = clones / repo.replace("/", "+")
+    places = (base / "repo" / ".git", base / "repo", base / ".git", base)
+    return next((place for place in places if (place / "HEAD").is_file()), None)
+
+
+def _text(clones: Path, label: Label) -> str:
+    folder = _git_folder(clones, label.repo)
+    command = ["git", f"--git-dir={folder}", "show", f"{label.commit}:{label.path}"]
+    return subprocess.run(command, capture_output=True, check=True).stdout.decode("utf-8-sig", "replace")
+
+
+def judged(label: Label, text: str) -> Verdict:
+    """Compare what the reader makes of a record with its label."""
+    decision = adr.read(text, label.path, NOW)
+    if not isinstance(decision, Adr):
+        return Verdict(label, "agent" if decision.is_for_agent else "left out")
+    content = decision.record.content
+    if label.lines is None:
+        return Verdict(label, "wrong: it decides nothing")
+    proposed, chosen = _words(content["decision"]), _words(label.chosen)
+    alternatives = [str(each["option"]) for each in content.get("alternatives", [])]
+    if not chosen <= proposed:
+        names_rejected = any(_words(name) <= proposed for name in label.rejected)
+        is_swapped = names_rejected or any(chosen <= _words(each) for each in alternatives)
+        return Verdict(label, "wrong: another decision", is_swapped)
+    if any(_words(each.partition(":")[0]) == chosen for each in alternatives):
+        return Verdict(label, "wrong: chosen and rejected", True)
+    if not _is_from(label, text, proposed):
+        return Verdict(label, "wrong: words from elsewhere")
+    if content["status"] != ("accepted" if label.status == "none" else label.status):
+        return Verdict(label, f"wrong: status {content['status']} for {label.status}")
+    return Verdict(label, "right")
+
+
+def _is_from(label: Label, text: str, proposed: frozenset[str]) -> bool:
+    """Whether a decision's words are those of the labelled lines, or of a line that names what was chosen."""
+    assert label.lines is not None
+    lines = text.splitlines()
+    first, last = label.lines
+    chosen = _words(label.chosen)
+    allowed = _words(" ".join(lines[first - 1 : last])).union(
+        *(_words(line) for line in lines if chosen & _words(line))
+    )
+    return len(proposed & allowed) >= _FROM_THE_LINES * len(proposed)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
+
+
+def _is_wrong(verdict: Verdict) -> bool:
+    return verdict.outcome.startswith("wrong")
+
+
+def report(verdicts: Sequence[Verdict]) -> str:
+    """A table by repository, and the figures of all of them."""
+    lines = [
+        "| repository | records | proposed | right | left to the agent | left out |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for part in dict.fromkeys(verdict.label.part for verdict in verdicts):
+        own = [verdict for verdict in verdicts if verdict.label.part == part]
+        repos = list(dict.fromkeys(verdict.label.repo for verdict in own))
+        lines += [_row(repo, [each for each in own if each.label.repo == repo]) for repo in repos]
+        lines.append(_row(f"**all, {part}**", own))
+        lines += ["", _sentence(own), ""]
+    return "\n".join(lines)
+
+
+def _row(name: str, verdicts: Iterable[Verdict]) -> str:
+    counts = Counter(verdict.outcome.partition(":")[0] for verdict in verdicts)
+    proposed = counts["right"] + counts["wrong"]
+    cells = (name, sum(counts.values()), proposed, counts["right"], counts["agent"], counts["left out"])
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _sentence(verdicts: Sequence[Verdict]) -> str:
+    proposed = [verdict for verdict in verdicts if verdict.outcome == "right" or _is_wrong(verdict)]
+    right = sum(verdict.outcome == "right" for verdict in proposed)
+    low, high = interval(right, len(proposed))
+    agents = sum(verdict.outcome == "agent" for verdict in verdicts)
+    swapped = sum(verdict.is_swapped for verdict in verdicts)
+    share, left = right / max(1, len(proposed)), agents / max(1, len(verdicts))
+    return (
+        f"Right: {right} of {len(proposed)} proposed, {share:.1%} ({low:.1%} to {high:.1%}); chosen and rejected "
+        f"swapped: {swapped}; left to the agent: {agents} of {len(verdicts)}, {left:.0%}."
+    )
+
+
+def interval(right: int, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    if not count:
+        return 0.0, 1.0
+    share = right / count
+    centre = share + _Z * _Z / (2 * count)
+    spread = _Z * sqrt(share * (1 - share) / count + _Z * _Z / (4 * count * count))
+    scale = 1 + _Z * _Z / count
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
