@@ -282,14 +282,14 @@ def test_every_weight_gives_a_valid_digest(project: GitProject, weight: float) -
     assert active in made.render().text
 
 
-@pytest.mark.parametrize("weight", ["abc", -1, 7, True, None])
-def test_a_weight_that_is_none_warns_and_means_the_default(project: GitProject, weight: object) -> None:
+@pytest.mark.parametrize(("weight", "used"), [("abc", 0.6), (-1, 0), (7, 1), (True, 0.6), (None, 0.6)])
+def test_a_weight_that_is_none_warns_and_means_the_nearest(project: GitProject, weight: object, used: float) -> None:
     put(project.root, "decision", "parser")
 
     made = make(project.root, relevance_weight=weight)
 
-    assert made.weight == 0.6
-    assert len(made.warnings) == 1 and "0.6 is used" in made.warnings[0]
+    assert made.weight == used
+    assert len(made.warnings) == 1 and f"{used:g} is used" in made.warnings[0]
 
 
 def test_no_query_and_no_weight_show_the_same_in_the_same_order(project: GitProject, tmp_path: Path) -> None:

@@ -99,6 +99,14 @@ class Project:
         roots = [store.root if store.exists else "" for store in (self.store, self.user)]
         return Stores(*roots, hook=False)
 
+    def require_a_store(self) -> str:
+        """NoStore if there is neither a store here nor the user's own; a warning if there is only that."""
+        if self.store.exists:
+            return ""
+        if not self.user.exists:
+            require_store(self.store)
+        return f"there is no memory at {self.store.root}; only your own was asked"
+
     def search(
         self,
         text: str,
@@ -140,5 +148,7 @@ def save(
 def require_store(store: Store) -> Store:
     """The store, if it is there at all."""
     if not store.exists:
-        raise NoStore(f"there is no memory at {store.root}", fix="recollect init, or save the first record")
+        raise NoStore(
+            f"there is no memory at {store.root}", fix="recollect init; saving the first record makes one, too"
+        )
     return store

@@ -54,18 +54,18 @@ class Settings:
         self.problems: list[Problem] = []
 
     def flag(self, key: str) -> bool:
-        return bool(self._get(key))
+        return bool(self.value(key))
 
     def number(self, key: str) -> float:
-        return float(self._get(key))  # type: ignore[arg-type]
+        return float(self.value(key))  # type: ignore[arg-type]
 
     def count(self, key: str) -> int:
-        return int(self._get(key))  # type: ignore[call-overload,no-any-return]
+        return int(self.value(key))  # type: ignore[call-overload,no-any-return]
 
     def text(self, key: str) -> str:
-        return str(self._get(key))
+        return str(self.value(key))
 
-    def _get(self, key: str) -> object:
+    def value(self, key: str) -> object:
         if key in self._values:
             return self._values[key]
         declared = setting(key)

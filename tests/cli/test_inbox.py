@@ -90,6 +90,7 @@ def test_a_rehearsed_draft_leaves_nothing(project, recollect):
 
 
 def test_a_secret_never_reaches_the_inbox(project, recollect):
+    recollect("init")
     stolen = {**RECORD, "title": "The key is AKIA" + "IOSFODNN7ABCDEFG"}
 
     refused = recollect("save", "decision", "--draft", "--json", stdin=json.dumps(stolen))
@@ -110,6 +111,8 @@ def test_an_unreadable_draft_is_listed_as_such(project, recollect):
 
 
 def test_the_command_runs_from_a_bare_clone(project):
+    in_own_process("init", cwd=project)
+
     outcome = in_own_process("inbox", "--json", cwd=project)
 
     assert (outcome.code, json.loads(outcome.out)) == (0, {"drafts": []})

@@ -28,16 +28,18 @@ def test_recall_prints_nothing_where_nothing_is_relevant(recollect, saved):
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "reason"),
+    ("setting", "value", "consequence"),
     [
-        ("retrieval.enabled", "false", "retrieval.enabled is false"),
-        ("retrieval.max_inject", "0", "retrieval.max_inject is 0"),
+        ("retrieval.enabled", "false", "prompts, files and failing commands bring no record up"),
+        ("retrieval.max_inject", "0", "prompts bring no record up"),
     ],
 )
-def test_silence_by_a_setting_is_not_taken_for_lack_of_relevance(recollect, saved, setting, value, reason):
+def test_silence_by_a_setting_is_not_taken_for_lack_of_relevance(recollect, saved, setting, value, consequence):
     recollect("config", "set", setting, value)
+    reason = f"{setting} is {value}"
 
-    assert recollect("recall", PROMPT) == (0, "", f"({reason}, so the agent is shown nothing)\n")
+    assert recollect("recall", PROMPT) == (0, "", f"({reason}, so {consequence})\n")
+    assert f"warning: {reason}, so {consequence}" in recollect("why", PROMPT).err
     candidates = json.loads(recollect("why", PROMPT, "--json").out)["candidates"]
     assert [one["verdict"] for one in candidates] == [f"turned off: {reason}"]
 

@@ -211,4 +211,6 @@ def test_in_a_terminal(project, recollect, drafted):
 
 
 def test_an_empty_inbox_says_so(project):
+    in_own_process("init", cwd=project)
+
     assert in_own_process("review", cwd=project).out == "The inbox is empty.\n"

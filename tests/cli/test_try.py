@@ -240,7 +240,9 @@ def test_try_says_that_recall_is_turned_off(ferry, recollect):
 
     outcome = recollect("try")
 
-    assert "warning: retrieval.enabled is false, so agents are shown nothing now" in outcome.err
+    assert (
+        "warning: retrieval.enabled is false, so prompts, files and failing commands bring no record up" in outcome.err
+    )
     assert " only a pointer, " in outcome.out
 
 

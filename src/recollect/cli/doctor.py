@@ -37,6 +37,8 @@ def run(args: argparse.Namespace) -> Answer:
     except UnsafePath as error:
         stores = []
         findings.append(Finding("error", "store", error.message, error.fix))
+    for store in stores[:1]:
+        findings += store_checks.examine_switches(load_settings(store.root))
     for store in stores:
         if args.fix and store.exists:
             done += store_checks.repair(store)

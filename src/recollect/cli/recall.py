@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from recollect import switches
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, table, wrap
 from recollect.errors import BadInput
@@ -16,6 +17,7 @@ from recollect.recall.context_block import Candidate
 from recollect.recall.for_prompt import Decision
 from recollect.record import compose
 from recollect.search.rank import Match
+from recollect.session import transcript
 from recollect.settings import Settings
 from recollect.text import tokens
 
@@ -41,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
+    args.warnings = [project.require_a_store()]
     return {"search": _search, "recall": _recall, "why": _why}[args.command](args, project)
 
 
@@ -99,20 +102,29 @@ def _coloured(screen: Screen, hit: Hit) -> str:
 
 def _recall(args: argparse.Namespace, project: Project) -> Answer:
     """Byte for byte what a prompt would bring up, and what that costs."""
-    decision = _decision(args, project)
-    cost = tokens(decision.text)
+    prompt, decision = " ".join(args.prompt), _decision(args, project)
+    silence = _silence(prompt, project.settings)
+    text = "" if silence else decision.text
+    cost = tokens(text)
     data = {
-        "prompt": " ".join(args.prompt),
-        "context": decision.text,
+        "prompt": prompt,
+        "context": text,
         "tokens": cost,
         "memories": [
             {**_candidate(candidate, "id", "path", "probability"), "shown": candidate.shown}
             for candidate in decision.shown
+            if text
         ],
     }
-    off = for_prompt.turned_off(project.settings)
-    silence = f"{off}, so the agent is shown nothing" if off else "nothing is relevant enough to be shown"
-    return Answer(data, lambda _: decision.text, note=f"(about {cost} tokens)" if decision.text else f"({silence})")
+    note = f"about {cost} tokens" if text else silence or "nothing is relevant enough to be shown"
+    return Answer(data, lambda _: text, note=f"({note})")
+
+
+def _silence(prompt: str, settings: Settings) -> str:
+    """Why the hook would show nothing for a prompt, whatever is on file; empty if it would look."""
+    if transcript.wants_silence(prompt):
+        return "a prompt like this one is left alone"
+    return "; ".join(map(str, switches.off(settings, *switches.PROMPTS)))
 
 
 def _decision(args: argparse.Namespace, project: Project, judge: _Judge | None = None) -> Decision:
@@ -164,7 +176,8 @@ def _why(args: argparse.Namespace, project: Project) -> Answer:
         "borrowed": decision.borrowed,
         "candidates": [{**_candidate(candidate), "verdict": outcome} for candidate, outcome in explained],
     }
-    warning = "; ".join(model.failures) if model else ""
+    failures = model.failures if model else ()
+    warning = "; ".join(filter(None, (_silence(" ".join(args.prompt), project.settings), *failures)))
     return Answer(data, lambda screen: _explanation(screen, decision, explained), warning=warning)
 
 

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
+from recollect import switches
 from recollect.capture import review, waiting
 from recollect.capture.inbox import BrokenDraft, Inbox
 from recollect.cli import arguments
@@ -50,13 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    desk = Desk(args)
     if args.command == "inbox" and args.brief:
-        root = desk.writer.store.root
+        # For a status line, which is no place for errors: nothing waits where there is no store.
+        root = arguments.store_of(args).root
         return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root))
+    desk = Desk(args)
     if args.command == "inbox":
         drafts = [desk.box.get(args.name)] if args.name else list(desk.box.scan())
-        return Answer({"drafts": [_brief(draft) for draft in drafts]}, lambda screen: _rows(screen, drafts))
+        data = {"drafts": [_brief(draft) for draft in drafts]}
+        return Answer(data, lambda screen: _rows(screen, drafts), note=_off(desk))
     for verb in ("accept", "merge", "reject"):
         if getattr(args, verb):
             return desk.decide(verb, getattr(args, verb))
@@ -64,6 +67,10 @@ def run(args: argparse.Namespace) -> Answer:
         fix = "recollect inbox --json, then recollect review --accept NAME --json"
         raise BadInput("a review needs somebody to answer", fix=fix)
     return desk.walk()
+
+
+def _off(desk: Desk) -> str:
+    return "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
 
 
 def _brief(draft: Draft | BrokenDraft) -> dict[str, Any]:
@@ -102,7 +109,7 @@ class Desk:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.writer: Writer = arguments.writer_of(args)
+        self.writer: Writer = arguments.existing_writer(args)
         self.writer.store.recover()
         self.box = Inbox(self.writer.store.root)
         self.project = Project(args.project).root

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import timestamps
+from recollect import switches, timestamps
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, many, table
 from recollect.errors import BadInput, RecollectError
+from recollect.settings import load_settings
 from recollect.store import record_files
 from recollect.store.store import Store
 from recollect.usage.counts import Counts, Suggestion, interval, per_record, per_week, suggestions
@@ -40,7 +41,8 @@ def run(args: argparse.Namespace) -> Answer:
     advice = [each for each in suggestions(store.root) if each.path == (only or each.path)]
     in_store = sum(1 for _ in record_files.every(store.root))
     data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
-    return Answer(data, lambda screen: _text(screen, data, advice, args.limit, only))
+    off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))
+    return Answer(data, lambda screen: _text(screen, data, advice, args.limit, only), note=off)
 
 
 def _day(text: str) -> str:

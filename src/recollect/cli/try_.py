@@ -7,14 +7,14 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import paths, timestamps
+from recollect import paths, switches, timestamps
 from recollect.cli.output import Answer, Screen, clean, fit, many, wrap
 from recollect.digest import digest
 from recollect.errors import BadInput, NoStore
 from recollect.importers import proposals, sources
 from recollect.importers.proposals import FileReport
 from recollect.project import Project
-from recollect.recall import for_prompt, replay
+from recollect.recall import replay
 from recollect.recall.context_block import Candidate
 from recollect.recall.replay import Turn
 from recollect.session import sessions
@@ -53,6 +53,10 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _digest(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
+    warning = project.require_a_store()
+    off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
+    if off:
+        return Answer({"entries": [], "text": "", "off": off}, lambda _: f"Nothing to show: {off}.", warning=warning)
     own, user = (store.root if store.exists else "" for store in (project.store, project.user))
     made = digest.make(project.root, "" if args.user else own, user, project.settings)
     page = made.render()
@@ -62,7 +66,8 @@ def _digest(args: argparse.Namespace) -> Answer:
     for entry in entries if args.why else ():
         numbers = f"{entry['score']:.2f} = relevance {entry['relevance']:.2f}, prominence {entry['prominence']:.2f}"
         lines.append(clean(f"{entry['path']}  {numbers}  ({entry['reason']})"))
-    return Answer({**data, "text": page.text}, lambda _: "\n".join(lines), warning="; ".join(made.warnings))
+    warnings = "; ".join(filter(None, (warning, *made.warnings)))
+    return Answer({**data, "text": page.text}, lambda _: "\n".join(lines), warning=warnings)
 
 
 def _try(args: argparse.Namespace) -> Answer:
@@ -146,9 +151,8 @@ def _answer(
 
 def _warning(project: Project, harvest: list[FileReport] | None) -> str:
     warnings = []
-    off = for_prompt.turned_off(project.settings)
-    if off:
-        warnings.append(f"{off}, so agents are shown nothing now; prompts are played as far as the settings allow")
+    for off in switches.off(project.settings, *switches.PROMPTS):
+        warnings.append(f"{off} now; here prompts are played as far as the settings allow")
     if project.settings.flag("retrieval.judge.enabled"):
         warnings.append("the judge was not asked, so that your prompts stay here; it might have shown less")
     warnings += [f"left out {source}: {reason}" for source, reason in _refused(harvest or [])]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
-from recollect import files, paths, timestamps
+from recollect import files, paths, switches, timestamps
 from recollect.doctor import Finding
 from recollect.errors import UnsafePath
 from recollect.git import git_files
@@ -60,6 +60,13 @@ def examine_store(
         yield Finding("warning", "config", str(problem), f"correct {problem.file}; the default is used until then")
     for name in git_files.missing(store.root):
         yield Finding("note", "git", f"{name} does not say how git should keep this store", "recollect init")
+
+
+def examine_switches(settings: Settings) -> Iterator[Finding]:
+    """What is switched off by settings."""
+    for off in switches.off(settings):
+        if off.key != switches.EVERYTHING:
+            yield Finding("note", "switches", f"{off} ({off.file})", off.fix)
 
 
 def repair(store: Store) -> list[str]:

@@ -48,6 +48,9 @@ session_end = pre_compact
 
 
 def _after_compaction(event: Event) -> str:
+    settings = load_settings(event.store)
+    if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
+        return ""
     from recollect.recall import after_compaction, context_block
 
     return after_compaction.block(context_block.Stores(event.store, event.user_store), event.session)

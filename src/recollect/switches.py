@@ -1,0 +1,51 @@
+"""What is switched off, by which setting, and how it is switched on again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from recollect import paths
+from recollect.categories import BY_NAME
+from recollect.coldstart import NamedTuple
+from recollect.settings import Settings
+
+EVERYTHING = "RECOLLECT_OFF"
+PROMPTS = ("retrieval.enabled", "retrieval.max_inject")
+DIGEST, CAPTURE = "session_start.enabled", "capture.mode"
+
+_CONSEQUENCES: dict[str, str] = {
+    "retrieval.enabled": "prompts, files and failing commands bring no record up",
+    "retrieval.max_inject": "prompts bring no record up",
+    "retrieval.files": "reading or editing a file brings no record up",
+    "retrieval.failures": "a failing command brings no runbook up",
+    DIGEST: "a session starts without a digest",
+    CAPTURE: "sessions suggest nothing to save",
+    **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in BY_NAME},
+}
+_OFF = (False, 0, "off")
+
+
+class Off(NamedTuple):
+    """A switch that is off: where it is set, what follows from that, and the command that switches it on."""
+
+    key: str
+    value: str
+    file: str
+    consequence: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.key} is {self.value}, so {self.consequence}"
+
+
+def off(settings: Settings, *keys: str) -> Iterator[Off]:
+    """The switches that are off, of these or of all."""
+    if os.environ.get(EVERYTHING):
+        yield Off(EVERYTHING, "set", "the environment", "hooks do nothing", f"unset {EVERYTHING}")
+    for key in keys or _CONSEQUENCES:
+        if settings.is_set(key) and settings.value(key) in _OFF:
+            file = settings.origins[key]
+            flag = " --user" if file == os.path.join(paths.user_store(), paths.CONFIG) else ""
+            value = str(settings.value(key)).lower()
+            yield Off(key, value, file, _CONSEQUENCES[key], f"recollect config unset {key}{flag}")

@@ -1,0 +1,57 @@
+"""Where there is no memory every command says so, in the same words; what makes one goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from recollect.cli import COMMANDS
+
+from .conftest import DECISION
+
+NEEDS_A_STORE = {
+    "inbox": [], "review": [], "show": ["x"], "list": [], "search": ["x"], "recall": ["x"], "why": ["x"],
+    "update": ["x", "--tag=t"], "edit": ["x"], "retire": ["x", "--reason=r"], "restore": ["x"],
+    "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
+    "reanchor": ["x"], "audit": [], "stats": [], "gc": [], "index": ["check"], "digest": [],
+}  # fmt: skip
+MAKES_ONE = {"init", "save", "import", "config"}
+NEEDS_NONE = {"judge", "doctor", "clean", "merge-driver", "demo", "try", "version"}
+LATER = set(COMMANDS) - set(NEEDS_A_STORE) - MAKES_ONE - NEEDS_NONE
+
+
+def test_every_command_is_of_one_kind():
+    assert set() == LATER
+
+
+@pytest.mark.parametrize("command", NEEDS_A_STORE)
+def test_it_says_that_there_is_none_and_what_to_do(project, recollect, command):
+    outcome = recollect(command, *NEEDS_A_STORE[command])
+
+    assert outcome == (
+        1,
+        "",
+        f"NO_STORE: there is no memory at {project}/.claude/memory\n"
+        "fix: recollect init; saving the first record makes one, too\n",
+    )
+    assert os.listdir(project) == []
+
+
+@pytest.mark.parametrize("command", ["search", "recall", "why", "digest"])
+def test_your_own_store_is_asked_alone_and_that_is_said(project, recollect, command):
+    assert recollect("save", "decision", "Jobs are rows", "--user", *DECISION).code == 0
+
+    outcome = recollect(command, *NEEDS_A_STORE[command])
+
+    assert outcome.code == 0
+    assert f"there is no memory at {project}/.claude/memory; only your own was asked" in outcome.err
+
+
+def test_doctor_and_a_status_line_go_on(project, recollect):
+    findings = json.loads(recollect("doctor", "--json").out)["findings"]
+    note = ["note", "store", f"there is no memory at {project}/.claude/memory", "recollect init"]
+
+    assert note in [list(finding.values()) for finding in findings]
+    assert recollect("inbox", "--brief") == (0, "", "")
