@@ -19,7 +19,7 @@ class Meaning(coldstart.NamedTuple):
     meaning_lead: float = 0.0
     """By how much `meaning` is more than that of the closest other record; negative for all but the closest."""
     meaning_z: float = 0.0
-    """By how many standard deviations the whole record is closer than the average record of the store."""
+    """By how many standard deviations the record's gist is closer than that of the average record of the store."""
     soft_coverage: float = 0.0
     """The share of the prompt's words, each counted by its similarity to the most similar word of the record."""
     soft_lead: float = 0.0

@@ -44,8 +44,8 @@ class RecordVectors(coldstart.NamedTuple):
     """Of the title, of the whole record, of the triggers, of the sentences."""
     words: bytes
     """The rows of its words in the table, then the lengths of those rows: two bytes each."""
-    topic: bytes
-    """The vector of the title and all triggers together."""
+    gist: bytes
+    """The mean of the vector of the whole record and that of its title with its triggers."""
 
 
 def of(memory: Memory, made: Vectors) -> RecordVectors:
@@ -58,7 +58,7 @@ def of(memory: Memory, made: Vectors) -> RecordVectors:
     texts = (_stored([each]) for each in sums[: after + MOST_SENTENCES])
     joined = b"".join((next(texts), whole, *texts))
     words = dict.fromkeys(word for listed in (title, *triggers, *parts) for word in listed)
-    return RecordVectors(len(triggers), joined, _word_rows(words, made), _stored(sums[:after]))
+    return RecordVectors(len(triggers), joined, _word_rows(words, made), _mean(whole, _stored(sums[:after])))
 
 
 def _parts(memory: Memory) -> list[str]:
@@ -78,6 +78,15 @@ def _stored(sums: list[tuple[int, int]]) -> bytes:
     return vectors.stored(lanes, sum([weight for _, weight in sums])) or NOTHING
 
 
+def _mean(first: bytes, second: bytes) -> bytes:
+    """The mean of each two bytes: what both have, and half of what one has."""
+    left, right = int.from_bytes(first, "little"), int.from_bytes(second, "little")
+    return ((left & right) + ((left ^ right) >> 1 & _LOW_BITS)).to_bytes(DIMENSIONS, "little")
+
+
+_LOW_BITS = int.from_bytes(b"\x7f" * DIMENSIONS, "little")
+
+
 def _word_rows(words: Iterable[str], made: Vectors) -> bytes:
     """The rows and row lengths of those words with a topic that the table has as they are."""
     listed = [made.word(word) for word in words if word not in query.ENGLISH]
@@ -90,7 +99,7 @@ class Blocks:
 
     def __init__(self, index: Index) -> None:
         self._execute = index.connection.execute
-        self._changed: dict[int, tuple[bytes, bytes]] = {}
+        self._changed: dict[int, bytes] = {}
         self._is_used = False
         try:
             self._made: Vectors | None = vectors.shared()
@@ -109,30 +118,28 @@ class Blocks:
             return
         self._execute("INSERT INTO vector VALUES (?, ?, ?, ?)", (n, made.triggers, made.vectors, made.words))
         if is_active:
-            self._changed[n] = (made.vectors[DIMENSIONS : 2 * DIMENSIONS], made.topic)
+            self._changed[n] = made.gist
 
     def remove(self, n: int) -> None:
         self._execute("DELETE FROM vector WHERE n = ?", (n,))
-        self._changed[n] = (NOTHING, NOTHING)
+        self._changed[n] = NOTHING
 
     def finish(self) -> None:
         """Write the blocks that have changed, and which table they were made with."""
         for block in sorted({n // BLOCK for n in self._changed}):
-            lanes = {n % BLOCK: pair for n, pair in self._changed.items() if n // BLOCK == block}
+            lanes = {n % BLOCK: gist for n, gist in self._changed.items() if n // BLOCK == block}
             for table, start, end in PARTS:
-                self._write(table, block, {lane: [v[start:end] for v in pair] for lane, pair in lanes.items()})
+                self._write(table, block, {lane: gist[start:end] for lane, gist in lanes.items()})
         self._changed.clear()
         if self._is_used:
             self._note_table()
 
-    def _write(self, table: str, block: int, lanes: dict[int, list[bytes]]) -> None:
-        size = len(next(iter(lanes.values()))[0]) * BLOCK
-        row = self._execute(f"SELECT whole, topic FROM {table} WHERE block = ?", (block,)).fetchone()
-        whole, topic = map(bytearray, row or (bytes([128]) * size, bytes([128]) * size))
-        for lane, (of_whole, of_topic) in lanes.items():
-            whole[lane::BLOCK] = of_whole
-            topic[lane::BLOCK] = of_topic
-        self._execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", (block, bytes(whole), bytes(topic)))
+    def _write(self, table: str, block: int, lanes: dict[int, bytes]) -> None:
+        row = self._execute(f"SELECT gists FROM {table} WHERE block = ?", (block,)).fetchone()
+        gists = bytearray(row[0] if row else bytes([128]) * len(next(iter(lanes.values()))) * BLOCK)
+        for lane, gist in lanes.items():
+            gists[lane::BLOCK] = gist
+        self._execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (block, bytes(gists)))
 
     def _note_table(self) -> None:
         """Note the table that all vectors were made with, or that they were not made with one."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from recollect import coldstart
 
-VERSION = 16
+VERSION = 17
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
 # `vector` holds the vectors of a record's texts, and the rows of its words in the table of word vectors; `vector_head`
-# and `vector_tail` those of the whole record and of its title with its triggers, a block of records column by column;
+# and `vector_tail` the gists of records, a block of them column by column;
 # `vector_source` which table all vectors were made with.
 # `place` lists the files, folders and globs that a record is about; `succession` which record replaces which;
 # `holding` the ids that hold although another record claims to replace them: the newest of each circle of claims.
@@ -33,8 +33,8 @@ CREATE INDEX place_by_pattern ON place (pattern);
 CREATE INDEX place_by_name ON place (name);
 CREATE INDEX place_by_record ON place (n);
 CREATE TABLE vector (n INTEGER PRIMARY KEY, triggers INTEGER, vectors BLOB, words BLOB);
-CREATE TABLE vector_head (block INTEGER PRIMARY KEY, whole BLOB, topic BLOB);
-CREATE TABLE vector_tail (block INTEGER PRIMARY KEY, whole BLOB, topic BLOB);
+CREATE TABLE vector_head (block INTEGER PRIMARY KEY, gists BLOB);
+CREATE TABLE vector_tail (block INTEGER PRIMARY KEY, gists BLOB);
 CREATE TABLE vector_source (id INTEGER PRIMARY KEY, identity TEXT);
 CREATE TABLE term (term TEXT PRIMARY KEY, records INTEGER, titles INTEGER) WITHOUT ROWID;
 """

@@ -31,7 +31,7 @@ _MOST_TOKENS = 65_536
 _LARGEST_SCALE = 64.0
 """A vector whose largest dimension is 1 has a scale of 1/127: ten thousand times that is a damaged file."""
 
-_SAMPLED_SCALES, _LARGE_WEIGHT = 64, 2_000
+_SAMPLED_SCALES, _LARGE_WEIGHT = 128, 2_000
 """Scales that are looked at, and the weight that the largest of them gets: no other has more than twice that."""
 
 _SAMPLE = 4_096
@@ -56,14 +56,13 @@ class WordTable:
         size = os.fstat(descriptor).st_size
         if size != self._rows + DIMENSIONS * count:
             raise BadTable(f"{size} bytes, not the {self._rows + DIMENSIONS * count} that its header says")
-        numbers = self._read(_HEADER, 8 * count)
-        self.hashes: Sequence[int] = read_numbers(numbers[: 4 * count], "I")
-        self._scales: Sequence[float] = read_numbers(numbers[4 * count :], "f")
-        last = self._read(max(size - _SAMPLE, 0), _SAMPLE)
-        self.identity = coldstart.digest(header + numbers[-_SAMPLE:] + last)
+        self.hashes: Sequence[int] = read_numbers(self._read(_HEADER, 4 * count), "I")
+        self._scales = _HEADER + 4 * count
+        sample = self._read(self._scales, min(_SAMPLE, 4 * count))
+        self.identity = coldstart.digest(header + sample + self._read(max(size - _SAMPLE, 0), _SAMPLE))
         """What tells this table from others."""
-        largest = max(filter(_is_sensible, self._scales[:: max(count // _SAMPLED_SCALES, 1)]), default=1.0)
-        self.unit = _LARGE_WEIGHT / largest
+        scales = read_numbers(sample, "f")[:_SAMPLED_SCALES]
+        self.unit = _LARGE_WEIGHT / max(filter(_is_sensible, scales), default=1.0)
         """What a scale is multiplied by to make it a weight, a whole number."""
         self._search: Callable[[Sequence[int], int], int] = _search
 
@@ -81,7 +80,7 @@ class WordTable:
 
     def scale(self, row: int) -> float:
         """What a row is multiplied by; 0 where a damaged file has no sensible one."""
-        scale = self._scales[row]
+        scale: float = read_numbers(self._read(self._scales + 4 * row, 4), "f")[0]
         return scale if _is_sensible(scale) else 0.0
 
     def row(self, row: int) -> bytes:
