@@ -60,6 +60,7 @@ PAGES = {
     "docs/how-to/import.md": [],
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,
     "docs/how-to/tune-silence.md": _BEGUN,
+    "docs/how-to/write-records-that-are-found.md": ["recollect init"],
     "docs/how-to/turn-everything-off.md": [*_BEGUN, *_INSTALLED],
     "docs/how-to/move-from-the-earlier-plugin.md": [],
 }

@@ -137,10 +137,12 @@ def test_two_reasons_are_joined_as_long_as_they_fit_into_one(length, clashes):
     assert clashes or record["retired_reason"] == "a" * 249 + "; " + "b" * 249
 
 
-def test_more_triggers_than_fit_are_left_to_a_person():
-    ours, theirs = [f"o{n}" for n in range(6)], [f"t{n}" for n in range(6)]
+@pytest.mark.parametrize(("theirs", "clashes"), [(8, ()), (9, ("triggers",))])
+def test_more_triggers_than_fit_are_left_to_a_person(theirs, clashes):
+    base = changed(triggers=[])
+    ours, others = ([f"{name}{n}" for n in range(count)] for name, count in (("o", 8), ("t", theirs)))
 
-    assert merged(changed(triggers=ours), changed(triggers=theirs))[0].clashes == ("triggers",)
+    assert merged(changed(triggers=ours), changed(triggers=others), base)[0].clashes == clashes
 
 
 def test_a_retirement_and_an_edit_merge():

@@ -79,7 +79,7 @@ def test_a_record_is_an_object(value):
         ({"tags": ["Upper"]}, "tags[0]"),
         ({"tags": ["two words"]}, "tags[0]"),
         ({"tags": ["a,b"]}, "tags[0]"),
-        ({"triggers": ["x"] * 9}, "triggers"),
+        ({"triggers": ["x"] * 17}, "triggers"),
         ({"triggers": ["x" * 121]}, "triggers[0]"),
         ({"confidence": 1.01}, "confidence"),
         ({"supersedes": ["No Slug"]}, "supersedes[0]"),

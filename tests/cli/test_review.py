@@ -115,6 +115,19 @@ def test_a_merge_shows_the_difference_first(project, recollect, drafted):
     assert drafts(recollect) == []
 
 
+@pytest.mark.parametrize(("there", "code"), [(15, 0), (16, 1)])
+def test_a_merge_takes_no_more_triggers_than_fit_and_loses_none(recollect, drafted, there, code):
+    full = [f"trigger {n}" for n in range(there)]
+    recollect("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue", "triggers": full}))
+
+    outcome = recollect("review", "--merge", NAME, "--into=the-queue")
+
+    assert outcome.code == code
+    assert shown(recollect, "the-queue")["triggers"] == [*full, *RECORD["triggers"]][:16]
+    assert drafts(recollect) == ([NAME] if code else [])
+    assert ("triggers: must have at most 16 items, and has 17" in outcome.err) == bool(code)
+
+
 def test_a_merge_that_is_not_confirmed_changes_nothing(recollect, drafted):
     recollect("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue"}))
 

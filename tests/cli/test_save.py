@@ -63,6 +63,28 @@ def test_flags_lie_over_json_from_a_file(project, recollect):
     )
 
 
+NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it: "
+
+
+def test_a_save_without_triggers_says_in_one_line_what_is_missing(recollect):
+    saved = recollect("save", "decision", "Jobs are rows", *DECISION)
+    as_json = recollect("save", "decision", "Tasks of the timetable", *DECISION, "--force", "--json")
+    drafted = recollect("save", "decision", "Queues of the harbour", *DECISION, "--draft")
+
+    fix = "recollect update jobs-are-rows --trigger 'how somebody would ask'"
+    assert saved.err == f"{NO_TRIGGERS}{fix}\n"
+    assert json.loads(as_json.out)["note"].startswith(NO_TRIGGERS) and as_json.err == ""
+    assert drafted.err == f"{NO_TRIGGERS}add some in the review\n"
+
+
+def test_a_record_with_triggers_and_a_summary_of_a_session_are_saved_without_a_word(recollect):
+    saved = recollect("save", "decision", "Jobs are rows", *DECISION, "--trigger=where do tasks run")
+    updated = recollect("save", "decision", "Jobs are rows", *DECISION, "--update=jobs-are-rows")
+    summary = recollect("save", "session_summary", "Fares", "--set=goal=Fares in one place")
+
+    assert (saved.err, updated.err, summary.err) == ("", "", "")
+
+
 def test_nested_objects_can_be_set_by_flags(recollect):
     recollect(
         "save", "preference", "Tabs", "--set=topic=t", "--set=value=v", "--set=reason=r",

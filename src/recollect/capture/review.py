@@ -33,7 +33,6 @@ PROBABLE = gate.HIGH
 _CANDIDATES = 8
 _LONGEST_QUERY = 1_200
 _LONGEST_SOURCE = 1_000
-_MOST_TRIGGERS = 8
 _WORKING = frozenset(category.name for category in BY_NAME.values() if not category.is_rule)
 _CONTRAST = frozenset("not instead rather over statt nicht anstelle sondern".split())
 _ORDER = ("same", "reverses", "update", "related")
@@ -230,7 +229,7 @@ def merged(record: Memory, draft: Memory) -> dict[str, Any]:
     for field in ("tags", "related_files"):
         if set(getattr(draft, field)) - set(getattr(record, field)):
             patch[field] = list(getattr(draft, field))
-    triggers = list(dict.fromkeys((*record.triggers, *draft.triggers)))[:_MOST_TRIGGERS]
+    triggers = list(dict.fromkeys((*record.triggers, *draft.triggers)))
     if triggers != list(record.triggers):
         patch["triggers"] = triggers
     if draft.source and not record.source:

@@ -53,6 +53,7 @@ runbook 'Timetable import hangs at 99 %' --tag=import --tag=locks --trigger='imp
     --set=verification='bin/import --status prints done within a minute.'
 
 tech_debt 'Fares are computed in three places' --tag=fares --related=ferry/fares.py
+    --trigger='ticket price differs by a cent'
     --set=description='Web page, mobile API and printer each have their own rounding rule.'
     --set=reason_deferred='The printer goes out of service in autumn.'
     --set=suggested_fix='Move rounding to ferry/fares.py and call it from all three.' --set=priority=high
@@ -63,7 +64,7 @@ session_summary 'Started the winter timetable' --tag=timetable
     --set=next_actions='Ask for the missing tide tables of Aarn and Holmsund.'
 """
 _SUCCESSOR = """
-decision 'A broker carries background work' --tag=queue --tag=nats
+decision 'A broker carries background work' --tag=queue --tag=nats --trigger='add a message queue'
     --set=context='The jobs table grew to 40 million rows, and vacuum could not keep up.'
     --set=decision='NATS JetStream carries background work: stream `work`, 3 replicas, acknowledge within 30 s.'
     --set=rationale='Measured: 9,000 messages a second against 700 with the table.'

@@ -11,6 +11,7 @@ from recollect.capture import inbox, review, suggestions
 from recollect.capture.inbox import Inbox
 from recollect.capture.review import Neighbour
 from recollect.capture.suggestions import Suggestion
+from recollect.categories import BY_NAME
 from recollect.cli import arguments
 from recollect.cli.edit import updated
 from recollect.cli.output import Answer, Screen, clean, to_json
@@ -19,6 +20,10 @@ from recollect.project import Project
 from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
 from recollect.store.writer import Writer
+
+_NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it"
+_NEEDS_NONE = tuple(category.name for category in BY_NAME.values() if category.most_active)
+"""Summaries of sessions: the start of the next session shows them, not a prompt."""
 
 _FORCE_HELP = "save it although a record says nearly the same, or a related file is not there yet"
 
@@ -55,7 +60,18 @@ def run(args: argparse.Namespace) -> Answer:
     if made and not args.dry_run:
         state = "drafted" if is_draft else "saved"
         suggestions.add(Project(args.project).root, state, category, made.session, made.evidence)
-    return answer
+    return _noted(answer, args, writer, record)
+
+
+def _noted(answer: Answer, args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
+    """The answer, with a line on how to make the record easier to find if it has no triggers."""
+    updated = writer.store.get(args.update).memory.triggers if args.update else ()
+    if record.triggers or updated or record.category in _NEEDS_NONE:
+        return answer
+    record_id = answer.data.get("id")
+    fix = f"recollect update {record_id} --trigger 'how somebody would ask'" if record_id else "add some in the review"
+    note = f"{_NO_TRIGGERS}: {fix}"
+    return answer._replace(note=note, data={**answer.data, "note": note})
 
 
 def _suggestion(args: argparse.Namespace) -> Suggestion | None:

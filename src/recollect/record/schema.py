@@ -91,7 +91,7 @@ RECORD: tuple[Field, ...] = (
     ),
     Field(
         "triggers",
-        ListOf(Text(120), most=8),
+        ListOf(Text(120), most=16),
         "How someone will ask for it, in other words than the title: questions, symptoms, error texts, synonyms.",
     ),
     Field("related_files", ListOf(Text(500), most=100), "Files it is about, relative to the project."),
