@@ -22,7 +22,15 @@ _LONGEST = 4_000
 _LONGEST_LINE = 600
 _LONGEST_REASON = 300
 _MOST_LINES = 12
-_MOST_STATUSES = 3
+_MOST_STATUSES = 2
+_IN_PART = re.compile(r"\b(?:part(?:ly|ially)|in part|mostly|accepted or|or rejected|or accepted)\b")
+_BEFORE_STATUS = re.compile(
+    r"^(?:[^\w✅]|status\b|this\b|(?:adr|decision|document|record)\b|is\b|was\b|has been\b|currently\b|under\b|"
+    r"still\b|already\b|being\b|fully\b|now\b|final(?=ly)\w*|initial(?:ly)?\b|to be\b|"
+    r"in(?= (?:review|discussion|use))\b)*"
+)
+"""What may stand before the word for a status."""
+
 _NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
     r"\[?(?:adr|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
@@ -44,7 +52,7 @@ _TEMPLATE_TITLE = re.compile(r"\b(?:records?|adrs?|decision)\b.*\btemplate\b", r
 _STATUSES = {
     "rejected": "reject|declined|withdrawn|abandon|not accepted|not adopted|won't do|cancelled|canceled",
     "superseded": "supersed|superced|replaced",
-    "deprecated": "deprecat|obsolete|retired|no longer|outdated|archived|expired|historic",
+    "deprecated": "deprecat|revert|obsolete|retired|no longer|outdated|archived|expired|historic",
     "proposed": "propos|draft|pending|review|rfc|discussion|discussing|open|in progress|wip|on hold|postponed|deferred|"
     "undecided|tbd|ready for|awaiting|not started|work in progress|idea|tentative|incomplete|"
     "not implemented|unimplemented|trial",
@@ -73,7 +81,8 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     fields = adr_page.fields(page)
     is_outdated = _OUTDATED.match(title)
     title = title[is_outdated.end() :] if is_outdated else title
-    status = status_of(f"{is_outdated[1] if is_outdated else ''} {fields.status}")
+    hint = is_outdated[1] if is_outdated else "" if fields.status else _of_folder(path)
+    status = status_of(f"{hint} {fields.status}")
     outcome = adr_outcome.read(page)
     doubt = outcome.doubt or _doubt(title, status, fields.status)
     if doubt:
@@ -96,6 +105,14 @@ def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
     return Adr(record, path, _number(path, page), *adr_links.references(fields))
 
 
+def _of_folder(path: str) -> str:
+    """The status that a folder of discarded decisions stands for."""
+    folders = os.path.dirname(path).lower().split("/")
+    return next(
+        (name for name in folders if name in ("deprecated", "obsolete", "archived", "rejected", "proposed")), ""
+    )
+
+
 def _doubt(title: str, status: str, written: str) -> str:
     if not title:
         return "it has no title"
@@ -105,23 +122,26 @@ def _doubt(title: str, status: str, written: str) -> str:
 
 
 def status_of(text: str) -> str:
-    """The status that a text means: accepted where there is none, empty where it cannot be told."""
-    lower = " ".join(text.lower().split())
-    if adr_links.REPLACED_BY.search(lower):
+    """The status that a text means: accepted where there is none, empty where it cannot be told.
+
+    It must be said at the beginning. A word further back may be about anything: "reverted in a discussion".
+    """
+    lower = re.sub(r"~~.*?~~", " ", " ".join(text.lower().split()))
+    if len({status for status, cues in _STATUSES.items() if re.search(rf"(?<!\w)(?:{cues})", lower)}) > _MOST_STATUSES:
+        # A list of all that a status can be is a template's.
+        return ""
+    if adr_links.REPLACED_BY.search(lower) and not _IN_PART.search(lower):
         return "superseded"
     lower = adr_links.REPLACES.split(lower, maxsplit=1)[0].strip(" .,;:~_*")
     if not lower:
         return "accepted"
-    lower = re.sub(r"~~.*?~~", "", lower)
+    beginning = _BEFORE_STATUS.sub("", lower, count=1)
     matches = [
-        (match.start(), -len(match[0]), status)
+        (-len(match[0]), status)
         for status, cues in _STATUSES.items()
-        for match in re.finditer(rf"(?<!\w)(?:{cues})", lower)
+        if (match := re.match(rf"(?:{cues})", beginning)) and not _IN_PART.search(lower)
     ]
-    # A list of all that a status can be is a template's.
-    if len({status for *_, status in matches}) > _MOST_STATUSES or not matches:
-        return ""
-    return min(matches)[2]
+    return min(matches)[1] if matches else ""
 
 
 def _title(page: Page) -> str:

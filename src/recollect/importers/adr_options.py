@@ -14,7 +14,7 @@ from recollect.markdown import Page
 MOST = 26
 """Options of one record: as many as there are letters."""
 
-_NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice)"
+_NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|rule)"
 _LABELLED = re.compile(rf"{_NOUN}\s*#?(\d{{1,2}}|[A-Za-z])\b\s*[:.)\]–—-]*\s*(.*)", re.IGNORECASE | re.DOTALL)
 _NUMBERED = re.compile(r"[(\[]?(\d{1,2}|[A-Z])[.):\]]\s+(.*)", re.DOTALL)
 _REFERENCE = re.compile(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from recollect.importers import adr_choice, adr_options, adr_page, adr_wording
 from recollect.importers.adr_choice import Outcome
 from recollect.importers.adr_options import Option
-from recollect.markdown import Page
+from recollect.markdown import Page, Section
 from recollect.text import sentences
 
 _CHOSEN = re.compile(
@@ -24,6 +24,11 @@ _CHOSEN = re.compile(
 _ONLY_A_STATUS = re.compile(
     r"(?:\W*(?:accepted|approved|agreed|implemented|adopted|proposed|rejected|declined|superseded|deprecated|draft|yes|no|"
     r"done|final|go|see)\W*)+|(?:see |implemented in |done in )?(?:pr|pull request|issue|adr|https?:\S+)\W*\d*\W*",
+    re.IGNORECASE,
+)
+_DESCRIBES = re.compile(
+    r"(?:we have outlined|(?:this|the) (?:adr|document|section|page|madr)\w* "
+    r"(?:outlines|describes|documents|explains|lists)|this (?:is )?(?:the|a) (?:\w+ )?draft)\b",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
@@ -60,8 +65,7 @@ def read(page: Page) -> Outcome:
     sections = adr_page.decisions(page)
     if not sections:
         return Outcome(doubt="no section says what was decided")
-    names = [adr_page.heading(section) for section, _ in sections]
-    if len(names) > len(set(names)) and len(names) > 1 and names.count(names[0]) > 1:
+    if _are_several(page, [section for section, _ in sections]):
         return Outcome(doubt="it holds several decisions", line=sections[0][0].line)
     for section, in_heading in sections:
         text = f"{in_heading.rstrip('.')}. " if in_heading else ""
@@ -71,6 +75,16 @@ def read(page: Page) -> Outcome:
     return Outcome(
         doubt="the section for the decision holds no text, or only a table or code", line=sections[0][0].line
     )
+
+
+def _are_several(page: Page, sections: Sequence[Section]) -> bool:
+    """Whether more than one section decides something, and none is part of another."""
+    filled = [section for section in sections if adr_page.text_of(page, section)]
+    first = filled[0] if filled else None
+    inside = adr_page.within(page, first) if first else []
+    others = [section for section in filled if section not in inside and first not in adr_page.within(page, section)]
+    # "Outcomes" and the like after a decision say what came of it.
+    return any(adr_page.heading(section) not in ("outcome", "resolution", "preferred option") for section in others)
 
 
 def _outcome(page: Page, text: str) -> Outcome:
@@ -85,7 +99,9 @@ def _outcome(page: Page, text: str) -> Outcome:
 
 
 def _doubt(text: str) -> str:
-    bare = text.strip(" .*_:\"'")
+    bare = text.strip(" .*_:\"'[]()")
+    if _DESCRIBES.match(bare):
+        return "it describes, and decides nothing"
     if _PLACEHOLDER.search(text):
         return "it still holds the template's own words"
     is_asking = text.count("?") * 2 > len(sentences(text))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from recollect import markdown, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.markdown import Block, Page, Section
+from recollect.text import cut
 
 # A status is a line or two, and naming what replaces a decision takes few words more.
 _LONGEST_STATUS = 2_000
@@ -57,18 +58,30 @@ _EMPHASIS = re.compile(r"(?<![\w`])_([^_`\n]{1,300})_(?![\w`])")
 _ARGUMENT = re.compile(
     r"(?:good|bad|neutral|pros?|cons?|positive|negative|advantage|disadvantage)s?\b\s*[,:]", re.IGNORECASE
 )
+_ASIDE = re.compile(
+    r"(?:(?:positive|negative|expected|main) )?(?:consequences|pros|cons|advantages|disadvantages|benefits|drawbacks|"
+    r"implications|trade-?offs)(?: (?:of|are)\b.{0,40})?\W*",
+    re.IGNORECASE,
+)
 _GOES_ON = re.compile(r"\b(?:includes?|are|is|to|will|with|that|by|because|as|of|and|or)$", re.IGNORECASE)
 """Words after which a list goes on with the sentence."""
 
 _SHORT = 200
 """Characters below which the text of a section may be only a lead to the sections in it."""
 
+_MOST_DECISIONS = 8
+"""Sections for a decision that are looked at: two are too many already."""
+
+_LONGEST_BELOW = 600
+"""Characters of the sections below a section that says something itself."""
+
 _MOST_CODE_LINES = 4
 _LONGEST_CODE = 200
 """Characters of code that can be part of a sentence."""
 
 _REPLACED = re.compile(
-    r"(?:this|the) (?:decision|adr|document|record)\w* (?:has been|is|was) (?:superseded|replaced|deprecated|rejected)",
+    r"(?:(?:this|the) (?:decision|adr|document|record)\w* (?:has been|is|was) )?"
+    r"(?:superseded|replaced|deprecated|rejected)(?: by\b|\W*$)",
     re.IGNORECASE,
 )
 
@@ -141,7 +154,7 @@ def decisions(page: Page) -> list[tuple[Section, str]]:
         if section.level > 1 and (match := _IN_HEADING.match(section.title))
     ]
     # A template with an outcome uses "decision" for what led to it.
-    return sorted(named, key=lambda each: "outcome" not in heading(each[0]))
+    return sorted(named[:_MOST_DECISIONS], key=lambda each: "outcome" not in heading(each[0]))
 
 
 def context(page: Page) -> str:
@@ -191,8 +204,17 @@ def text_of(page: Page, section: Section) -> str:
     if own and not own.endswith(":") and len(own) > _SHORT:
         return own
     below = [each for each in within(page, section)[1:] if not _is_aside(page, each)]
+    if not own and any(_is_figure(each) for each in below):
+        return ""
     parts = [f"{each.title.rstrip(':')}: {text}" for each in below if (text := joined(each.blocks))]
+    if own and not own.endswith(":"):
+        parts = [cut(" ".join(parts), _LONGEST_BELOW)] if parts else []
     return " ".join((_closed(own, False) if own and parts else own, *parts)).strip()
+
+
+def _is_figure(section: Section) -> bool:
+    """Whether a section holds a table or code and nothing else: what it says cannot be told in a sentence."""
+    return bool(section.blocks) and all(block.kind in ("table", "code") for block in section.blocks)
 
 
 def _is_aside(page: Page, section: Section) -> bool:
@@ -213,6 +235,8 @@ def joined(blocks: Iterable[Block]) -> str:
         part = clean(markdown.flat(block.text))
         if not part or part.startswith((":::", "![")):
             continue
+        if text and _ASIDE.fullmatch(part):
+            break
         is_item = block.kind == "bullet"
         if is_item and _ARGUMENT.match(part):
             continue

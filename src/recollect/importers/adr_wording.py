@@ -8,7 +8,7 @@ BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORE
 
 NOTHING_YET = re.compile(
     r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
-    r"there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
+    r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
     r"(?:tbd|tbc|n/?a|todo|none|pending|undecided|wip)\b|no decision|"
     r"(?:this|we) (?:has|have) not (?:yet )?(?:been )?decided|decision (?:is )?pending|under discussion|in discussion)",
     re.IGNORECASE,
