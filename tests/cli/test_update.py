@@ -128,3 +128,77 @@ def test_what_replaces_anything_needs_the_hash(recollect, saved, words, stdin):
 
     assert outcome.code == 1 and outcome.err.startswith("BAD_INPUT")
     assert recollect("show", saved["id"]).out == before
+
+
+def _drafts(recollect) -> list[dict]:
+    return json.loads(recollect("inbox", "--json").out)["drafts"]
+
+
+def test_a_drafted_change_waits_and_is_made_when_it_is_accepted(recollect, saved):
+    change = {"title": "Jobs are rows of a table", "triggers": ["add celery"], "content": {"rationale": ["measured"]}}
+
+    words = ("--hash", saved["hash"], "--draft", "--summary=Say why", "--json")
+    drafted = recollect("update", saved["id"], *words, stdin=json.dumps(change))
+
+    name = json.loads(drafted.out)["draft"]
+    assert _record(recollect, saved["id"])["times_updated"] == 0
+    (waiting,) = _drafts(recollect)
+    assert (waiting["name"], waiting["updates"], waiting["summary"]) == (name, saved["id"], "Say why")
+    assert '+    "add celery"' in waiting["diff"]
+    accepted = json.loads(recollect("review", "--accept", name, "--json").out)
+    record = _record(recollect, accepted["id"])
+    assert {key: record[key] for key in ("title", "triggers")} == {key: change[key] for key in ("title", "triggers")}
+    assert record["content"]["rationale"] == ["measured"]
+    assert record["content"]["decision"] and "Say why" in [each["summary"] for each in record["changes"]]
+    assert _drafts(recollect) == []
+
+
+def test_a_drafted_change_of_a_record_that_changed_since_is_refused_and_waits_on(recollect, saved):
+    drafted = recollect("update", saved["id"], "--draft", "--trigger=add celery", "--json")
+    name = json.loads(drafted.out)["draft"]
+    recollect("update", saved["id"], "--tag=changed")
+
+    refused = json.loads(recollect("review", "--accept", name, "--json").out)["error"]
+    shown = recollect("review", stdin="s\n").out
+
+    assert refused["code"] == "CHANGED_SINCE_READ"
+    assert refused["fix"].startswith(f"recollect review --reject {name}")
+    assert "the record was changed since" in shown
+    assert [each["name"] for each in _drafts(recollect)] == [name]
+    assert _record(recollect, saved["id"])["triggers"] == ["where do jobs run"]
+
+
+def test_a_review_shows_only_what_a_drafted_change_changes(recollect, saved):
+    recollect("update", saved["id"], "--draft", "--trigger=add celery", "--summary=More triggers")
+
+    shown = recollect("review", stdin="s\n").out
+
+    assert f"changes decisions/{saved['id']}.json" in shown
+    assert "why: More triggers" in shown and '+    "add celery"' in shown
+    assert "says the same" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--hash", "0" * 32, "--set=title=New"), "CHANGED_SINCE_READ"),
+        (("--set=title=New",), "BAD_INPUT"),
+        (("--trigger=AKIAIOSFODNN7EXAMPLQ in the log",), "SECRET_FOUND"),
+        (tuple(f"--trigger=number {n}" for n in range(17)), "INVALID_RECORD"),
+    ],
+)
+def test_what_an_update_refuses_is_not_drafted_either(recollect, saved, words, code):
+    outcome = recollect("update", saved["id"], "--draft", *words, "--json")
+
+    assert json.loads(outcome.out)["error"]["code"] == code
+    assert _drafts(recollect) == []
+
+
+def test_a_drafted_change_put_into_another_record_only_adds_to_it(recollect, saved):
+    other = json.loads(recollect("save", "decision", "The queue", *DECISION, "--force", "--trigger=old", "--json").out)
+    recollect("update", saved["id"], "--draft", "--trigger=add celery")
+
+    recollect("review", "--merge", saved["id"], "--into", other["id"])
+
+    record = _record(recollect, other["id"])
+    assert record["title"] == "The queue" and {"old", "add celery"} <= set(record["triggers"])

@@ -6,8 +6,8 @@ how much of their wording they share, and whether they contradict each other. A 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Union
+from collections.abc import Iterator, Sequence
+from typing import Union
 
 from recollect.audit import audit_item, contradictions
 from recollect.audit.audit_item import likeness
@@ -15,9 +15,9 @@ from recollect.capture import suggestions, triage
 from recollect.capture.inbox import BrokenDraft
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
-from recollect.errors import NearDuplicate, RecollectError, Reverses
+from recollect.errors import Changed, NearDuplicate, RecollectError, Reverses
 from recollect.git import git_files
-from recollect.record import compose, memory, summary_line
+from recollect.record import compose, lifecycle, memory, revision, summary_line
 from recollect.record.draft import Draft
 from recollect.record.fields import shorten
 from recollect.record.memory import HistoryEntry, Memory
@@ -178,13 +178,26 @@ def accepted(record: Memory, now: str) -> Memory:
 
 
 def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
-    """Put what a draft says into an existing record."""
-    before = writer.store.get(into)
-    patch = merged(before.memory, draft.record)
-    summary = f"Merged a draft: {draft.record.title}"
-    after = writer.update(before.path, patch, before.hash, summary=summary, draft=draft.name)
+    """Put what a draft says into an existing record; Changed if it revises a version that is no longer there."""
+    before, draft = _target(writer, draft, into)
+    expected, may_shrink = draft.revises or before.hash, bool(draft.revises)
+    summary = draft.summary or f"Merged a draft: {draft.record.title}"
+    patch = revision.patch_of(draft, before.memory)
+    try:
+        after = writer.update(before.path, patch, expected, summary=summary, may_shrink=may_shrink, draft=draft.name)
+    except Changed as error:
+        again = f"recollect show {before.memory.id} --json, then recollect update {before.memory.id} --draft"
+        error.fix = f"recollect review --reject {draft.name}, and draft the change again: {again}"
+        raise
     _log(draft, project, "saved")
     return after
+
+
+def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
+    """The record that a draft is put into, and the draft: it revises only the record that it was made for."""
+    entry = writer.store.get(into)
+    is_other = draft.revises and writer.store.get(draft.updates).path != entry.path
+    return entry, draft._replace(revises="", summary="") if is_other else draft
 
 
 def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
@@ -218,36 +231,9 @@ def _log(draft: Draft, project: str, state: str) -> None:
     suggestions.add(project, state, draft.record.category, draft.session, evidence)
 
 
-def merged(record: Memory, draft: Memory) -> dict[str, Any]:
-    """The patch that adds a draft to a record: texts are replaced, lists and sets grow, the title stays."""
-    content = {
-        key: _grown(record.content.get(key), value)
-        for key, value in draft.content.items()
-        if value != record.content.get(key) and draft.category == record.category
-    }
-    patch: dict[str, Any] = {"content": content} if content else {}
-    for field in ("tags", "related_files"):
-        if set(getattr(draft, field)) - set(getattr(record, field)):
-            patch[field] = list(getattr(draft, field))
-    triggers = list(dict.fromkeys((*record.triggers, *draft.triggers)))
-    if triggers != list(record.triggers):
-        patch["triggers"] = triggers
-    if draft.source and not record.source:
-        patch["source"] = draft.source
-    return patch
-
-
-def _grown(old: Any, new: Any) -> Any:
-    if isinstance(old, list) and isinstance(new, list):
-        return [*old, *(each for each in new if each not in old)]
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return {**old, **{key: _grown(old.get(key), value) for key, value in new.items()}}
-    return new
-
-
 def preview(writer: Writer, draft: Draft, into: str) -> tuple[Memory, Memory]:
     """The record as it is, and as it would be with the draft merged into it."""
-    from recollect.record import lifecycle
-
-    before = writer.store.get(into).memory
-    return before, lifecycle.revised(before, merged(before, draft.record), now=writer.now)
+    before, draft = _target(writer, draft, into)
+    patch = revision.patch_of(draft, before.memory)
+    after = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises))
+    return before.memory, after

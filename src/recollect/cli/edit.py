@@ -1,4 +1,7 @@
-"""`recollect update ID`: change fields of the version that was read, or only add to it; `edit ID`: in your editor."""
+"""`recollect update ID`: change fields of the version that was read, or only add to it; `edit ID`: in your editor.
+
+With `--draft` an update waits in the inbox, and is made only if the record is still the one that was read.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,21 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from typing import Any
 
+from recollect.capture import inbox, review
+from recollect.capture.inbox import Inbox
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean
 from recollect.errors import BadInput, BadRecord, RecollectError
-from recollect.record import memory
+from recollect.record import compose, lifecycle, memory, revision
+from recollect.record.draft import Draft
 from recollect.store.store import Entry, Store
+from recollect.store.writer import Writer
 
-_MISSING = object()
 _HASH_HELP = "the hash of what you read: `recollect show ID` prints it; not needed to add tags, triggers or files"
+
+_DRAFT_HELP = "put the change in the inbox, to be reviewed before it is made"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "update":
         parser.add_argument("--hash", metavar="H", help=_HASH_HELP)
         arguments.add_record(parser)
+        parser.add_argument("--draft", action="store_true", help=_DRAFT_HELP)
     else:
-        parser.add_argument("--from", dest="draft", metavar="FILE", help="start from a text that was rejected before")
+        parser.add_argument("--from", dest="text", metavar="FILE", help="start from a text that was rejected before")
     parser.add_argument("--force", action="store_true", help="also name related files that are not there yet")
     arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
@@ -40,12 +48,14 @@ def run(args: argparse.Namespace) -> Answer:
     if args.command == "update":
         patch = _patch(args, before)
         arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
+        if args.draft:
+            return _draft(args, writer, before, patch)
         after = writer.update(before.path, patch, args.hash or before.hash, **change)
         return updated(args, writer.store, before, after)
-    copy = _copy(before, args.draft)
+    copy = _copy(before, args.text)
     try:
         let_edit(copy)
-        patch = _difference(memory.to_json(before.memory), read_edited(copy))
+        patch = revision.difference(memory.to_json(before.memory), read_edited(copy))
         arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
         after = writer.update(before.path, patch, before.hash, may_shrink=True, **change)
     except RecollectError as error:
@@ -70,6 +80,41 @@ def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
     return patch
 
 
+def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[str, Any]) -> Answer:
+    """Put a change of the version that was read into the inbox."""
+    writer.store.expect(before.path, args.hash or before.hash)
+    if not args.allow_secret:
+        compose.refuse_secrets({**patch, "summary": args.summary})
+    record = lifecycle.revised(before.memory, patch, now=writer.now)
+    if record is before.memory:
+        return updated(args, writer.store, before, before)
+    about = {"updates": before.memory.id, "revises": before.hash, "summary": args.summary}
+    return drafted(args, writer, inbox.draft_of(record, **about))
+
+
+def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> Answer:
+    """Put a draft into the inbox; AlreadyExists if there is one of its name."""
+    box = Inbox(writer.store.root)
+    box.refuse_taken(draft)
+    review.put(writer, [draft])
+    file = f"{box.folder}/{draft.name}.json"
+    data = {
+        "draft": draft.name,
+        "category": draft.record.category,
+        "title": draft.record.title,
+        "updates": draft.updates,
+        "supersedes": draft.supersedes,
+        "file": file,
+        "dry_run": args.dry_run,
+    }
+
+    def text(screen: Screen) -> str:
+        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
+        return f"{verb} {clean(file)}; `recollect review` decides on it"
+
+    return Answer(data, text)
+
+
 def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
     """The changed record, and which lines its history gained."""
     gained = [change for change in after.memory.changes if change not in before.memory.changes]
@@ -87,19 +132,6 @@ def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry)
         return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
 
     return Answer(data, text)
-
-
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The patch that leads from one JSON object to another; null removes a key."""
-    patch: dict[str, Any] = {}
-    for key in dict.fromkeys((*old, *new)):
-        before, after = old.get(key, _MISSING), new.get(key)
-        if before == after:
-            continue
-        if key == "content" and isinstance(before, dict) and isinstance(after, dict):
-            after = _difference(before, after)
-        patch[key] = after
-    return patch
 
 
 def _copy(entry: Entry, draft: str | None) -> str:

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> Answer:
     desk = Desk(args)
     if args.command == "inbox":
         drafts = [desk.box.get(args.name)] if args.name else list(desk.box.scan())
-        data = {"drafts": [_brief(draft) for draft in drafts]}
+        data = {"drafts": [desk.brief(draft) for draft in drafts]}
         return Answer(data, lambda screen: _rows(screen, drafts), note=_off(desk))
     for verb in ("accept", "merge", "reject"):
         if getattr(args, verb):
@@ -71,22 +71,6 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _off(desk: Desk) -> str:
     return "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
-
-
-def _brief(draft: Draft | BrokenDraft) -> dict[str, Any]:
-    """A draft for programs: the record it proposes and what it rests on."""
-    if isinstance(draft, BrokenDraft):
-        error = draft.error
-        return {"name": draft.name, "error": {"code": error.code, "message": error.message, "fix": error.fix}}
-    return {
-        "name": draft.name,
-        "category": draft.record.category,
-        "title": draft.record.title,
-        **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "supersedes")},
-        "machine_made": draft.is_machine_made,
-        "evidence": list(draft.evidence),
-        "record": memory.to_json(draft.record),
-    }
 
 
 def _rows(screen: Screen, drafts: Sequence[Draft | BrokenDraft]) -> str:
@@ -114,6 +98,22 @@ class Desk:
         self.box = Inbox(self.writer.store.root)
         self.project = Project(args.project).root
         self.screen = Screen.of(sys.stdout)
+
+    def brief(self, draft: Draft | BrokenDraft) -> dict[str, Any]:
+        """A draft for programs: the record it proposes, what it rests on, and what it changes in which record."""
+        if isinstance(draft, BrokenDraft):
+            error = draft.error
+            return {"name": draft.name, "error": {"code": error.code, "message": error.message, "fix": error.fix}}
+        return {
+            "name": draft.name,
+            "category": draft.record.category,
+            "title": draft.record.title,
+            **{name: getattr(draft, name) for name in ("made_at", "session", "updates", "summary", "supersedes")},
+            "machine_made": draft.is_machine_made,
+            "evidence": list(draft.evidence),
+            "record": memory.to_json(draft.record),
+            "diff": self._difference(draft, Screen()).split("\n") if draft.updates else [],
+        }
 
     def decide(self, verb: str, name: str) -> Answer:
         """Carry one decision out that was made on the command line."""
@@ -220,6 +220,9 @@ class Desk:
         return edited
 
     def _show(self, draft: Draft) -> None:
+        if draft.revises and self.writer.store.has(draft.updates):
+            self._show_change(draft)
+            return
         # The quotations follow the page, and the source repeats them.
         record = draft.record._replace(source="") if draft.evidence else draft.record
         self._say(page(Entry(record, f"inbox/{draft.name}.json", ""), self.screen, status="draft"))
@@ -230,8 +233,27 @@ class Desk:
         for near in review.nearest(self.writer.store, draft.record):
             word = {"same": "says the same", "reverses": "contradicts this"}.get(near.verdict, "is near")
             self._say(f"{self.screen.paint(word, 'yellow')}: {near.entry.path} ({clean(near.memory.title)})")
-        if draft.updates and self.writer.store.has(draft.updates):
-            self._say(difference(*review.preview(self.writer, draft, draft.updates), self.screen))
+        if changes := self._difference(draft, self.screen):
+            self._say(changes)
+
+    def _show_change(self, draft: Draft) -> None:
+        """Only what a draft changes in the record it revises."""
+        entry = self.writer.store.get(draft.updates)
+        self._say(f"changes {entry.path} ({clean(entry.memory.title)})")
+        if entry.hash != draft.revises:
+            self._say(self.screen.paint("the record was changed since; this draft can only be rejected", "yellow"))
+        if draft.summary:
+            self._say(f"{self.screen.paint('why', 'cyan')}: {clean(draft.summary)}")
+        self._say(self._difference(draft, self.screen))
+
+    def _difference(self, draft: Draft, screen: Screen) -> str:
+        """What a draft changes in the record that it updates; empty if there is no such record."""
+        if not draft.updates or not self.writer.store.has(draft.updates):
+            return ""
+        try:
+            return difference(*review.preview(self.writer, draft, draft.updates), screen)
+        except RecollectError as error:
+            return f"cannot be applied: {clean(error.message)}"
 
     def _say(self, text: str) -> None:
         say(text, self.screen)

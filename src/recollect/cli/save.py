@@ -8,16 +8,15 @@ from typing import Any
 
 from recollect import project
 from recollect.capture import inbox, review, suggestions
-from recollect.capture.inbox import Inbox
 from recollect.capture.review import Neighbour
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
 from recollect.cli import arguments
-from recollect.cli.edit import updated
+from recollect.cli.edit import drafted, updated
 from recollect.cli.output import Answer, Screen, clean, to_json
 from recollect.errors import BadInput
 from recollect.project import Project
-from recollect.record import compose, memory, schema
+from recollect.record import compose, memory, revision, schema
 from recollect.record.memory import Memory
 from recollect.store.writer import Writer
 
@@ -110,31 +109,14 @@ def _draft(
         writer.store.refuse_existing(record.id)
     origin = {"session": made.session, "offer": made.key, "evidence": made.evidence} if made else {}
     draft = inbox.draft_of(record, updates=args.update, supersedes=args.supersedes, **origin)
-    box = Inbox(writer.store.root)
-    box.refuse_taken(draft)
-    review.put(writer, [draft])
-    file = f"{box.folder}/{draft.name}.json"
-    data = {
-        "draft": draft.name,
-        "category": record.category,
-        "title": record.title,
-        "updates": draft.updates,
-        "supersedes": draft.supersedes,
-        "file": file,
-        "nearest": [_brief(each) for each in near],
-        "dry_run": args.dry_run,
-    }
-
-    def text(screen: Screen) -> str:
-        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
-        return "\n".join([*_similar_lines(near), f"{verb} {clean(file)}; `recollect review` decides on it"])
-
-    return Answer(data, text)
+    answer = drafted(args, writer, draft)
+    data = {**answer.data, "nearest": [_brief(each) for each in near]}
+    return Answer(data, lambda screen: "\n".join([*_similar_lines(near), answer.text(screen)]))
 
 
 def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
     before = writer.store.get(args.update)
-    patch = review.merged(before.memory, record)
+    patch = revision.added(before.memory, record)
     summary = f"Updated from: {record.title}"
     after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=args.allow_secret)
     return updated(args, writer.store, before, after)

@@ -11,7 +11,7 @@ from recollect.errors import BadRecord
 from recollect.record import memory
 from recollect.record.memory import Memory
 
-_TEXTS = ("made_at", "session", "offer", "updates", "supersedes")
+_TEXTS = ("made_at", "session", "offer", "updates", "revises", "summary", "supersedes")
 
 
 class Draft(NamedTuple):
@@ -27,6 +27,12 @@ class Draft(NamedTuple):
     evidence: tuple[str, ...] = ()
     updates: str = ""
     """The record it would change, if it is no new one."""
+
+    revises: str = ""
+    """The hash of the version of that record that it would take the place of; empty if it only adds to it."""
+
+    summary: str = ""
+    """What changes in that record and why, for its history."""
 
     supersedes: str = ""
     """The record it would replace."""

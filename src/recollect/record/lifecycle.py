@@ -21,7 +21,7 @@ LONGEST_REASON = 500
 _LOG_LONGEST = 200
 """Characters of an old or new value in the history: enough to recognise it by; git has the rest."""
 
-_NOT_PATCHED = frozenset(
+NOT_PATCHED = frozenset(
     "id category schema_version created_at updated_at changes times_updated record_status"
     " retired_at retired_reason archived_at archived_reason".split()
 )
@@ -41,10 +41,10 @@ def revised(
     Tags and files only grow, unless whoever changes them had the whole list before their eyes.
     """
     old = memory.to_json(record)
-    refused = sorted(key for key in _NOT_PATCHED.intersection(patch) if patch[key] != old.get(key))
+    refused = sorted(key for key in NOT_PATCHED.intersection(patch) if patch[key] != old.get(key))
     if refused:
         raise Invalid(f"{refused[0]}: cannot be changed by an update", fix=_other_command(refused[0]))
-    fields = {key: value for key, value in patch.items() if key not in _NOT_PATCHED}
+    fields = {key: value for key, value in patch.items() if key not in NOT_PATCHED}
     new = {key: value for key, value in {**old, **fields}.items() if fields.get(key, key) is not None}
     new["content"] = _merged_content(record, patch)
     if isinstance(new.get("title"), str):
@@ -190,7 +190,7 @@ def _valid(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> Iterable[HistoryEntry]:
     for prefix, before, after in (("", old, new), ("content.", old["content"], new["content"])):
         for key in dict.fromkeys((*before, *after)):
-            if key in _NOT_PATCHED or key == "content" or before.get(key) == after.get(key):
+            if key in NOT_PATCHED or key == "content" or before.get(key) == after.get(key):
                 continue
             verb = "Added" if key not in before else "Removed" if key not in after else "Changed"
             yield HistoryEntry(

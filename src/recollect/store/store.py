@@ -164,6 +164,15 @@ class Store:
                 fix = _instead(self, path, record_id)
                 raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=fix)
 
+    def expect(self, path: str, expected_hash: str) -> None:
+        """Changed if a record is not the version that has this hash."""
+        current = self.read(path).hash
+        if current != expected_hash:
+            raise Changed(
+                f"{path} was changed since it was read (it is {current} now, not {shorten(expected_hash, 40)})",
+                fix=f"read it again with: recollect show {path} --json, then apply the change to that",
+            )
+
     @contextmanager
     def writing(self, action: str = "change") -> Iterator[Batch]:
         """Hold the lock, gather changes, and make them all at the end; none if something raises.
@@ -226,7 +235,7 @@ class Batch:
                 "; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written"
             )
         if expected_hash is not None:
-            self.expect(record.path, expected_hash)
+            self._store.expect(record.path, expected_hash)
         self.written[record.path] = record
         return Entry(record, record.path, digest(memory.render(record)))
 
@@ -251,14 +260,6 @@ class Batch:
             if not os.path.isfile(files.inside(self._store.root, path)):
                 raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="recollect inbox")
             self.drop(path)
-
-    def expect(self, path: str, expected_hash: str) -> None:
-        current = self._store.read(path).hash
-        if current != expected_hash:
-            raise Changed(
-                f"{path} was changed since it was read (it is {current} now, not {shorten(expected_hash, 40)})",
-                fix=f"read it again with: recollect show {path} --json, then apply the change to that",
-            )
 
     def commit(self) -> None:
         changes = self._changes()

@@ -143,7 +143,7 @@ class Writer:
         """
         with self.store.writing("merge" if draft else "update") as batch:
             entry = self.store.get(reference)
-            batch.expect(entry.path, expected_hash)
+            self.store.expect(entry.path, expected_hash)
             batch.drop_draft(draft)
             record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
             if record is entry.memory:
