@@ -1,8 +1,8 @@
 """Import: is the decision that the reader proposes of a decision record the one its authors took?
 
-The labels were written by reading 300 and more records of public repositories: the status, the lines that state the
-decision, a few words that any right reading of it has, and names of options that lost. The records themselves are not
-here: they are read from clones of the repositories, at the commits that the labels name.
+A label has the status, the lines that state the decision, a few words that any right reading of it has, and names of
+options that lost; bench/results/import.md says how they were made. The records themselves are not here: they are read
+from clones of the repositories, at the commits that the labels name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Label(NamedTuple):
-    """What a reader found in a record."""
+    """What a record says, as far as it is compared."""
 
     repo: str
     commit: str
