@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 from recollect.search import lanes, terms, vectors
-from recollect.search.word_table import DIMENSIONS, read_numbers
+from recollect.search.vectors import WORD_DIMENSIONS
+from recollect.search.word_table import read_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 _SIMILAR = 0.45
 """The least similarity of two words that counts: below it most pairs have nothing to do with each other."""
 
-_MOST_WORDS = 16
+_MOST_WORDS = 12
 """Words of a prompt for which similar ones are looked for: the rarest."""
 
 
@@ -50,8 +53,8 @@ def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
 def _vectors(made: Vectors, text: str, query: WeightedQuery) -> dict[int, list[int]]:
     """The vectors of the prompt's rarest words, by concept."""
     spelled = sorted(_spelled(text, query).items(), key=lambda each: -query.weights[each[1]])
-    asked = {concept: made.of([word]) for word, concept in spelled[:_MOST_WORDS]}
-    return {concept: lanes.signed(vector) for concept, vector in asked.items() if vector}
+    asked = {concept: lanes.signed(made.of([word])[:WORD_DIMENSIONS]) for word, concept in spelled[:_MOST_WORDS]}
+    return {concept: values for concept, values in asked.items() if any(values)}
 
 
 def _unpacked(made: Vectors, packed: bytes) -> list[tuple[int, int]]:
@@ -68,12 +71,13 @@ def _similarities(
     made: Vectors, asked: Mapping[int, list[int]], rows: Mapping[int, int]
 ) -> dict[int, dict[int, float]]:
     """For each concept the similarities, as far as they count, to rows of the table of some lengths."""
-    columns = lanes.columns(b"".join([made.stored_row(row) for row in rows]), DIMENSIONS)
+    stored = b"".join([made.stored_row(row)[:WORD_DIMENSIONS] for row in rows])
+    columns = lanes.columns(stored, WORD_DIMENSIONS)
     similar: dict[int, dict[int, float]] = {}
-    for concept, products in zip(asked, lanes.products_of_each(asked.values(), columns, len(rows))):
-        pairs = zip(rows.items(), products)
-        cosines = ((row, product / (vectors.LENGTH * length)) for (row, length), product in pairs)
-        similar[concept] = {row: min(cosine, 1.0) for row, cosine in cosines if cosine >= _SIMILAR}
+    for (concept, values), products in zip(asked.items(), lanes.products_of_each(asked.values(), columns, len(rows))):
+        least = _SIMILAR * hypot(*values)
+        close = [(row, p / length) for (row, length), p in zip(rows.items(), products) if p >= least * length]
+        similar[concept] = {row: min(_SIMILAR * product / least, 1.0) for row, product in close}
     return similar
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect import coldstart
 
-VERSION = 17
+VERSION = 18
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
