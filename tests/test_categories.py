@@ -22,7 +22,6 @@ from recollect import categories
 categories.BY_NAME["glossary"] = categories.Category(
     name="glossary",
     folder="glossary",
-    heading="Words of this project",
     digest_rank=5,
     content=(
         ("meaning", "required", "text", "What the word means here."),
@@ -75,7 +74,7 @@ def seventh(tmp_path: Path) -> Seventh:
     project = tmp_path / "project"
     (project / "src").mkdir(parents=True)
     commit = ("commit", "-q", "--allow-empty", "-m", "work on parcels")
-    for command in (("init", "-q", "-b", "parcels"), commit, commit):
+    for command in (("init", "-q", "-b", "consignment-of-parcels-in-order"), commit, commit):
         subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *command], cwd=project, check=True)
     (project / "src" / "parcels.py").write_text("parcels = []\n")
     made = Seventh(project)
@@ -108,7 +107,7 @@ def test_it_is_found_and_shown_to_the_agent(seventh: Seventh) -> None:
 
 
 def test_it_stands_in_the_digest_and_beside_its_file(seventh: Seventh) -> None:
-    assert "### Words of this project" in seventh.hook("session_start", source="startup")
+    assert '<result category=\\"glossary\\"' in seventh.hook("session_start", source="startup")
     read = {"tool_name": "Read", "tool_input": {"file_path": "src/parcels.py"}}
     assert LINE in seventh.hook("pre_tool_use", **{**read, "session_id": "s2"})
 

@@ -13,6 +13,9 @@ from recollect import failure_log
 from recollect.digest import knowledge_bank
 from recollect.digest.selection import Candidate
 
+FIRST = "0000-000000000"
+"""How recent the first entry of a file is that has no date."""
+
 BANK = """# Anti-patterns
 
 What went wrong more than once.
@@ -79,16 +82,16 @@ def test_entries_with_their_prose_and_metadata() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("- Observation count: 12", (12, 2.0, "")),
-        ("* observations: 3 (two in staging)", (3, 2.0, "")),
-        ("- Observation count: many", (1, 2.0, "")),
-        ("- Observation count: 0", (1, 2.0, "")),
-        ("- Observation count: 99999999999999999999", (1, 2.0, "")),
-        ("- Observation count: ٣", (1, 2.0, "")),
-        ("- __Confidence__: low", (1, 1.0, "")),
-        ("- Confidence: unheard of", (1, 2.0, "")),
+        ("- Observation count: 12", (12, 2.0, FIRST)),
+        ("* observations: 3 (two in staging)", (3, 2.0, FIRST)),
+        ("- Observation count: many", (1, 2.0, FIRST)),
+        ("- Observation count: 0", (1, 2.0, FIRST)),
+        ("- Observation count: 99999999999999999999", (1, 2.0, FIRST)),
+        ("- Observation count: ٣", (1, 2.0, FIRST)),
+        ("- __Confidence__: low", (1, 1.0, FIRST)),
+        ("- Confidence: unheard of", (1, 2.0, FIRST)),
         ("- Last observed: on 2025-12-24, twice", (1, 2.0, "2025-12-24")),
-        ("- Last observed:", (1, 2.0, "")),
+        ("- Last observed:", (1, 2.0, FIRST)),
     ],
 )
 def test_metadata_in_the_ways_people_write_it(line: str, expected: tuple[object, ...]) -> None:
@@ -103,8 +106,8 @@ def test_bullets_that_are_no_metadata_are_the_text_where_there_is_no_prose() -> 
     (lesson,) = parse(f"### Name\n{bullets}")
     (with_prose,) = parse(f"### Name\nProse.\n{bullets}")
 
-    assert facts(lesson)[1:] == ("Remedy: restart it observed: now and then no colon at all", 3, 1.0, "")
-    assert facts(with_prose)[1:] == ("Prose.", 3, 1.0, "")
+    assert facts(lesson)[1:] == ("Remedy: restart it observed: now and then no colon at all", 3, 1.0, FIRST)
+    assert facts(with_prose)[1:] == ("Prose.", 3, 1.0, FIRST)
 
 
 @pytest.mark.parametrize("kind", ["Pattern: ", "Anti-Pattern: ", "Heuristic: ", "heuristic:", ""])
@@ -112,6 +115,12 @@ def test_a_heading_may_say_of_what_kind_an_entry_is(kind: str) -> None:
     (lesson,) = parse(f"### {kind}Ask first ###\nProse.\n")
 
     assert lesson.title == "Ask first"
+
+
+def test_an_entry_without_a_date_is_the_more_recent_the_later_it_stands() -> None:
+    dated, first, last = parse("### A\n- Last observed: 2020-01-01\n### B\nOne.\n### C\nTwo.\n")
+
+    assert first.updated < last.updated < dated.updated
 
 
 def test_dates_sort_above_numbers_and_numbers_by_their_size() -> None:

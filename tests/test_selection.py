@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import coldstart
 from recollect.digest import selection
 from recollect.digest.selection import Candidate, Pick
-from tests import without_fts5
 
 CATEGORIES = selection.PRIORITY
 
@@ -56,7 +54,7 @@ def test_prominence_is_the_formula_of_the_specification() -> None:
 def test_the_score_blends_relevance_and_prominence() -> None:
     a, b = candidate("a", observations=2), candidate("b", observations=1)
 
-    ranked = selection.rank([a, b], {"b": 4.0}, 0.6)
+    ranked = selection.rank([a, b], {"b": 1.0}, 0.6)
 
     assert keys(ranked) == ["b", "a"]
     assert [pick.relevance for pick in ranked] == [1.0, 0.0]
@@ -83,7 +81,7 @@ def about_parsing() -> list[Candidate]:
 def test_what_the_work_is_about_is_chosen_over_what_is_prominent(
     about_parsing: list[Candidate], weight: float, least: int, most: int
 ) -> None:
-    scores = selection.relevance_of_texts(about_parsing, "parser file reading")
+    scores = {each.key: 0.9 for each in about_parsing if "parser" in each.text}
 
     chosen = selection.choose(selection.rank(about_parsing, scores, weight), 20)
 
@@ -97,15 +95,14 @@ def test_no_query_and_no_weight_give_the_same_order(candidates: list[Candidate],
 
     by_weight = selection.rank(candidates, scores, 0.0)
     by_query = selection.rank(candidates, {}, weight)
-    without_fts5 = selection.rank(candidates, None, weight)
 
-    assert keys(by_weight) == keys(by_query) == keys(without_fts5)
+    assert keys(by_weight) == keys(by_query)
     assert keys(selection.choose(by_weight, 20)) == keys(selection.choose(by_query, 20))
 
 
 @given(entries, st.integers(1, 40), st.integers(0, 5))
 def test_every_category_has_its_share_and_the_limit_holds(candidates: list[Candidate], limit: int, pins: int) -> None:
-    ranked = selection.rank(candidates, None, 0.6)
+    ranked = selection.rank(candidates, {}, 0.6)
     pinned = ranked[:pins]
 
     chosen = selection.choose(ranked, limit, pinned)
@@ -122,7 +119,7 @@ def test_every_category_has_its_share_and_the_limit_holds(candidates: list[Candi
 
 def test_below_nine_only_the_score_counts() -> None:
     candidates = [candidate(f"a{n}", "pattern", observations=9) for n in range(9)] + [candidate("z", "heuristic")]
-    ranked = selection.rank(candidates, None, 0.6)
+    ranked = selection.rank(candidates, {}, 0.6)
 
     assert keys(selection.choose(ranked, 8)) == [f"a{n}" for n in range(8)]
     assert "z" in keys(selection.choose(ranked, 9))
@@ -131,7 +128,7 @@ def test_below_nine_only_the_score_counts() -> None:
 def test_more_categories_than_the_limit_has_room_for_share_it_equally() -> None:
     candidates = [candidate(f"{kind}{n}", kind, observations=n + 1) for kind in CATEGORIES for n in range(10)]
 
-    chosen = selection.choose(selection.rank(candidates, None, 0.6), 20)
+    chosen = selection.choose(selection.rank(candidates, {}, 0.6), 20)
 
     counts = [sum(pick.candidate.category == kind for pick in chosen) for kind in CATEGORIES]
     assert len(chosen) == 20 and min(counts) == 2
@@ -140,50 +137,8 @@ def test_more_categories_than_the_limit_has_room_for_share_it_equally() -> None:
 def test_equal_scores_keep_one_order_however_they_come() -> None:
     candidates = [candidate(f"k{n}", kind) for n in range(3) for kind in ("heuristic", "constraint")]
 
-    assert keys(selection.rank(candidates, None, 0.6)) == keys(selection.rank(candidates[::-1], None, 0.6))
+    assert keys(selection.rank(candidates, {}, 0.6)) == keys(selection.rank(candidates[::-1], {}, 0.6))
 
 
 def test_nothing_to_choose_from() -> None:
     assert selection.choose(selection.rank([], {}, 0.6), 20) == []
-
-
-def candidates(*texts: str) -> list[Candidate]:
-    return [Candidate(f"k{n}", "pattern", "", text, "", is_local=True) for n, text in enumerate(texts)]
-
-
-def test_what_matches_has_a_score_and_what_does_not_has_none() -> None:
-    found = selection.relevance_of_texts(
-        candidates("The parser reads files", "Deploys happen on Monday", "Colours are blue", "A file is closed"),
-        "parser for reading files",
-    )
-
-    assert sorted(found) == ["k0", "k3"]
-    assert found["k0"] > found["k3"] > 0
-
-
-def test_scripts_without_spaces_match() -> None:
-    found = selection.relevance_of_texts(
-        candidates("設定ファイルを読み込む", "Deploys", "Retries", "Caches"), "ファイルの設定"
-    )
-
-    assert list(found) == ["k0"]
-
-
-def test_a_small_and_a_large_collection_speak_of_the_same_thing() -> None:
-    other = [f"Deploys of service number {n} happen on Monday" for n in range(300)]
-    small = selection.relevance_of_texts(candidates("parser reading files", *other[:5]), "parser reading files")
-    large = selection.relevance_of_texts(candidates("parser reading files", *other), "parser reading files")
-
-    assert small["k0"] == pytest.approx(large["k0"], rel=0.25)
-
-
-@given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=4))
-def test_any_text_is_a_query_that_sqlite_accepts(text: str, texts: list[str]) -> None:
-    assert all(score >= 0 for score in selection.relevance_of_texts(candidates(*texts), text).values())
-
-
-def test_without_fts5_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coldstart, "connect", without_fts5.connect)
-
-    with pytest.raises(selection.Unavailable):
-        selection.relevance_of_texts(candidates("parser"), "parser")

@@ -408,6 +408,7 @@ CASES: dict[str, Case] = {
     "session_start.enabled": Case(False, digest),
     "session_start.relevance_weight": Case(0.0, digest_scores),
     "session_start.limit": Case(2, digest),
+    "session_start.max_characters": Case(1_000, digest),
     "capture.mode": Case("off", suggested("decision")),
     "capture.max_offers": Case(0, suggested("decision")),
     "triage.max_messages": Case(10, suggested_long_ago),

@@ -26,6 +26,11 @@ def read(root: Path, seconds: float = 30) -> WorkContext:
     return work_context.read(str(root), time.monotonic() + seconds)
 
 
+def touched(seen: WorkContext) -> list[str]:
+    """The files that are not committed, then those of the latest commits."""
+    return [*seen.changes.uncommitted, *seen.changes.committed]
+
+
 def commits(project: GitProject, *names: str) -> None:
     for name in names:
         project.write(name, name)
@@ -54,7 +59,7 @@ def test_files_of_the_last_three_commits_and_the_uncommitted_ones(project: GitPr
     project.write("one.py", "changed")
     project.write("new folder/new file.py", "new")
 
-    assert read(project.root).files == ["one.py", "new folder/new file.py", "four.py", "three.py", "two.py"]
+    assert touched(read(project.root)) == ["one.py", "new folder/new file.py", "four.py", "three.py", "two.py"]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_the_first_commit_of_all_does_not_count(project: GitProject, names: list
 
     seen = read(project.root)
 
-    assert (seen.files, seen.branch) == (files, "main")
+    assert (touched(seen), seen.branch) == (files, "main")
     assert failure_log.recent() == []
 
 
@@ -116,6 +121,28 @@ def test_a_branch_has_its_own_commits_and_not_those_it_began_with(project: GitPr
     seen = read(project.root).changes
 
     assert (seen.committed, seen.subjects, seen.is_own) == (["five.py", "four.py"], ["five.py", "four.py"], True)
+
+
+def test_what_was_committed_to_main_is_not_the_work(project: GitProject) -> None:
+    commits(project, "one.py", "two.py", "three.py")
+
+    seen = read(project.root)
+
+    assert (seen.changes.committed, seen.changes.is_own) == (["three.py", "two.py"], False)
+    assert (seen.files, seen.intent, seen.query, seen.is_empty) == ([], "", "", False)
+
+
+def test_the_work_in_words(project: GitProject) -> None:
+    commits(project, "one.py", "two.py")
+    project.git("checkout", "-q", "-b", "feat/token-refresh")
+    project.write("src/clock.py", "x")
+    project.commit("Renew it early")
+    project.write("src/skew.py", "x")
+
+    seen = read(project.root)
+
+    assert seen.intent == "token refresh Renew it early"
+    assert (seen.files, seen.query) == (["src/skew.py", "src/clock.py"], f"{seen.intent} skew clock")
 
 
 def test_a_branch_that_was_cloned_begins_where_its_origin_is(project: GitProject, tmp_path: Path) -> None:
@@ -163,7 +190,7 @@ def test_a_project_within_a_repository_sees_its_own_files(project: GitProject) -
     project.write("service/new.py", "x")
     project.write("other/new.py", "x")
 
-    assert read(project.root / "service").files == ["new.py", "e.py", "c.py"]
+    assert touched(read(project.root / "service")) == ["new.py", "e.py", "c.py"]
 
 
 def test_no_repository_is_no_failure(tmp_path: Path) -> None:
@@ -238,7 +265,7 @@ def test_a_hostile_repository_runs_nothing(project: GitProject, tmp_path: Path) 
     seen = read(project.root)
 
     assert not proof.exists()
-    assert "four.py" in seen.files and ".gitattributes" in seen.files
+    assert {"four.py", ".gitattributes"} <= set(touched(seen))
 
 
 def test_a_filter_that_is_included_from_elsewhere_is_switched_off_too(project: GitProject, tmp_path: Path) -> None:

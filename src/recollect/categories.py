@@ -37,10 +37,8 @@ class Category(NamedTuple):
 
     name: str
     folder: str
-    heading: str
-    """Stands above its records in a digest."""
     digest_rank: int
-    """Its place in a digest; the gaps are for the kinds of entries in knowledge banks."""
+    """Its place in a digest among equals; the gaps are for the kinds of entries in knowledge banks."""
     content: tuple[tuple[str, str, Any, str], ...]
     """Name, `required` or `optional`, kind (see `record.schema`) and purpose of each field, what matters most first."""
     statement: str
@@ -61,6 +59,8 @@ class Category(NamedTuple):
     """The content field that names its subject, put before a statement that does not."""
     is_rule: bool = False
     """Whether it says what to do, so that two of them can contradict each other."""
+    binds_files: bool = False
+    """Whether a digest shows it for its files alone: it binds whoever changes them."""
     is_strict: bool = False
     """Whether it claims to hold for all of the project."""
     intent: tuple[int, str] = (0, "")
@@ -84,7 +84,6 @@ class Category(NamedTuple):
 _DECISION = Category(
     name="decision",
     folder="decisions",
-    heading="Decisions",
     digest_rank=20,
     content=(
         (
@@ -125,7 +124,6 @@ _DECISION = Category(
 _CONSTRAINT = Category(
     name="constraint",
     folder="constraints",
-    heading="Constraints",
     digest_rank=10,
     content=(
         ("kind", "required", ("choice", "limitation", "gap", "policy", "technical"), "What sort of limit it is."),
@@ -143,6 +141,7 @@ _CONSTRAINT = Category(
     details=(("Instead", "workarounds", 150, ""), ("Otherwise", "impact", 120, "workarounds")),
     marks={("severity", "high"): " [high]"},
     is_rule=True,
+    binds_files=True,
     is_strict=True,
     void=("active", (False,)),
     when_superseded={"active": False},
@@ -153,7 +152,6 @@ _CONSTRAINT = Category(
 _PREFERENCE = Category(
     name="preference",
     folder="preferences",
-    heading="Preferences",
     digest_rank=30,
     content=(
         ("topic", "required", ("text", 500), "What it is about."),
@@ -178,6 +176,7 @@ _PREFERENCE = Category(
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
     topic="topic",
     is_rule=True,
+    binds_files=True,
     grade="strength",
     gravity={"strong": 3, "default": 4, "soft": 7},
 )
@@ -185,7 +184,6 @@ _PREFERENCE = Category(
 _RUNBOOK = Category(
     name="runbook",
     folder="runbooks",
-    heading="Runbooks",
     digest_rank=60,
     content=(
         ("trigger", "required", "text", "When to use it."),
@@ -207,7 +205,6 @@ _RUNBOOK = Category(
 _TECH_DEBT = Category(
     name="tech_debt",
     folder="tech-debt",
-    heading="Open debt",
     digest_rank=70,
     content=(
         ("status", "required", ("choice", "open", "in_progress", "resolved", "wont_fix"), "Where it stands."),
@@ -234,7 +231,6 @@ _TECH_DEBT = Category(
 _SESSION_SUMMARY = Category(
     name="session_summary",
     folder="sessions",
-    heading="Earlier sessions",
     digest_rank=80,
     content=(
         ("goal", "required", "text", "What the session was for."),

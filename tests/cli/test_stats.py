@@ -31,6 +31,7 @@ def store(project, recollect):
         f"2026-03-02\tcontradicted\t{CACHE}",
         f"2026-01-05\tpointed\t{CACHE}\t3",
         f"2026-01-05\topened\t{CACHE}",
+        f"2026-01-05\tdigest\t{CACHE}\t2",
         "2026-03-02\tinjected\tdecisions/gone.json",
     ]
     Path(usage_log.file_of(root)).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -45,6 +46,7 @@ def test_totals_chart_table_and_advice(store, recollect):
         "shown 9 times, 2 of 3 records\n"
         "used 4 of the 6 times that could be judged: 67% (95 % between 30% and 90%)\n"
         "3 unknown: could not tell whether the agent used them\n"
+        "shown 2 times in digests, when a session started\n"
         "pointed to 3 times; the agent read the record 1 time\n"
         "\n"
         "weekly from 2025-12-15\n"
@@ -72,6 +74,7 @@ def test_json_has_the_same_numbers(store, recollect):
         "contradicted": 1,
         "pointed": 3,
         "opened": 1,
+        "digest": 2,
         "unclear": 3,
     }
     assert data["precision_in_use"] == {"used": 4, "of": 6, "low": 0.3, "high": 0.903, "share": 0.667}
@@ -100,6 +103,7 @@ def test_since_leaves_out_what_is_older(store, recollect):
         "contradicted": 1,
         "pointed": 0,
         "opened": 0,
+        "digest": 0,
         "unclear": 3,
     }
     assert [week["week"] for week in by_age["weeks"]] == ["2026-02-23", "2026-03-02"]

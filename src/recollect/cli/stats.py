@@ -109,6 +109,8 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
         lines.append(f"{screen.paint(used, 'bold')} ({spread})")
     if numbers["unclear"]:
         lines.append(f"{numbers['unclear']:,} unknown: could not tell whether the agent used them")
+    if numbers["digest"]:
+        lines.append(f"shown {many(numbers['digest'], 'time')} in digests, when a session started")
     if numbers["pointed"]:
         read = f"the agent read the record {many(numbers['opened'], 'time')}"
         lines.append(f"pointed to {many(numbers['pointed'], 'time')}; {read}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from recollect import paths, switches, timestamps
 from recollect.cli.output import Answer, Screen, clean, fit, many, wrap
-from recollect.digest import digest
+from recollect.digest import digest, last_digest
 from recollect.errors import BadInput, NoStore
 from recollect.importers import proposals, sources
 from recollect.importers.proposals import FileReport
@@ -28,7 +28,7 @@ _NEAR = 0.3
 
 _TRANSCRIPTS_HELP = "where the sessions lie (default: Claude Code's own folder for the project)"
 _IMPORT_HELP = "set the store aside and try what `recollect import` would draft, from here or from these files"
-_EMPTY_DIGEST = "Nothing to show: clean main branch and no unfinished session."
+_EMPTY_DIGEST = "Nothing to show: no record is clearly about this work, and no session was left unfinished."
 _NOTHING = {
     "repeated": "nothing: the session was shown it before",
     "denied": "that nothing is on file about it",
@@ -60,12 +60,9 @@ def _digest(args: argparse.Namespace) -> Answer:
     own, user = (store.root if store.exists else "" for store in (project.store, project.user))
     made = digest.make(project.root, "" if args.user else own, user, project.settings)
     page = made.render()
-    data = digest.describe(made, page)
+    data = last_digest.describe(made, page)
     lines = page.text.split("\n") if page.text else [_EMPTY_DIGEST]
-    entries: Any = data["entries"]
-    for entry in entries if args.why else ():
-        numbers = f"{entry['score']:.2f} = relevance {entry['relevance']:.2f}, prominence {entry['prominence']:.2f}"
-        lines.append(clean(f"{entry['path']}  {numbers}  ({entry['reason']})"))
+    lines += map(clean, last_digest.explain(made, page)) if args.why else []
     warnings = "; ".join(filter(None, (warning, *made.warnings)))
     return Answer({**data, "text": page.text}, lambda _: "\n".join(lines), warning=warnings)
 

@@ -6,12 +6,16 @@ import os
 
 from recollect import timestamps
 from recollect.categories import BY_NAME
-from recollect.digest import selection
+from recollect.coldstart import NamedTuple
+from recollect.digest.evidence import Relevance
+from recollect.digest.lesson_search import Unavailable
 from recollect.digest.selection import Candidate
-from recollect.search import index, refresh
+from recollect.search import index, rank, refresh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.settings import Settings
 
 SOON_DAYS = 30
@@ -20,8 +24,25 @@ SOON_DAYS = 30
 MOST_RECORDS = 5_000
 """Records of a store that are ranked, the newest and those that match the work best: all of 200,000 take 3 seconds."""
 
+MOST_MATCHES = 40
+"""Records of a store for which relevance is measured: many more than a digest has room for."""
+
 _IS_CURRENT = f"status = 'active' AND NOT void AND {index.NOT_REPLACED}"
-_COLUMNS = "SELECT n, path, category, title, updated_at, expires, essence, facts FROM record"
+
+
+class _Row(NamedTuple):
+    """What a digest needs of a record, as the index has it."""
+
+    path: str
+    category: str
+    title: str
+    updated_at: str
+    expires: str
+    essence: str
+    facts: str
+
+
+_COLUMNS = f"SELECT {', '.join(_Row._fields)} FROM record"
 
 
 class Records:
@@ -29,38 +50,57 @@ class Records:
 
     def __init__(self, root: str, source: str, settings: Settings, *, is_local: bool, branch: str, now: str) -> None:
         self._index = index.open(root, hook=True)
-        self._source = source
+        self.root = root
+        self.source = source
         self._is_local = is_local
         self._branch = branch
         self._now = now
+        self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
         enabled = [category for category in BY_NAME if settings.is_enabled(category)]
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
         rows = f"{_COLUMNS} WHERE {_IS_CURRENT} ORDER BY updated_at DESC LIMIT {MOST_RECORDS}"
-        self._by_number = self._index.ask(lambda _: self._read(rows), hook=True)
-        self.candidates = list(self._by_number.values())
+        self.candidates = self._index.ask(lambda _: self._read(rows), hook=True)
 
-    @property
-    def total(self) -> int:
-        """How many current records the store has, candidates or not."""
-        if len(self.candidates) < MOST_RECORDS:
-            return len(self.candidates)
-        (count,) = self._index.connection.execute(f"SELECT count(*) FROM record WHERE {_IS_CURRENT}").fetchone()
-        return int(count)
+    def close(self) -> None:
+        self._index.close()
 
-    def scores(self, text: str) -> dict[str, float]:
-        """Relevance by key; `selection.Unavailable` without FTS5."""
-        scores = selection.relevance_of_records(self._index, text, MOST_RECORDS)
-        missing = [str(n) for n in scores if n not in self._by_number] if self.total > len(self.candidates) else []
-        if missing:
-            older = self._read(f"{_COLUMNS} WHERE {_IS_CURRENT} AND n IN ({','.join(missing)})")
-            self._by_number.update(older)
-            self.candidates += older.values()
-        return {self._by_number[n].key: score for n, score in scores.items() if n in self._by_number}
+    def relevance(self, intent: str, words: str) -> dict[str, Relevance]:
+        """How probably records are relevant to what is being done, and to all words of the work, by key."""
+        if not self._index.has_words:
+            raise Unavailable
+        by_intent, by_words = self._probabilities(intent), self._probabilities(words)
+        self._add_older({*by_intent, *by_words})
+        return {
+            each.key: Relevance(by_intent.get(each.path, 0.0), by_words.get(each.path, 0.0))
+            for each in self.candidates
+            if each.path in by_intent or each.path in by_words
+        }
 
-    def have_changed(self, shown: list[Candidate]) -> bool:
-        """Whether the index is behind the files of some records; if so these are indexed again."""
+    def _probabilities(self, text: str) -> dict[str, float]:
+        matches = rank.find(self._index, text, limit=MOST_MATCHES, mode="auto", now=self._now)
+        return {self.source + match.path: match.probability for match in matches}
+
+    def _add_older(self, matched: set[str]) -> None:
+        """Read the candidates that match and are not among the newest of a large store."""
+        missing = matched.difference(each.path for each in self.candidates)
+        paths = [path[len(self.source) :] for path in missing]
+        marks = ",".join("?" * len(paths))
+        self.candidates += self._read(f"{_COLUMNS} WHERE {_IS_CURRENT} AND path IN ({marks})", paths)
+
+    def anchors(self, shown: Sequence[Candidate]) -> dict[str, str]:
+        """What the files of records were when these were saved, by key, as `Freshness` reads it."""
+        paths = self._paths(shown)
+        marks = ",".join("?" * len(paths))
+        rows = self._index.connection.execute(f"SELECT path, anchors FROM record WHERE path IN ({marks})", paths)
+        return {os.path.join(self._index.root, path): anchors for path, anchors in rows}
+
+    def _paths(self, shown: Sequence[Candidate]) -> list[str]:
         root = os.path.join(self._index.root, "")
-        paths = [each.key[len(root) :] for each in shown if each.key.startswith(root)]
+        return [each.key[len(root) :] for each in shown if each.key.startswith(root)]
+
+    def have_changed(self, shown: Sequence[Candidate]) -> bool:
+        """Whether the index is behind the files of some records; if so these are indexed again."""
+        paths = self._paths(shown)
         marks = ",".join("?" * len(paths))
         rows = self._index.connection.execute(f"SELECT path, mtime, size FROM record WHERE path IN ({marks})", paths)
         stale = [path for path, mtime, size in rows if refresh.stamp(self._index.root, path) != (mtime, size)]
@@ -68,24 +108,23 @@ class Records:
             refresh.reread(self._index, stale)
         return bool(stale)
 
-    def _read(self, query: str) -> dict[int, Candidate]:
-        candidates: dict[int, Candidate] = {}
-        soon = timestamps.days_before(self._now, -SOON_DAYS)[:10]
-        for n, path, category, title, updated, expires, essence, packed in self._index.connection.execute(query):
-            if category not in BY_NAME:
-                raise ValueError(f"the index has a category {category}")
-            oldest = self._oldest.get(category)
-            if oldest is None or updated < oldest or (expires and expires[:10] < self._now[:10]):
-                continue
-            observations, confidence, files, branches, state = index.unpack_facts(packed)
-            if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
-                continue
-            key, place = os.path.join(self._index.root, path), self._source + path
-            urgency = _urgency(category, expires, state, soon) if expires or state else ""
-            candidates[n] = Candidate(
-                key, category, title, essence, place, self._is_local, observations, confidence, updated, files, urgency
-            )
-        return candidates
+    def _read(self, query: str, values: Sequence[str] = ()) -> list[Candidate]:
+        rows = (_Row(*row) for row in self._index.connection.execute(query, values))
+        return [each for each in map(self._candidate, rows) if each]
+
+    def _candidate(self, row: _Row) -> Candidate | None:
+        """A record as a candidate; None if it no longer holds, or not on this branch."""
+        if row.category not in BY_NAME:
+            raise ValueError(f"the index has a category {row.category}")
+        oldest = self._oldest.get(row.category)
+        if oldest is None or row.updated_at < oldest or (row.expires and row.expires[:10] < self._now[:10]):
+            return None
+        observations, confidence, files, branches, state = index.unpack_facts(row.facts)
+        if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
+            return None
+        shown = (os.path.join(self._index.root, row.path), row.category, row.title, row.essence, self.source + row.path)
+        urgency = _urgency(row.category, row.expires, state, self._soon) if row.expires or state else ""
+        return Candidate(*shown, self._is_local, observations, confidence, row.updated_at, files, urgency)
 
 
 def _oldest(days: int, now: str) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import time
 
-from recollect import budget, coldstart, paths, timestamps
+from recollect import budget, paths, timestamps
 from recollect.coldstart import NamedTuple
-from recollect.digest import selection, work_context
+from recollect.digest import evidence, lesson_search, selection, work_context
 from recollect.digest.candidates import Records
+from recollect.digest.evidence import Relevance
 from recollect.digest.render import Page, render
 from recollect.digest.selection import Candidate
 from recollect.digest.work_context import WorkContext
 from recollect.git.changes import Changes
-from recollect.state_file import StateFile
+from recollect.recall.cautions import Cautions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ STEP_SECONDS = 0.6
 """Of computing, for the work context and for the knowledge banks: without either there still is a digest."""
 
 MOST_URGENT = 3
-SESSION_BAR = 0.25
-"""How relevant an older session must be, measured against the most relevant entry."""
+MOST_NEAR = 3
+CHECK_SECONDS = 0.3
+"""Of computing, to see whether the files of what is shown have changed."""
 
-_MOST_FILES = 50
-_LARGEST = 1_000_000
+LEFT_OFF = "left unfinished"
 _NO_FTS5 = "this Python's SQLite has no FTS5: the digest goes by prominence alone"
 
 
@@ -43,49 +44,121 @@ class Digest(NamedTuple):
 
     context: WorkContext
     weight: float
+    longest: int
+    """Characters that it may have in all."""
     warnings: Sequence[str] = ()
-    left_off: Sequence[Pick] = ()
-    urgent: Sequence[Pick] = ()
-    rest: Sequence[Pick] = ()
-    more: int = 0
+    picks: Sequence[Pick] = ()
+    near: Sequence[Pick] = ()
+    """What matches best of the records that nothing else speaks for, and that are not shown."""
     relevance: str = "inactive"
-
-    @property
-    def picks(self) -> list[Pick]:
-        return [*self.left_off, *self.urgent, *self.rest]
+    """`active` where relevance decides; `inactive` where there is nothing to be relevant to, or no way to tell."""
 
     def only(self, is_wanted: Callable[[Candidate], bool]) -> Digest:
         """The digest without what is not wanted, such as what the session was shown already."""
-        parts = (
-            [pick for pick in part if is_wanted(pick.candidate)] for part in (self.left_off, self.urgent, self.rest)
-        )
-        left_off, urgent, rest = parts
-        return self._replace(left_off=left_off, urgent=urgent, rest=rest, more=0)
+        return self._replace(picks=[pick for pick in self.picks if is_wanted(pick.candidate)])
 
     def render(self) -> Page:
         return render(self)
 
 
 def make(project: str, store: str, user_store: str, settings: Settings) -> Digest:
-    """The digest for a session that starts now; empty when there is no work context and nothing is open."""
+    """The digest for a session that starts now; empty where nothing speaks for any record."""
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
+    # Before git is asked: indexing a store for the first time takes what time there is.
     stores = _stores(store, user_store, settings, branch)
     nothing = WorkContext(None, branch, Changes(), ["took too long"])
     until = min(time.monotonic() + GIT_SECONDS, latest)
     context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
-    warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
-    empty = Digest(context, settings.number("session_start.relevance_weight"), warnings)
     lessons = budget.attempt("knowledge banks", list[Candidate](), _lessons, project, seconds=STEP_SECONDS)
-    limit = settings.count("session_start.limit")
+    digest = compose(context, stores, lessons, settings)
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
-    for _ in range(2):
-        digest = _choose(empty, stores, lessons, limit)
-        about_to_show = [pick.candidate for pick in digest.picks]
-        if not [records for records in stores if records.have_changed(about_to_show)]:
-            break
+    about_to_show = [pick.candidate for pick in digest.picks]
+    if [records for records in stores if records.have_changed(about_to_show)]:
         stores = _stores(store, user_store, settings, branch)
-    return digest
+        digest = compose(context, stores, lessons, settings)
+    return budget.attempt("check files", digest, _checked, digest, stores, seconds=CHECK_SECONDS)
+
+
+def compose(
+    context: WorkContext, stores: Sequence[Records], lessons: Sequence[Candidate], settings: Settings
+) -> Digest:
+    """The digest for some work, from these stores and entries of knowledge banks."""
+    warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
+    weight, longest = settings.number("session_start.relevance_weight"), settings.count("session_start.max_characters")
+    digest = Digest(context, weight, longest, warnings)
+    limit = settings.count("session_start.limit")
+    if context.is_empty or not weight:
+        return digest._replace(picks=_by_prominence(stores, lessons, limit, context))
+    try:
+        relevance = {key: each for records in stores for key, each in _relevance(records, context).items()}
+        relevance.update(_of_lessons(lessons, context))
+    except lesson_search.Unavailable:
+        picks = _by_prominence(stores, lessons, limit, context)
+        return digest._replace(warnings=[*warnings, _NO_FTS5], picks=picks)
+    words = {key: each.words for key, each in relevance.items()}
+    ranked = selection.rank(_all(stores, lessons), words, weight)
+    picks = _by_evidence(ranked, relevance, limit, context.files)
+    return digest._replace(picks=picks, near=_near(ranked, picks), relevance="active")
+
+
+def _relevance(records: Records, context: WorkContext) -> dict[str, Relevance]:
+    return records.relevance(context.intent, context.query) if context.query else {}
+
+
+def _of_lessons(lessons: Sequence[Candidate], context: WorkContext) -> dict[str, Relevance]:
+    shares = lesson_search.relevance(lessons, context.intent)
+    return {key: Relevance(share, share) for key, share in shares.items()}
+
+
+def _by_prominence(
+    stores: Sequence[Records], lessons: Sequence[Candidate], limit: int, context: WorkContext
+) -> list[Pick]:
+    """What stands out by itself, where relevance cannot be told."""
+    ranked = selection.rank(_all(stores, lessons), {}, 0.0)
+    pinned = _pinned(ranked, context.files, limit)
+    eligible = [pick._replace(reason="prominence") for pick in ranked if pick.candidate.category != "session_summary"]
+    return selection.choose(_distinct([*pinned, *eligible]), limit, pinned)
+
+
+def _by_evidence(
+    ranked: Sequence[Pick], relevance: Mapping[str, Relevance], limit: int, files: Sequence[str]
+) -> list[Pick]:
+    """What is pinned, and then only what something speaks for."""
+    pinned = _pinned(ranked, files, limit)
+    supported = [pick for pick in (_supported(pick, relevance, files) for pick in ranked) if pick]
+    return selection.choose(_distinct([*pinned, *supported]), limit, pinned)
+
+
+def _near(ranked: Sequence[Pick], picks: Sequence[Pick]) -> list[Pick]:
+    shown = {pick.candidate.key for pick in picks}
+    others = [pick for pick in ranked if pick.relevance and pick.candidate.key not in shown]
+    return sorted(others, key=lambda pick: -pick.relevance)[:MOST_NEAR]
+
+
+def _all(stores: Sequence[Records], lessons: Sequence[Candidate]) -> list[Candidate]:
+    return [*(candidate for records in stores for candidate in records.candidates), *lessons]
+
+
+def _supported(pick: Pick, relevance: Mapping[str, Relevance], files: Sequence[str]) -> Pick | None:
+    entry = pick.candidate
+    if entry.key not in relevance:
+        return None
+    reason = evidence.reason(entry.category, entry.files, relevance[entry.key], files)
+    return pick._replace(reason=reason) if reason else None
+
+
+def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
+    """The digest with a caution on each record whose files have changed."""
+    cautions = Cautions()
+    picks = list(digest.picks)
+    for records in stores:
+        anchors = records.anchors([pick.candidate for pick in picks])
+        for place, pick in enumerate(picks):
+            if pick.candidate.key in anchors:
+                caution, _ = cautions.check(records.root, records.source, anchors[pick.candidate.key])
+                picks[place] = pick._replace(caution=caution)
+    return digest._replace(picks=picks)
 
 
 def _stores(store: str, user_store: str, settings: Settings, branch: str) -> list[Records]:
@@ -107,41 +180,17 @@ def _lessons(project: str) -> list[Candidate]:
     return knowledge_bank.lessons(project)
 
 
-def _choose(empty: Digest, stores: Sequence[Records], lessons: Sequence[Candidate], limit: int) -> Digest:
-    scores, digest = _relevance(empty, stores, lessons)
-    candidates = [*(candidate for records in stores for candidate in records.candidates), *lessons]
-    ranked = selection.rank(candidates, scores, digest.weight)
+def _pinned(ranked: Sequence[Pick], files: Sequence[str], limit: int) -> list[Pick]:
+    """What comes first whatever its relevance: the session to go on with, and what presses where files are changed."""
     left_off = _left_off(ranked)
-    if not digest.context.query and not left_off:
-        return digest
-    urgent = _urgent(ranked, digest.context.files)[: min(MOST_URGENT, limit - len(left_off))]
-    pinned = [*left_off, *urgent]
-    pool = _distinct([*pinned, *(pick for pick in ranked if _is_eligible(pick))])
-    rest = selection.choose(pool, limit, pinned)[len(pinned) :]
-    more = sum(records.total for records in stores) + len(lessons) - len(pinned) - len(rest)
-    return digest._replace(left_off=left_off, urgent=urgent, rest=rest, more=more)
-
-
-def _relevance(
-    digest: Digest, stores: Sequence[Records], lessons: Sequence[Candidate]
-) -> tuple[dict[str, float], Digest]:
-    """Relevance by key, and the digest with a remark on whether it counted."""
-    if not digest.context.query or not digest.weight:
-        return {}, digest
-    try:
-        scores = selection.relevance_of_texts(lessons, digest.context.query)
-        for records in stores:
-            scores.update(records.scores(digest.context.query))
-    except selection.Unavailable:
-        return {}, digest._replace(warnings=[*digest.warnings, _NO_FTS5])
-    return scores, digest._replace(relevance="active")
+    return [*left_off, *_urgent(ranked, files)[: min(MOST_URGENT, limit - len(left_off))]]
 
 
 def _left_off(ranked: Sequence[Pick]) -> list[Pick]:
     """The latest of the sessions that left something to do."""
     sessions = [pick for pick in ranked if pick.candidate.urgency == "open"]
     latest = max(sessions, key=lambda pick: (pick.candidate.updated, pick.candidate.key), default=None)
-    return [latest._replace(reason="the latest session that left something to do")] if latest else []
+    return [latest._replace(reason=LEFT_OFF)] if latest else []
 
 
 def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
@@ -153,7 +202,7 @@ def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
 
     changed = globs.Paths(files)
     touched = [(pick, changed.first_under(pick.candidate.files)) for pick in pressing]
-    return [pick._replace(reason=f"{pick.candidate.urgency}, touches {file}") for pick, file in touched if file]
+    return [pick._replace(reason=f"{pick.candidate.urgency}, about {file}") for pick, file in touched if file]
 
 
 def _distinct(picks: Sequence[Pick]) -> list[Pick]:
@@ -162,52 +211,3 @@ def _distinct(picks: Sequence[Pick]) -> list[Pick]:
     for pick in picks:
         first.setdefault(pick.candidate.text, pick)
     return list(first.values())
-
-
-def _is_eligible(pick: Pick) -> bool:
-    return pick.candidate.category != "session_summary" or pick.relevance >= SESSION_BAR
-
-
-def last_digest() -> StateFile:
-    """The digest shown last, and why, as JSON: for `stats` and `doctor`."""
-    path = os.path.join(paths.state_dir(), "last-injection.json")
-    return StateFile(path, _LARGEST, "last digest", shrink=None)
-
-
-def write_last(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:
-    """Remember what was shown."""
-    data = {"at": timestamps.now(), "event": event, "session": session, "project": project, **shown}
-    last_digest().replace(coldstart.dumps(data).encode("ascii") + b"\n")
-
-
-def describe(digest: Digest, page: Page) -> dict[str, object]:
-    """A digest as data: the work context, the settings that counted, and every entry with its numbers."""
-    context = digest.context
-    return {
-        "relevance": digest.relevance,
-        "weight": digest.weight,
-        "query": context.query,
-        "signals": {
-            "feature": context.feature.slug if context.feature else None,
-            "phase": context.feature.phase if context.feature else None,
-            "branch": context.branch or None,
-            "files": context.files[:_MOST_FILES],
-            "notes": context.notes,
-        },
-        "entries": [
-            {
-                "path": pick.candidate.path,
-                "category": pick.candidate.category,
-                "title": pick.candidate.title,
-                "score": round(pick.score, 4),
-                "relevance": round(pick.relevance, 4),
-                "prominence": round(pick.prominence, 4),
-                "reason": pick.reason or ("relevance and prominence" if pick.relevance else "prominence"),
-                "in_full": pick in page.full,
-            }
-            for pick in page.shown
-        ],
-        "more": page.more,
-        "characters": len(page.text),
-        "warnings": list(digest.warnings),
-    }

@@ -73,7 +73,15 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
             entries[-1][1][-1].append(line.strip())
     if len(entries) > MOST_ENTRIES:
         failure_log.leave("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
-    return [_lesson(Candidate("", category, name, "", path, is_local), body) for name, body in entries[:MOST_ENTRIES]]
+    return [
+        _lesson(Candidate("", category, name, "", path, is_local, updated=_undated(place)), body)
+        for place, (name, body) in enumerate(entries[:MOST_ENTRIES])
+    ]
+
+
+def _undated(place: int) -> str:
+    """How recent an entry without a date is: below all dates, and the later in its file, the more recent."""
+    return f"0000-{place:09d}"
 
 
 def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
@@ -104,7 +112,10 @@ def _metadata(bullet: str) -> dict[str, Any] | None:
     if colon and key == "confidence":
         confidence = _CONFIDENCE.get(value.lower().strip(".*_` "))
         return {"confidence": confidence} if confidence else {}
-    return {"updated": _sortable(value)} if colon and key in _DATES else None
+    if not colon or key not in _DATES:
+        return None
+    moment = _sortable(value)
+    return {"updated": moment} if moment else {}
 
 
 def _sortable(value: str) -> str:

@@ -15,6 +15,10 @@ from recollect.search import query, terms
 from recollect.text import cut
 
 MOST_WORDS = 20
+MOST_SUBJECTS = 5
+"""Commits of a branch, the newest, whose subjects say what it is about."""
+
+_LONGEST_SUBJECT = 120
 FEATURES = os.path.join("docs", "features")
 MOST_FEATURES = 500
 """The last by name: where features are numbered these are the newest."""
@@ -44,16 +48,28 @@ class WorkContext(NamedTuple):
 
     @property
     def files(self) -> list[str]:
-        """The files in play, those that are not committed first."""
-        return list(dict.fromkeys((*self.changes.uncommitted, *self.changes.committed)))
+        """The files of the work at hand: not committed, or committed on this branch alone."""
+        own = self.changes.committed if self.changes.is_own else ()
+        return list(dict.fromkeys((*self.changes.uncommitted, *own)))
+
+    @property
+    def intent(self) -> str:
+        """What is being done, in words: the active feature, the name of the branch, the subjects of its commits."""
+        subjects = self.changes.subjects[:MOST_SUBJECTS] if self.changes.is_own else ()
+        parts = [*(self.feature or ()), *branch_words(self.branch), *(cut(each, _LONGEST_SUBJECT) for each in subjects)]
+        return " ".join(part for part in parts if part)
 
     @property
     def query(self) -> str:
-        """The context as one text to search by; empty when there is none."""
-        parts = list(self.feature) if self.feature else []
-        parts += branch_words(self.branch)
-        parts += [word for word in file_words(self.files) if word not in parts]
-        return " ".join(part for part in parts if part)
+        """The same with the names of the files: all that can be searched by; empty when there is nothing."""
+        intent = self.intent
+        words = [word for word in file_words(self.files) if word not in intent.split()]
+        return " ".join([intent, *words] if intent else words)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is to be seen of any work, not even of other people's: no git, or hardly a commit."""
+        return not self.query and not self.changes.committed
 
 
 def branch(project: str) -> str:

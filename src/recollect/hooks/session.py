@@ -63,13 +63,15 @@ def _digest(event: Event, source: str) -> str:
             shown.reset()
     if not settings.flag("session_start.enabled"):
         return ""
-    from recollect.digest import digest
+    from recollect.digest import digest, last_digest
 
     made = digest.make(event.project, event.store, event.user_store, settings)
     _warn(made)
     page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
     if page.text:
-        digest.write_last(f"session start, {source}", event.session, event.project, digest.describe(made, page))
+        described = last_digest.describe(made, page)
+        last_digest.write(f"session start, {source}", event.session, event.project, described)
+        budget.attempt("count the digest", None, _count, event.stores, page)
     from recollect.text import with_note
 
     return with_note(page.text, _waiting(event, source))
@@ -89,14 +91,20 @@ def _new_page(made: Digest, session: str, *, is_resumed: bool) -> Page:
     """The page, noted in the session's ledger; a resumed conversation is shown only what is new in it."""
     with ledger.Ledger(session) as shown:
         if is_resumed:
-            made = made.only(lambda entry: not shown.has_shown(_in_digest(entry.key), ledger.stamp(entry.text)))
+            made = made.only(lambda entry: not shown.has_shown(entry.key, ledger.stamp(entry.text)))
         page = made.render()
         for pick in page.shown:
-            shown.add_shown(_in_digest(pick.candidate.key), ledger.stamp(pick.candidate.text))
-        # What was cut short may still be shown in full when a prompt asks for it.
-        for pick in page.full:
-            shown.add_shown(pick.candidate.key, ledger.stamp(pick.candidate.text))
+            stamp = ledger.stamp(pick.candidate.text)
+            shown.add_shown(_in_digest(pick.candidate.key), stamp)
+            shown.add_shown(pick.candidate.key, stamp)
     return page
+
+
+def _count(stores: list[str], page: Page) -> None:
+    from recollect import usage
+
+    for store in stores:
+        usage.in_digest(store, [pick.candidate.key for pick in page.shown])
 
 
 def _in_digest(key: str) -> str:

@@ -17,6 +17,13 @@ def pointed(store_root: str, paths: list[str]) -> None:
     usage_log.append(store_root, [("pointed", path) for path in paths])
 
 
+def in_digest(store_root: str, paths: list[str]) -> None:
+    """Count records of a store as shown when a session started, each by its absolute path. Never raises."""
+    from recollect.usage import usage_log
+
+    usage_log.append(store_root, [("digest", path) for path in paths if path.startswith(store_root)])
+
+
 def observe(session: str, transcript_path: str, stores: list[str], last_message: str = "") -> None:
     """Count at the end of a turn what became of the records the session was shown. Never raises."""
     from recollect.usage import usage_log

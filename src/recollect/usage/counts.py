@@ -25,6 +25,7 @@ class Counts(NamedTuple):
     contradicted: int = 0
     pointed: int = 0
     opened: int = 0
+    digest: int = 0
     last_injected: str = ""
     last_contradicted: str = ""
 

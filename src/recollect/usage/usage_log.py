@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from recollect.session.transcript import Message
     from recollect.usage.evidence import Shown
 
-EVENTS = ("injected", "used", "ignored", "contradicted", "pointed", "opened")
-"""What becomes of a record that is shown; and of a pointer, which the agent follows or not."""
+EVENTS = ("injected", "used", "ignored", "contradicted", "pointed", "opened", "digest")
+"""What becomes of a record that is shown; of a pointer, which the agent follows or not; and what a digest showed."""
 
 LARGEST = 1_000_000  # bytes, about 17,000 lines, at which a log is compacted
 TURNS = 4  # for how many turns after it was shown a record is watched: what is used at all is used within them
