@@ -75,7 +75,7 @@ def audit(
     current = [item for item in items if item.is_current]
     alive = [item for item in items if not item.is_retired]
     return {
-        "duplicates": _duplicates(current, watch),
+        "duplicates": duplicates(current, watch),
         "contradictions": _contradictions(current),
         "superseded": _each(alive, _superseded(alive)),
         "drifted": _listed(current, evidence.drifted, "read the file, then recollect update {0} or reanchor {0}"),
@@ -99,7 +99,8 @@ def lost_files(items: Iterable[Item], root: str) -> dict[str, str]:
     return lost
 
 
-def _duplicates(items: Sequence[Item], watch: Callable[[Iterable[str]], Iterable[str]]) -> Measure:
+def duplicates(items: Sequence[Item], watch: Callable[[Iterable[str]], Iterable[str]]) -> Measure:
+    """Groups of items that say nearly the same."""
     texts = [f"{item.title}\n{item.text[:_LONGEST_COMPARED]}" for item in items]
     findings, extra = [], 0
     for group in audit_item.clusters([audit_item.shingles(terms.stream(text)) for text in watch(texts)], ALIKE):

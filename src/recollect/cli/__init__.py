@@ -50,6 +50,7 @@ COMMANDS: dict[str, Command] = {
     "audit": Command(
         "audit", "Measure rot: duplicates, contradictions, outdated records, secrets, junk; here or in other stores."
     ),
+    "improve": Command("improve", "List the records that will be hard to find, why, and what to do about each."),
     "stats": Command("stats", "Show what agents were shown and how much of it they used."),
     "import": Command("import_", "Draft records from decision records and from what other tools remember."),
     "gc": Command("upkeep", "Retire what is past its retention, delete what was retired long enough ago."),

@@ -85,7 +85,9 @@ def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[
     writer.store.expect(before.path, args.hash or before.hash)
     if not args.allow_secret:
         compose.refuse_secrets({**patch, "summary": args.summary})
-    record = lifecycle.revised(before.memory, patch, now=writer.now)
+    # Flags add. Whoever gives a whole list and the hash has read the old one, and a reviewer sees the difference.
+    may_shrink = bool(args.hash) and not args.tag and not args.related
+    record = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=may_shrink)
     if record is before.memory:
         return updated(args, writer.store, before, before)
     about = {"updates": before.memory.id, "revises": before.hash, "summary": args.summary}

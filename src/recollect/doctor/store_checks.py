@@ -169,7 +169,7 @@ def _older(entries: list[Entry]) -> Iterator[Finding]:
     if older:
         many = "1 record was" if len(older) == 1 else f"{len(older):,} records were"
         what = f"{many} written by an earlier plugin and have no triggers"
-        fix = f"for those you care about: recollect update {older[0].memory.id} --trigger 'as someone would ask for it'"
+        fix = "recollect improve lists them, worst first; /memory:improve drafts triggers"
         yield Finding("note", "records", what, fix)
 
 
