@@ -38,6 +38,12 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "a project"
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    # With a history and a clean working tree there is work to be seen, and none of it is the session's own: no digest.
+    for text in ("one", "two"):
+        (folder / "readme.md").write_text(text)
+        for words in (("add", "."), ("commit", "-q", "-m", text)):
+            who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+            subprocess.run(["git", "-C", str(folder), *who, *words], check=True)
     recollect.open(str(folder)).save("decision", DECISION)
     return folder
 
@@ -130,7 +136,7 @@ def test_the_plugin_is_valid_and_installs_from_the_repository(client: Client) ->
     assert f"memory@{market}" in listed.stdout
 
 
-def test_an_edit_brings_the_constraint_of_its_file_once(client: Client, project: Path) -> None:
+def test_reading_a_file_and_its_first_edit_bring_its_grave_constraint(client: Client, project: Path) -> None:
     recollect.open(str(project)).save(
         "constraint",
         {
@@ -148,12 +154,13 @@ def test_an_edit_brings_the_constraint_of_its_file_once(client: Client, project:
         replies=[
             Tool("Read", {"file_path": str(file)}),
             Tool("Edit", {"file_path": str(file), "old_string": "1", "new_string": "2"}),
+            Tool("Edit", {"file_path": str(file), "old_string": "2", "new_string": "3"}),
         ],
         permission_mode="acceptEdits",
     )
 
-    assert file.read_text() == "cents = 2\n"
-    assert turn.last.text.count("Never a float in src/money.py.") == 1
+    assert file.read_text() == "cents = 3\n"
+    assert turn.last.text.count("Never a float in src/money.py.") == 2
 
 
 def test_a_failing_command_brings_its_runbook(client: Client, project: Path) -> None:

@@ -66,6 +66,15 @@ TILES = {
         "verification": "tilecache status says warm",
     },
 }
+LEFT = {
+    "title": "Rotate the signing key",
+    "content": {
+        "goal": "Rotate the key that signs cookies",
+        "outcome": "partial",
+        "completed": ["The new key is deployed."],
+        "next_actions": ["Take the old key out."],
+    },
+}
 HASHES = {
     "title": "Passwords are hashed with argon2id",
     "tags": ["auth", "passwords"],
@@ -206,6 +215,7 @@ def recall_and_supersede(life: Life, session: Session) -> None:
         replies=[
             saving("decision", ENCRYPTED, "--supersedes", "sessions-live-in-postgres-not-redis"),
             saving("constraint", CENTS),
+            saving("session_summary", LEFT),
         ],
     )
     again = session.prompt("are users still logged out after a deploy, since postgres and not redis keeps them?")
@@ -220,7 +230,7 @@ def recall_and_supersede(life: Life, session: Session) -> None:
     )
 
     old, new = SESSIONS["content"]["decision"], ENCRYPTED["content"]["decision"]  # type: ignore[index]
-    assert '"id": "sessions-live-in-signed-cookies"' in results(moved)[-2]
+    assert '"id": "sessions-live-in-signed-cookies"' in results(moved)[-3]
     assert blocks(asked, old) == 1
     assert unrelated.last.text.count("<result ") == asked.last.text.count("<result ")
     assert (blocks(again, old), blocks(again, new)) == (1, 1)
@@ -228,11 +238,13 @@ def recall_and_supersede(life: Life, session: Session) -> None:
     assert money.read_text() == "cents = 2\n"
     failed = [note.text for note in edited.notes if note.hook.startswith("PostToolUseFailure")]
     assert [text.count("2. Start tilecache with --rebuild.") for text in failed] == [1]
-    assert [note.hook for note in edited.notes if "Never a float for money" in note.text] == ["PreToolUse:Read"]
+    # It is of high severity, so the edit repeats it.
+    shown = [note.hook for note in edited.notes if "Never a float for money" in note.text]
+    assert shown == ["PreToolUse:Read", "PreToolUse:Edit"]
 
 
 def digest_review_and_compact(life: Life, session: Session) -> None:
-    """The third: it starts with what holds; the draft is accepted and used; what was in use survives compaction."""
+    """The third: it starts with what was left; the draft is accepted and used; what was in use survives compaction."""
     (draft,) = [name for name in life.inbox.names() if "argon2id" in name]
     started = session.prompt("good morning")
     accepting = Tool("Bash", {"command": f"recollect review --accept {draft} --json"})
@@ -243,7 +255,7 @@ def digest_review_and_compact(life: Life, session: Session) -> None:
 
     accepted = HASHES["content"]["decision"]  # type: ignore[index]
     assert started.last.text.count('kind="digest"') == 1
-    assert ENCRYPTED["content"]["decision"] in started.last.text  # type: ignore[index]
+    assert "Take the old key out." in started.last.text
     assert SESSIONS["content"]["decision"] not in started.last.text  # type: ignore[index]
     assert accepted not in started.last.text
     assert (life.store / "decisions" / "passwords-are-hashed-with-argon2id.json").exists()
