@@ -163,6 +163,7 @@ WORDS: dict[str, list[list[str]]] = {
     "stats": [[], ["sessions-live-in-postgres-not-redis"], ["--since", EVIL]],
     "import": [["--dry-run"], ["--pending"], ["--accept", "--dry-run"], ["--done", "CLAUDE.md"], [EVIL], []],
     "log": [[]],
+    "export": [[], ["--all"], ["--format", "jsonl"], ["--format", "agents"], ["--format", "agents", "--into", EVIL]],
     "undo": [["--dry-run"], [EVIL], ["--skip-changed"]],
     "gc": [["--dry-run"], []],
     "index": [["check"], ["rebuild"]],

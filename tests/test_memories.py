@@ -1,4 +1,9 @@
-"""What other tools remember: what says itself what it is becomes a record, the rest is named to an agent."""
+"""What other tools remember: what says itself what it is becomes a record, the rest is named to an agent.
+
+The readers were tried by hand on files that the tools themselves wrote: claude-mem 13.25.3 (its worker, through its own
+import), mem0ai 2.2.1 (`get_all`), basic-memory 0.15.2 (its file writer; its command did not start). The forms here are
+written after those. Claude Code's auto memory, Obsidian and Serena are here in their documented form alone.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +148,7 @@ def test_the_decisions_of_a_project_in_claude_mems_database(tmp_path, database):
     assert record.content["decision"] == "Jobs are rows of a table."
     assert record.content["rationale"] == ["SKIP LOCKED is enough"]
     assert (record.related_files, record.source) == (("jobs.py",), f"{database}:1")
-    assert result.left_out == "1 observations that are no decisions"
+    assert result.left_out == "1 observation that is no decision"
 
 
 def test_another_database_is_no_memory(tmp_path):

@@ -53,6 +53,7 @@ COMMANDS: dict[str, Command] = {
     "improve": Command("improve", "List the records that will be hard to find, why, and what to do about each."),
     "stats": Command("stats", "Show what agents were shown and how much of it they used."),
     "import": Command("import_", "Draft records from decision records and from what other tools remember."),
+    "export": Command("export", "Print the records as Markdown or JSON Lines, or put them into AGENTS.md."),
     "gc": Command("upkeep", "Retire what is past its retention, delete what was retired long enough ago."),
     "index": Command("upkeep", "Rebuild or check index.md, the list for people."),
     "config": Command("config", "Show the effective settings and where each comes from, or set one."),

@@ -72,6 +72,8 @@ def _rows(connection: sqlite3.Connection, project: str) -> Iterator[tuple[object
 def _others(connection: sqlite3.Connection, project: str) -> str:
     query = "SELECT count(*) FROM observations WHERE type <> 'decision' AND project = ?"
     count = connection.execute(query, (project,)).fetchone()[0]
+    if count == 1:
+        return "1 observation that is no decision"
     return f"{count:,} observations that are no decisions" if count else ""
 
 

@@ -1,0 +1,104 @@
+"""Records as text for other tools: Markdown, JSON Lines, or a section of AGENTS.md that can be renewed in place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from recollect import categories
+from recollect.record import memory, naming, summary_line
+from recollect.record.memory import Memory
+from recollect.text import for_agent
+
+BEGIN = "<!-- recollect: begin -->"
+END = "<!-- recollect: end -->"
+_HEAD = "## Project memory\n\nWritten by `recollect export`. Change the records, not this section."
+
+
+def markdown(records: Iterable[Memory]) -> str:
+    """Every record with all of its fields, under the heading of its category."""
+    parts = ["# Project memory"]
+    for heading, group in _by_category(records):
+        parts += [f"## {heading}", *map(_page, group)]
+    return "\n\n".join(parts) + "\n"
+
+
+def json_lines(records: Iterable[Memory]) -> str:
+    """The records as they are stored, one in a line."""
+    return "".join(json.dumps(memory.to_json(record), ensure_ascii=False) + "\n" for record in records)
+
+
+def agents_section(records: Iterable[Memory]) -> str:
+    """What the records say, a line for each, between two marks."""
+    parts = [BEGIN, _HEAD]
+    for heading, group in _by_category(records):
+        parts.append(f"### {heading}\n\n" + "\n".join(f"- {_line(record)}" for record in group))
+    return "\n\n".join((*parts, END)) + "\n"
+
+
+def renewed(page: str, section: str) -> str | None:
+    """A page with the section in the place of the earlier one, or at its end; None if its marks are not one pair."""
+    begins, ends = page.count(BEGIN), page.count(END)
+    if not begins and not ends:
+        gap = "" if not page else "\n" if page.endswith("\n") else "\n\n"
+        return page + gap + section
+    start, stop = page.find(BEGIN), page.find(END)
+    if begins != 1 or ends != 1 or stop < start:
+        return None
+    return page[:start] + section.rstrip("\n") + page[stop + len(END) :]
+
+
+def _by_category(records: Iterable[Memory]) -> Iterator[tuple[str, Sequence[Memory]]]:
+    every = sorted(records, key=lambda record: record.id)
+    for name, category in categories.BY_NAME.items():
+        group = [record for record in every if record.category == name]
+        if group:
+            yield category.folder.replace("-", " ").capitalize(), group
+
+
+def _line(record: Memory) -> str:
+    """The summary line of a record, and its files; nothing in it can end the section."""
+    files = f" (`{'`, `'.join(record.related_files)}`)" if record.related_files else ""
+    return for_agent(" ".join((summary_line.of(record) + files).split()))
+
+
+def _page(record: Memory) -> str:
+    lines = [f"### {_flat(record.title)}", ""]
+    lines += [f"- {name}: {_flat(text)}" for name, text in _about(record) if text]
+    for name, value in record.content.items():
+        lines += ["", f"**{name.replace('_', ' ')}**", "", *_value(value)]
+    return "\n".join(lines)
+
+
+def _about(record: Memory) -> list[tuple[str, str]]:
+    status = "" if record.record_status == "active" else record.record_status
+    return [
+        ("id", record.id),
+        ("status", status),
+        ("updated", record.updated_at[:10]),
+        ("tags", ", ".join(record.tags)),
+        ("files", ", ".join(record.related_files)),
+        ("triggers", "; ".join(record.triggers)),
+        ("superseded by", record.superseded_by),
+        ("source", record.source),
+    ]
+
+
+def _value(value: Any) -> list[str]:
+    if isinstance(value, (list, tuple)):
+        return [f"- {_text(item)}" for item in value]
+    return [_text(value)]
+
+
+def _text(value: Any) -> str:
+    """A value on one line; the fields of an object one after the other."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name.replace('_', ' ')}: {_text(part)}" for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_text, value))
+    return _flat(str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _flat(text: str) -> str:
+    return " ".join(naming.visible(text).split())
