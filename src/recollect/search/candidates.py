@@ -25,6 +25,9 @@ _MOST_OCCURRENCES = 4_000
 """Occurrences visited before the commoner terms are left out: what bounds a search in a large store."""
 
 _SHORTEST_PREFIX = 4
+_FEW_TERMS = 3
+"""Terms of a search up to which each may be the beginning of a word: nobody abbreviates in a sentence."""
+
 _LONGEST_CHAIN = 200
 """Successors followed from one record: what bounds the work for a store made of links."""
 
@@ -103,11 +106,11 @@ def rarity(frequency: int, records: int) -> float:
     return log(1 + (records + 100) / (frequency + 1))
 
 
-def weigh(index: Index, query: Query) -> WeightedQuery:
-    """The query weighed by what the index holds."""
+def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuery:
+    """The query weighed by what the index holds; in a few typed words each may be the beginning of a longer one."""
     records, title_terms, body_terms = index.totals()
     counts = index.term_counts(query.terms)
-    alike = _alike(index, query, counts)
+    alike = _alike(index, query, counts, is_typed=is_typed and len(query.terms) <= _FEW_TERMS)
     corpus = Corpus(
         records,
         max(title_terms / (records or 1), 1.0),
@@ -119,7 +122,7 @@ def weigh(index: Index, query: Query) -> WeightedQuery:
 
 
 def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> WeightedQuery:
-    """The query weighed by a corpus; `alike` names, for terms that do not occur, those that begin alike."""
+    """The query weighed by a corpus; `alike` names, for some terms, those that begin alike."""
     variants = [(term, *alike.get(term, ())) for term in query.terms]
     weights = [rarity(sum(corpus.frequency.get(t, 0) for t in terms), corpus.records) for terms in variants]
     titled = [i for i, terms in enumerate(variants) if any(corpus.title_frequency.get(t) for t in terms)]
@@ -135,15 +138,22 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
     return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs)
 
 
-def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]]) -> dict[str, list[str]]:
-    """For terms that the index does not have, those that begin alike: `auth` stands for `authentication`, and back."""
+def _alike(
+    index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool
+) -> dict[str, list[str]]:
+    """For terms that the index does not have, those that begin alike: `auth` stands for `authentication`, and back.
+
+    Of shorter ones the longest: `authoriz` stands for `author`, the stem of authorization, and not for `auth`.
+    """
     alike: dict[str, list[str]] = {}
     parts = {part for pair in query.compounds for part in pair}
     for term in query.terms:
-        if term in counts or term in parts or len(term) < _SHORTEST_PREFIX or not term.isalpha():
+        if term in parts or len(term) < _SHORTEST_PREFIX or not term.isalpha() or (term in counts and not is_typed):
             continue
         similar = index.terms_like(term, 6)
-        similar.update(index.term_counts(term[:end] for end in range(_SHORTEST_PREFIX, len(term))))
+        if term not in counts:
+            shorter = index.term_counts(term[:end] for end in range(_SHORTEST_PREFIX, len(term)))
+            similar.update({each: shorter[each] for each in sorted(shorter, key=len)[-1:]})
         if similar:
             alike[term] = list(similar)
             counts.update(similar)

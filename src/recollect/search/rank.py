@@ -29,6 +29,9 @@ _MOST_DESCRIBED = 2
 _BY_PREDECESSOR = 0.1
 """What it costs a record to be found by the text of what it replaces."""
 
+_BY_BEGINNING = 2.0
+"""What it costs a record that it has no word of a search as it was typed, only words that begin like it."""
+
 _SHORTEST_PREFIX = 4
 _RECENT_DAYS = 30
 _SLOPE, _MIDDLE = 0.23, 18.0
@@ -149,7 +152,7 @@ def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
 
 
 def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
-    weighed = candidates.weigh(index, asked)
+    weighed = candidates.weigh(index, asked, is_typed=not chosen.auto)
     rows, nearby = _candidates(index, asked, weighed, chosen)
     words = {row.n: gate.features(weighed, *row[-4:]) for row in rows}
     meanings = nearby.measure(rows, weighed, {n: values[0] for n, values in words.items()}) if nearby else {}
@@ -163,6 +166,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
             continue
         values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
         score = gate.score(values) + _priority(current.category, asked.intent) + described[current.category]
+        score -= 0.0 if chosen.auto else _BY_BEGINNING * _only_begun(asked, weighed, row)
         if current is not row:
             score -= _BY_PREDECESSOR
             if not chosen.auto and chosen.accepts(row):
@@ -199,6 +203,15 @@ def _matches(root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[i
         for old in replaced.get(row.n, ()):
             status = "superseded" if old.status == "active" else old.status
             yield match(old._replace(status=status), root, **measured)
+
+
+def _only_begun(asked: Query, weighed: WeightedQuery, row: Row) -> float:
+    """The share of a search's terms that a record has only as the beginning of a word, or as a part of it."""
+    if len(weighed.concept) == len(asked.terms):
+        return 0.0
+    present = {*row.title_terms.split(), *row.tag_terms.split(), *row.trigger_terms.split(), *row.body_terms.split()}
+    begun = {weighed.concept[term] for term in present.intersection(weighed.concept)}
+    return len(begun.difference(weighed.concept[term] for term in asked.terms if term in present)) / len(asked.terms)
 
 
 def _priority(category: str, intent: str) -> float:
