@@ -22,7 +22,7 @@ MODEL = Path(coefficients.__file__)
 _OWN = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)
 _LEAST_PRECISION = 0.82
 _MOST_FALSE = 0.05
-_BARS = ("POINTER", "ASKED", "KEYWORD_THRESHOLD", "KEYWORD_POINTER", "KEYWORD_ASKED")
+_BARS = ("POINTER", "KEYWORD_THRESHOLD", "KEYWORD_POINTER")
 """The bars beside the threshold, which this fit takes over as they are."""
 
 _OWN_IMPORTANCE = 0.5

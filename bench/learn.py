@@ -44,7 +44,7 @@ def fit(sets: Sequence[tuple[Examples, float]]) -> Model:
                 rows.append(table)
                 labels.append(truth)
                 weights.append(np.full(len(truth), importance * share / len(pools)))
-    gate_weights, base = _fit_logistic(np.vstack(rows), np.concatenate(labels), np.concatenate(weights))
+    gate_weights, base = fit_logistic(np.vstack(rows), np.concatenate(labels), np.concatenate(weights))
     return Model(rank, mean, gate_weights, base)
 
 
@@ -109,7 +109,8 @@ def _descend(x: np.ndarray, y: np.ndarray, absent: np.ndarray, importance: np.nd
     return weights
 
 
-def _fit_logistic(rows: np.ndarray, labels: np.ndarray, importance: np.ndarray) -> tuple[np.ndarray, float]:
+def fit_logistic(rows: np.ndarray, labels: np.ndarray, importance: np.ndarray) -> tuple[np.ndarray, float]:
+    """The weights of a logistic model on raw features, and its constant."""
     middle, spread = rows.mean(0), rows.std(0) + 1e-6
     x = np.hstack([(rows - middle) / spread, np.ones((len(rows), 1))])
     importance = importance / importance.sum()

@@ -12,7 +12,7 @@ from bench.stage import Stage, borrowed
 from recollect.recall import for_prompt
 from recollect.recall.for_prompt import Request
 from recollect.record.memory import Memory
-from recollect.search import document, query, rank
+from recollect.search import document, keyword_scorer, query, rank
 from recollect.search.candidates import Filter
 from recollect.settings import load_settings
 
@@ -89,7 +89,7 @@ class Systems:
 
     def keywords(self, prompt: Prompt) -> list[Hit]:
         asked = query.parse(prompt.text, borrowed(prompt))
-        found = rank.by_keywords(self.stage.index, asked, Filter(now=_NOW))[:20]
+        found = keyword_scorer.find(self.stage.index, asked, Filter(now=_NOW))[:20]
         return [Hit(one.id, one.score, place < TOLD) for place, one in enumerate(found)]
 
     def porter(self, prompt: Prompt) -> list[Hit]:

@@ -8,7 +8,7 @@ import pytest
 
 import recollect
 from recollect import coldstart
-from recollect.search import candidates, index, indexing, rank, tables
+from recollect.search import candidates, index, indexing, keyword_scorer, rank, tables
 from tests.records import sample
 from tests.test_index import put
 
@@ -93,7 +93,7 @@ def test_in_a_circle_the_newest_active_one_is_shown(tmp_path, statuses, shown):
     opened = index.in_memory(root)
 
     assert {match.id for match in rank.find(opened, "queue", mode="auto")} == {shown}
-    assert [row.id for row in rank.by_keywords(opened, rank.query.parse("queue"), candidates.Filter())] == [shown]
+    assert [row.id for row in keyword_scorer.find(opened, rank.query.parse("queue"), candidates.Filter())] == [shown]
 
 
 def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.search import index, query, rank
+from recollect.search import index, keyword_scorer, query, rank
 from recollect.search.candidates import Filter
 from recollect.settings import Settings
 from tests.records import sample
@@ -15,7 +15,7 @@ def points(prompt, title, tags=(), text=""):
         body_terms = " ".join(query.terms.stream(text))
         category = "decision"
 
-    return rank.keyword_points(set(query.parse(prompt).terms), Row)
+    return keyword_scorer.points(set(query.parse(prompt).terms), Row)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_recent_records_come_first_among_equals(tmp_path):
     put(root, decision("fresh", "Redis", "", updated_at="2026-03-01T00:00:00Z"))
     put(root, sample(id="gone", title="Redis", superseded_by="fresh"))
 
-    found = rank.by_keywords(index.in_memory(root), query.parse("redis"), Filter(now="2026-03-02T00:00:00Z"))
+    found = keyword_scorer.find(index.in_memory(root), query.parse("redis"), Filter(now="2026-03-02T00:00:00Z"))
 
     assert [(match.id, match.score) for match in found] == [("fresh", 3), ("old", 2)]
     assert all(isinstance(match, rank.Match) for match in found)

@@ -93,6 +93,14 @@ def test_the_only_record_on_a_subject_answers(project, prompt):
     assert "Keycloak is the only identity provider" in shown(project, prompt)
 
 
+def test_at_most_three_records_answer(project):
+    for number in range(6):
+        project.save("decision", {**KEYCLOAK, "title": f"Keycloak, part {number}"})
+
+    decision = for_prompt.preview(project.stores, "what did we decide about keycloak?", project.settings, first=True)
+    assert [each.shown for each in decision.shown] == ["rule", "rule", "rule"]
+
+
 def test_nothing_on_file_is_said_where_nothing_matches(project):
     project.save("decision", KEYCLOAK)
 

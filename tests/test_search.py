@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from recollect.search import gate, index, query, rank
+from recollect.search import gate, index, keyword_scorer, query, rank
 from recollect.search.candidates import Filter
 from recollect.settings import Settings
 from tests.records import sample
@@ -121,7 +121,7 @@ def test_records_that_supersede_each_other_silence_only_the_older_one(root):
     current = f"SELECT id FROM record WHERE NOT void AND {index.NOT_REPLACED}"
     assert ids(root, "pingpong queue", mode="auto") == ["q"]
     assert index.open(root).connection.execute(current).fetchall() == [("q",)]
-    assert [match.id for match in rank.by_keywords(index.open(root), query.parse("queue"), Filter())] == ["q"]
+    assert [match.id for match in keyword_scorer.find(index.open(root), query.parse("queue"), Filter())] == ["q"]
 
     put(root, newer._replace(superseded_by=""))
     assert ids(root, "pingpong queue", mode="auto") == ["q"]
@@ -179,7 +179,7 @@ def test_title_tags_selects_the_keyword_scorer(root):
 
     (match,) = search_in(root, "gateway", settings=settings)
 
-    assert set(match.features) == {"keywords"}
+    assert match.is_by_keywords
 
 
 def test_current_follows_a_path_to_what_holds_now(root):

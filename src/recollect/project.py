@@ -14,6 +14,7 @@ from recollect.recall.context_block import Candidate, Stores
 from recollect.record import compose
 from recollect.record.memory import Memory
 from recollect.search import rank
+from recollect.search.search_coefficients import FLOOR
 from recollect.settings import Settings, load_settings
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
@@ -116,15 +117,16 @@ class Project:
         tags: Sequence[str] = (),
         include_retired: bool = False,
     ) -> list[Hit]:
-        """What answers a text, best first, in the project's store and the user's; nothing is left out as irrelevant."""
+        """What answers a text, best first, in the project's store and the user's; noise is left out."""
         chosen: dict[str, Any] = {"categories": categories, "tags": tags, "include_retired": include_retired}
         stores = self.stores
         candidates = [
             Candidate(match, source)
             for root, source in stores.places
             for match in rank.find(stores.open(root), text, limit=limit, settings=self.settings, **chosen)
+            if match.probability >= FLOOR
         ]
-        candidates.sort(key=lambda candidate: -candidate.match.probability)
+        candidates.sort(key=lambda candidate: -candidate.match.score)
         return [Hit(candidate) for candidate in candidates[:limit]]
 
     def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:

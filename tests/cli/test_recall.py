@@ -50,7 +50,7 @@ def test_why_says_what_is_shown_and_from_which_score_on(recollect, saved):
     assert [one["verdict"] for one in data["candidates"]] == ["shown"]
     assert data["candidates"][0]["probability"] >= data["threshold"]
     text = recollect("why", PROMPT).out
-    assert text.startswith("Shown to the agent when the score is 0.80 or higher.\n")
+    assert text.startswith(f"Shown as a rule from a score of {data['threshold']:.2f} on, as a pointer from ")
 
 
 def test_why_is_sorted_and_agrees_with_recall(recollect, saved):
@@ -68,7 +68,7 @@ def test_why_is_sorted_and_agrees_with_recall(recollect, saved):
 
 
 def test_why_says_that_a_prompt_matches_nothing(recollect, saved):
-    assert "No record matches any distinctive word of this prompt." in recollect("why", "quokka zebra").out
+    assert "No record matches this prompt, by its words or by its meaning." in recollect("why", "quokka zebra").out
 
 
 def test_why_checks_files_as_recall_does(recollect, project):

@@ -35,7 +35,7 @@ COMMANDS: dict[str, Command] = {
     "list": Command("show", "List records."),
     "search": Command("recall", "Find the records that answer a question."),
     "recall": Command("recall", "Show what the agent would get for a prompt, byte for byte."),
-    "why": Command("recall", "Explain which records a prompt brings up, and why others stay out."),
+    "why": Command("why", "Explain which records a prompt brings up, and why others stay out."),
     "update": Command("edit", "Change fields of a record."),
     "edit": Command("edit", "Change a record in your editor."),
     "retire": Command("status", "Take a record out of use; `gc` deletes it after the grace period."),

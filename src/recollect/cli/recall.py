@@ -1,41 +1,41 @@
-"""`recollect search`, `recall` and `why`: the records that answer a question, or that a prompt would bring up."""
+"""`recollect search` and `recall`: the records that answer a question, or that a prompt would bring up."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect import switches
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, table, wrap
+from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
-from recollect.judge import judge
 from recollect.project import Hit, Project
 from recollect.recall import for_prompt
-from recollect.recall.context_block import Candidate
 from recollect.recall.for_prompt import Decision
 from recollect.record import compose
-from recollect.search.rank import Match
 from recollect.session import transcript
 from recollect.settings import Settings
 from recollect.text import tokens
 
+if TYPE_CHECKING:
+    from recollect.recall.for_prompt import Judge
+
 _STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
-_FEATURES = ("coverage", "window", "title_asked", "adjacent", "rarest", "trigger_asked", "share", "keywords")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command = parser.get_default("command")
-    if command == "search":
+    if parser.get_default("command") == "search":
         parser.add_argument("text", nargs="+", metavar="TEXT", help="what to look for, in your own words")
         parser.add_argument("--limit", type=int, default=10, metavar="N", help="at most N results (default: 10)")
         arguments.add(parser, "--category", "--tag")
         parser.add_argument("--include-retired", action="store_true", help="retired and archived records too")
         return
+    add_prompt(parser)
+
+
+def add_prompt(parser: argparse.ArgumentParser) -> None:
+    """The options that describe a prompt."""
     parser.add_argument("prompt", nargs="+", metavar="PROMPT", help="the prompt as it would be typed to the agent")
-    if command == "why":
-        parser.add_argument("--judge", action="store_true", help="ask the configured model too, and show its verdicts")
     parser.add_argument("--first", action="store_true", help="as the first prompt of a session, which is shown more")
     meaning = "the session so far, for a prompt that refers to it"
     parser.add_argument("--transcript", metavar="FILE", default="", help=meaning)
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     args.warnings = [project.require_a_store()]
-    return {"search": _search, "recall": _recall, "why": _why}[args.command](args, project)
+    return _search(args, project) if args.command == "search" else _recall(args, project)
 
 
 def _search(args: argparse.Namespace, project: Project) -> Answer:
@@ -76,6 +76,7 @@ def _hit_data(hit: Hit) -> dict[str, Any]:
         "snippet": hit.snippet(),
         "updated_at": hit.updated_at,
         "status": hit.status,
+        "via": dict(zip(("id", "title", "since"), hit.via)) if hit.via else None,
     }
 
 
@@ -102,8 +103,8 @@ def _coloured(screen: Screen, hit: Hit) -> str:
 
 def _recall(args: argparse.Namespace, project: Project) -> Answer:
     """Byte for byte what a prompt would bring up, and what that costs."""
-    prompt, decision = " ".join(args.prompt), _decision(args, project)
-    silence = _silence(prompt, project.settings)
+    prompt, decision = " ".join(args.prompt), decide(args, project)
+    silence = why_silent(prompt, project.settings)
     text = "" if silence else decision.text
     cost = tokens(text)
     data = {
@@ -111,8 +112,13 @@ def _recall(args: argparse.Namespace, project: Project) -> Answer:
         "context": text,
         "tokens": cost,
         "memories": [
-            {**_candidate(candidate, "id", "path", "probability"), "shown": candidate.shown}
-            for candidate in decision.shown
+            {
+                "id": each.match.id,
+                "path": each.source + each.match.path,
+                "probability": round(each.match.probability, 4),
+                "shown": each.shown,
+            }
+            for each in decision.shown
             if text
         ],
     }
@@ -120,84 +126,14 @@ def _recall(args: argparse.Namespace, project: Project) -> Answer:
     return Answer(data, lambda _: text, note=f"({note})")
 
 
-def _silence(prompt: str, settings: Settings) -> str:
+def why_silent(prompt: str, settings: Settings) -> str:
     """Why the hook would show nothing for a prompt, whatever is on file; empty if it would look."""
     if transcript.wants_silence(prompt):
         return "a prompt like this one is left alone"
     return "; ".join(map(str, switches.off(settings, *switches.PROMPTS)))
 
 
-def _decision(args: argparse.Namespace, project: Project, judge: _Judge | None = None) -> Decision:
+def decide(args: argparse.Namespace, project: Project, judge: Judge | None = None) -> Decision:
+    """What the hook would decide for the prompt of a command."""
     prompt, session = " ".join(args.prompt), {"first": args.first, "transcript_path": args.transcript}
     return for_prompt.preview(project.stores, prompt, project.settings, judge=judge, **session)
-
-
-def _candidate(candidate: Candidate, *names: str) -> dict[str, Any]:
-    """Some facts about a candidate, under the names they have in JSON."""
-    match = candidate.match
-    facts = {
-        "id": match.id,
-        "category": match.category,
-        "path": candidate.source + match.path,
-        "probability": round(match.probability, 4),
-        "score": round(match.score, 4),
-        "confidence": match.confidence,
-        "caution": candidate.caution,
-        "replaces": match.via[0] if match.via else None,
-        "features": {name: round(value, 4) for name, value in match.features.items()},
-    }
-    return {name: facts[name] for name in names or facts}
-
-
-class _Judge:
-    """The configured model in recall's place for a judge, its verdicts noted."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self.verdicts: dict[int, str] = {}
-        self.failures: list[str] = []
-
-    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], bar: float) -> list[Match]:
-        opinion = judge.verdicts(prompt, matches, turns, self._settings)
-        self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
-        self.failures = [failure.message for failure in opinion.failures]
-        return opinion.kept(bar)
-
-
-def _why(args: argparse.Namespace, project: Project) -> Answer:
-    """Every candidate for a prompt, its features, its score, and why it is shown or not."""
-    model = _Judge(project.settings) if args.judge else None
-    decision = _decision(args, project, model)
-    ranked = sorted(decision.candidates, key=lambda candidate: -candidate.match.probability)
-    explained = [(candidate, _outcome(candidate, model.verdicts if model else {})) for candidate in ranked]
-    data = {
-        "prompt": " ".join(args.prompt),
-        "threshold": round(decision.bar, 4),
-        "borrowed": decision.borrowed,
-        "candidates": [{**_candidate(candidate), "verdict": outcome} for candidate, outcome in explained],
-    }
-    failures = model.failures if model else ()
-    warning = "; ".join(filter(None, (_silence(" ".join(args.prompt), project.settings), *failures)))
-    return Answer(data, lambda screen: _explanation(screen, decision, explained), warning=warning)
-
-
-def _outcome(candidate: Candidate, verdicts: Mapping[int, str]) -> str:
-    verdict = verdicts.get(id(candidate.match))
-    return f"{candidate.outcome}; judge: {verdict}" if verdict else candidate.outcome
-
-
-def _explanation(screen: Screen, decision: Decision, explained: Sequence[tuple[Candidate, str]]) -> str:
-    lines = [f"Shown to the agent when the score is {decision.bar:.2f} or higher."]
-    if decision.borrowed:
-        lines.append(f"The prompt refers back; terms were borrowed from: {clean(decision.borrowed)[:200]}")
-    if not explained:
-        return "\n".join([*lines, "No record matches any distinctive word of this prompt."])
-    rows = [
-        (f"{each.match.probability:.2f}", outcome, each.match.category, each.match.id, _strongest(each.match.features))
-        for each, outcome in explained
-    ]
-    return "\n".join([*lines, table(screen, ("score", "outcome", "category", "id", "features"), rows)])
-
-
-def _strongest(features: Mapping[str, float]) -> str:
-    return " ".join(f"{name}={features[name]:.2f}" for name in _FEATURES if features.get(name))

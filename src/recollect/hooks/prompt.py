@@ -10,6 +10,8 @@ from recollect.settings import load_settings
 _LONG_WORD = 24
 """Characters from which a word may be a key: the shortest API keys have 24."""
 
+_NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alone"
+
 
 def user_prompt_submit(event: Event) -> str:
     prompt = event.text("prompt")
@@ -26,7 +28,24 @@ def user_prompt_submit(event: Event) -> str:
 
     stores = context_block.Stores(event.store, event.user_store)
     transcript_path = event.text("transcript_path")
-    return for_prompt.answer(stores, prompt, settings, session=event.session, transcript_path=transcript_path)
+    answer = for_prompt.answer(stores, prompt, settings, session=event.session, transcript_path=transcript_path)
+    if not stores.has_words:
+        budget.attempt("warn", None, _warn_without_fts5, event.session)
+    return answer
+
+
+def _warn_without_fts5(session: str) -> None:
+    """Say once a session that records are found by keywords alone."""
+    with ledger.Ledger(session) as noted:
+        if "fts5" in noted.warnings:
+            return
+        noted.add_warning("fts5")
+    import sys
+
+    from recollect import failure_log
+
+    failure_log.leave("prompt", _NO_FTS5)
+    print(f"recollect: {_NO_FTS5}", file=sys.stderr)
 
 
 def _note_correction(prompt: str, session: str) -> None:

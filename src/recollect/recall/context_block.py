@@ -97,6 +97,8 @@ class Stores:
         places = ((project_store, PROJECT_SOURCE), (user_store, USER_SOURCE))
         self.places = [(root, source) for root, source in places if root]
         self._hook = hook
+        self.has_words = True
+        """Whether all indexes that were searched have full-text tables; without them the keyword scorer answers."""
 
     def find(self, prompt: str, settings: Settings, borrowed: str = "", *, is_past: bool = False) -> list[Candidate]:
         """The candidates for a prompt, or for a question about the past, best first within each store."""
@@ -115,6 +117,7 @@ class Stores:
         judged = settings.count("retrieval.judge.max_candidates") if settings.flag("retrieval.judge.enabled") else 0
         most = max(_MOST_CANDIDATES, judged)
         matches = rank.find(opened, prompt, limit=most, mode=mode, borrowed=borrowed, settings=settings)
+        self.has_words = self.has_words and opened.has_words
         self.close(opened)
         return matches
 

@@ -6,7 +6,7 @@ A rule is for what is sure enough to act on, a pointer for what is likely: the a
 from __future__ import annotations
 
 from recollect.coldstart import NamedTuple
-from recollect.search import coefficients, gate
+from recollect.search import coefficients, gate, search_coefficients
 from recollect.store import short_name
 from recollect.text import cut, tokens
 
@@ -41,6 +41,10 @@ class Bars(NamedTuple):
     rule: float
     pointer: float = _NEVER
 
+    @property
+    def has_pointers(self) -> bool:
+        return self.pointer < self.rule
+
     def voice(self, probability: float) -> str:
         """The voice for a probability; empty for none."""
         return RULE if probability >= self.rule else POINTER if probability >= self.pointer else ""
@@ -52,14 +56,21 @@ def bars(settings: Settings, matches: Iterable[Match], *, is_first: bool, is_pas
     is_scored = any(match.is_by_keywords for match in matches)
     own = settings.number("retrieval.min_probability")
     if is_past:
-        # Such a question is answered like a search, and with rules: an answer needs their text.
-        asked = coefficients.KEYWORD_ASKED if is_scored else coefficients.ASKED
-        return Bars(min(own or asked, asked))
+        return _bars_of_question(is_scored=is_scored, has_pointers=settings.flag("retrieval.pointers"))
     rule = own or (coefficients.KEYWORD_THRESHOLD if is_scored else gate.THRESHOLD)
     if is_first:
         rule = max(rule - settings.number("retrieval.first_prompt_relief"), _LOWEST_BAR)
     pointer = coefficients.KEYWORD_POINTER if is_scored else coefficients.POINTER
     return Bars(rule, pointer if settings.flag("retrieval.pointers") else _NEVER)
+
+
+def _bars_of_question(*, is_scored: bool, has_pointers: bool) -> Bars:
+    """Those of a search: an answer needs the text of a rule, and a weak match is still better than none."""
+    if is_scored:
+        return Bars(search_coefficients.KEYWORD_ASKED)
+    if has_pointers:
+        return Bars(search_coefficients.ASKED, search_coefficients.ASKED_POINTER)
+    return Bars(search_coefficients.ASKED_POINTER)
 
 
 def in_voice(candidate: Candidate, voice: str, otherwise: str) -> Candidate:

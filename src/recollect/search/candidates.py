@@ -66,6 +66,8 @@ class Filter(coldstart.NamedTuple):
     include_retired: bool = False
     now: str = ""
     settings: Settings | None = None
+    is_asked: bool = False
+    """Whether somebody wants to know: it is a search, or a question about the past."""
 
     def accepts(self, row: Row) -> bool:
         if self.categories and row.category not in self.categories:
@@ -138,9 +140,7 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
     return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs)
 
 
-def _alike(
-    index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool
-) -> dict[str, list[str]]:
+def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool) -> dict[str, list[str]]:
     """For terms that the index does not have, those that begin alike: `auth` stands for `authentication`, and back.
 
     Of shorter ones the longest: `authoriz` stands for `author`, the stem of authorization, and not for `auth`.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from recollect import coldstart
 from recollect.categories import BY_NAME
-from recollect.search import candidates, gate, meaning, query, refresh
+from recollect.search import candidates, gate, meaning, query, refresh, search_score
 from recollect.search.candidates import Filter
-from recollect.search.index import NOT_REPLACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,18 +28,6 @@ _MOST_DESCRIBED = 2
 _BY_PREDECESSOR = 0.1
 """What it costs a record to be found by the text of what it replaces."""
 
-_BY_BEGINNING = 2.0
-"""What it costs a record that it has no word of a search as it was typed, only words that begin like it."""
-
-_SHORTEST_PREFIX = 4
-_RECENT_DAYS = 30
-_SLOPE, _MIDDLE = 0.23, 18.0
-"""How probability grows with keyword points, and where it is one half: fitted on two of our projects, 2026-11-15.
-
-Most of what keywords find is beside the point, and a prompt is seldom answered by them alone.
-"""
-
-
 _NONE: Mapping[str, float] = {}
 
 
@@ -51,6 +38,8 @@ class _Scored(coldstart.NamedTuple):
     features: list[float]
     row: Row
     matched: Row
+    own: float
+    """The score of its text alone, without what settles ties."""
 
 
 class Match(coldstart.NamedTuple):
@@ -119,7 +108,8 @@ def find(
     asked = query.parse(text, borrowed)
     if not asked.terms:
         return []
-    chosen = Filter(mode != "search", categories or (), tags or (), include_retired, now or "", settings)
+    named = (categories or (), tags or (), include_retired, now or "", settings)
+    chosen = Filter(mode != "search", *named, is_asked=mode != "auto")
     return index.ask(lambda index: _find_unchanged(index, asked, chosen, limit), hook=chosen.auto)
 
 
@@ -147,7 +137,9 @@ def _find_unchanged(index: Index, asked: Query, chosen: Filter, limit: int) -> l
 def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     settings = chosen.settings
     if not index.has_words or (settings and settings.text("retrieval.match_strategy") == "title_tags"):
-        return by_keywords(index, asked, chosen)
+        from recollect.search import keyword_scorer
+
+        return keyword_scorer.find(index, asked, chosen)
     return _by_features(index, asked, chosen)
 
 
@@ -165,16 +157,20 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
         if current is None or not chosen.accepts(current):
             continue
         values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
-        score = gate.score(values) + _priority(current.category, asked.intent) + described[current.category]
-        score -= 0.0 if chosen.auto else _BY_BEGINNING * _only_begun(asked, weighed, row)
+        own = (
+            search_score.score(values) - search_score.cost(asked, weighed, row)
+            if chosen.is_asked
+            else gate.score(values)
+        )
+        score = own + _priority(current.category, asked.intent) + described[current.category]
         if current is not row:
             score -= _BY_PREDECESSOR
             if not chosen.auto and chosen.accepts(row):
                 replaced.setdefault(current.n, []).append(row)
         if current.n not in best or score > best[current.n].score:
-            best[current.n] = _Scored(score, values, current, row)
+            best[current.n] = _Scored(score, values, current, row, own)
     ranked = sorted(best.values(), key=lambda each: (-each.score, each.row.path))
-    return list(_matches(index.root, asked, ranked, replaced))
+    return list(_matches(index.root, asked, ranked, replaced, is_asked=chosen.is_asked))
 
 
 def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter) -> tuple[list[Row], Nearby | None]:
@@ -189,13 +185,15 @@ def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filt
     return [*rows, *candidates.rows(index, nearest)], compared
 
 
-def _matches(root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]]) -> Iterator[Match]:
+def _matches(
+    root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], *, is_asked: bool
+) -> Iterator[Match]:
     """Each match, and behind it, for somebody who searches, the records it replaces: as probable as it, and marked."""
-    for (score, values, row, matched), compared in zip(ranked, gate.relative([each.score for each in ranked])):
+    for (score, values, row, matched, own), compared in zip(ranked, gate.relative([each.score for each in ranked])):
         measured = {
             "query": asked,
             "score": score,
-            "probability": gate.probability(values, compared),
+            "probability": search_score.probability(own) if is_asked else gate.probability(values, compared),
             "features": dict(zip((*gate.NAMES, *gate.RELATIVE), (*values, *compared))),
         }
         via = None if matched is row else (matched.id, matched.title, row.updated_at)
@@ -203,15 +201,6 @@ def _matches(root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[i
         for old in replaced.get(row.n, ()):
             status = "superseded" if old.status == "active" else old.status
             yield match(old._replace(status=status), root, **measured)
-
-
-def _only_begun(asked: Query, weighed: WeightedQuery, row: Row) -> float:
-    """The share of a search's terms that a record has only as the beginning of a word, or as a part of it."""
-    if len(weighed.concept) == len(asked.terms):
-        return 0.0
-    present = {*row.title_terms.split(), *row.tag_terms.split(), *row.trigger_terms.split(), *row.body_terms.split()}
-    begun = {weighed.concept[term] for term in present.intersection(weighed.concept)}
-    return len(begun.difference(weighed.concept[term] for term in asked.terms if term in present)) / len(asked.terms)
 
 
 def _priority(category: str, intent: str) -> float:
@@ -227,39 +216,3 @@ def _described(category: str, asked: Query, settings: Settings | None) -> float:
 
     shared = len(set(asked.terms).intersection(terms.stream(settings.text(key))))
     return _INTENDED * min(shared, _MOST_DESCRIBED)
-
-
-def by_keywords(index: Index, asked: Query, chosen: Filter) -> list[Match]:
-    """All records that score by the rule of the earlier plugin, best first; superseded ones do not take part.
-
-    It serves `match_strategy: title_tags` and a Python without FTS5.
-    """
-    wanted, since = set(asked.terms), chosen.days_ago(_RECENT_DAYS)
-    matches = []
-    for row in index.rows(f"WHERE status <> 'broken' AND {NOT_REPLACED}"):
-        points: float = keyword_points(wanted, row, chosen.settings) if chosen.accepts(row) else 0
-        if points:
-            points += row.updated_at >= since
-            probability = gate.shifted(0.5, _SLOPE * (points - _MIDDLE))
-            measured = {"query": asked, "score": points, "probability": probability, "features": {"keywords": points}}
-            matches.append(match(row, index.root, **measured))
-    return sorted(matches, key=lambda each: (-each.score, each.path))
-
-
-def keyword_points(wanted: set[str], row: Row, settings: Settings | None = None) -> int:
-    """Title word 2, tag 3, the beginning of either 1, description at most 2, body at most 3."""
-    from recollect.search import terms
-
-    title, tags = set(row.title_terms.split()), set(row.tag_terms.split())
-    points = 2 * len(wanted & title) + 3 * len(wanted & tags)
-    points += sum(_begins_alike(term, title | tags) for term in wanted - title - tags)
-    points += min(3, len(wanted.intersection(row.body_terms.split())))
-    if points and settings:
-        description = terms.stream(settings.text(f"categories.{row.category}.description"))
-        points += min(_MOST_DESCRIBED, len(wanted.intersection(description)))
-    return points
-
-
-def _begins_alike(term: str, others: set[str]) -> bool:
-    longer = (other for other in others if len(other) >= _SHORTEST_PREFIX <= len(term))
-    return any(other.startswith(term) or term.startswith(other) for other in longer)

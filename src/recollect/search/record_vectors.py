@@ -51,7 +51,7 @@ class RecordVectors(coldstart.NamedTuple):
 def of(memory: Memory, made: Vectors) -> RecordVectors:
     """The vectors of a record. Every text is added up once; the title and triggers, and the whole, are sums of sums."""
     title, *triggers = (vectors.words(text) for text in (memory.title, *memory.triggers[:MOST_TRIGGERS]))
-    parts = [vectors.words(text) for text in _parts(memory)]
+    parts = [vectors.words(text) for text in sentences(memory)]
     sums = [made.sum(words) for words in (title, *triggers, *parts)]
     after = len(triggers) + 1
     whole = _stored(sums[:1] + sums[after:])
@@ -61,7 +61,7 @@ def of(memory: Memory, made: Vectors) -> RecordVectors:
     return RecordVectors(len(triggers), joined, _word_rows(words, made), _mean(whole, _stored(sums[:after])))
 
 
-def _parts(memory: Memory) -> list[str]:
+def sentences(memory: Memory) -> list[str]:
     """The sentences of a record's content; those that are too short to say something alone go with the one before."""
     parts: list[str] = []
     for text in document.content_texts(memory):

@@ -1,0 +1,53 @@
+"""How well a record answers a search, and how probably. A search is short, and somebody waits for what it brings.
+
+It serves `recollect search` and questions about the past; for prompts there is `gate`.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from recollect.search import gate
+from recollect.search import search_coefficients as fitted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.search.candidates import WeightedQuery
+    from recollect.search.index import Row
+    from recollect.search.query import Query
+
+_BY_BEGINNING = 1.0
+"""What it costs a record, in logits, that it has all words of a search only with another ending."""
+
+_IN_PARTS = 2.0
+"""What it costs that the parts of an identifier do not stand together in it: `user_id` is not the id of any user."""
+
+_VECTOR_SHARE = gate.NAMES.index("vector_share")
+
+
+def score(values: Sequence[float]) -> float:
+    """Log odds, given the features of a record; by its words alone where no word of the search has a vector."""
+    base, weights = fitted.BASE, fitted.WEIGHTS
+    if not values[_VECTOR_SHARE]:
+        base, weights = fitted.WORDS_BASE, fitted.WORDS_WEIGHTS
+    return base + sum(weights.get(name, 0.0) * value for name, value in zip(gate.NAMES, values))
+
+
+def cost(asked: Query, weighed: WeightedQuery, row: Row) -> float:
+    """What counts against a record in a search and is no feature of prompts: other endings, identifiers in parts."""
+    if not asked.compounds and len(weighed.concept) == len(asked.terms):
+        return 0.0
+    fields = [f" {field} " for field in (row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)]
+    apart = sum(not any(f" {left} {right} " in field for field in fields) for left, right in asked.compounds)
+    present = {term for field in fields for term in field.split()}
+    begun = {weighed.concept[term] for term in present.intersection(weighed.concept)}
+    whole = {weighed.concept[term] for term in asked.terms if term in present}
+    in_parts = _IN_PARTS * apart / max(len(asked.compounds), 1)
+    return in_parts + _BY_BEGINNING * len(begun - whole) / len(asked.terms)
+
+
+def probability(score: float) -> float:
+    """P(the record answers), given its score."""
+    return 1 / (1 + exp(-max(min(score, 30.0), -30.0)))
