@@ -78,8 +78,8 @@ def test_without_vectors_words_alone_decide(project):
     nothing = search_score.score(list(values.values()))
     values.update(coverage=1.0, title_asked=1.0, in_title=1.0, title_both=1.0, matches=0.7, mass=0.5)
 
-    assert search_score.probability(search_score.score(list(values.values()))) > 0.9
-    assert search_score.probability(nothing) < 0.2
+    assert gate.shifted(0.5, search_score.score(list(values.values()))) > 0.9
+    assert gate.shifted(0.5, nothing) < 0.2
 
 
 def test_the_weights_are_of_features_there_are():

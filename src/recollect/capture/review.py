@@ -69,7 +69,7 @@ def nearest(store: Store, record: Memory, most: int = 3) -> list[Neighbour]:
 
 
 def _matches(store: Store, query: str, most: int, *, hook: bool) -> Iterator[tuple[Entry, float]]:
-    for match in rank.find(index.open(store.root, hook=hook), query[:_LONGEST_QUERY], limit=most, mode="search"):
+    for match in rank.find(index.open(store.root, hook=hook), query[:_LONGEST_QUERY], limit=most, mode="similar"):
         try:
             yield store.read(match.path), match.probability
         except RecollectError:

@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> Answer:
         "candidates": [_to_json(each) for each in explained],
     }
     silence = recall.why_silent(" ".join(args.prompt), project.settings)
-    warning = "; ".join(model.failures) if model else ""
-    return Answer(data, lambda screen: _text(screen, decision, explained, silence), warning=warning)
+    warning = "; ".join(filter(None, (silence, *(model.failures if model else ()))))
+    return Answer(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning)
 
 
 def _explained(decision: Decision, verdicts: dict[int, str]) -> list[_Explained]:
@@ -101,7 +101,7 @@ def _to_json(explained: _Explained) -> dict[str, Any]:
     }
 
 
-def _text(screen: Screen, decision: Decision, explained: Sequence[_Explained], silence: str) -> str:
+def _text(screen: Screen, decision: Decision, explained: Sequence[_Explained], *, is_silent: bool) -> str:
     lines = [wrap(_bars(decision), screen.width)]
     if decision.borrowed:
         borrowed = clean(decision.borrowed)[:_LONGEST_BORROWED]
@@ -110,7 +110,7 @@ def _text(screen: Screen, decision: Decision, explained: Sequence[_Explained], s
         lines.append("No record matches this prompt, by its words or by its meaning.")
     for each in explained:
         lines += _lines(screen, each, decision)
-    return "\n".join([*lines, "", _conclusion(decision, silence)])
+    return "\n".join([*lines, "", _conclusion(decision, is_silent=is_silent)])
 
 
 def _bars(decision: Decision) -> str:
@@ -125,8 +125,8 @@ def _lines(screen: Screen, explained: _Explained, decision: Decision) -> list[st
     style = "green" if candidate.shown else "dim"
     head = f"{match.probability:.2f}  {_outcome(candidate, decision)}  {match.category}  "
     lines = ["", screen.paint(head, style) + fit(clean(match.id), max(screen.width - len(head), 20))]
-    said = [f"judge: {explained.verdict}"] if explained.verdict else []
-    for reason in (*said, *explained.reasons, *([candidate.caution] if candidate.caution else [])):
+    judged = [f"judge: {explained.verdict}"] if explained.verdict else []
+    for reason in (*judged, *explained.reasons, *([candidate.caution] if candidate.caution else [])):
         first, *rest = wrap(clean(reason), screen.width - 8).split("\n")
         lines += [f"      - {first}", *(f"        {line}" for line in rest)]
     return lines
@@ -140,10 +140,10 @@ def _outcome(candidate: Candidate, decision: Decision) -> str:
     return f"not shown: below {min(decision.bars):.2f}"
 
 
-def _conclusion(decision: Decision, silence: str) -> str:
+def _conclusion(decision: Decision, *, is_silent: bool) -> str:
     """What the agent is shown, in one sentence."""
-    if silence:
-        return f"The agent is shown nothing: {silence}."
+    if is_silent:
+        return "The agent is shown nothing."
     if decision.text == NOTHING_ON_FILE:
         return "The agent is shown that nothing is on file."
     parts = [many(len(part), name) for part, name in ((decision.rules, "rule"), (decision.pointers, "pointer")) if part]

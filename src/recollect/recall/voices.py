@@ -6,7 +6,7 @@ A rule is for what is sure enough to act on, a pointer for what is likely: the a
 from __future__ import annotations
 
 from recollect.coldstart import NamedTuple
-from recollect.search import coefficients, gate, search_coefficients
+from recollect.search import coefficients, gate
 from recollect.store import short_name
 from recollect.text import cut, tokens
 
@@ -66,6 +66,8 @@ def bars(settings: Settings, matches: Iterable[Match], *, is_first: bool, is_pas
 
 def _bars_of_question(*, is_scored: bool, has_pointers: bool) -> Bars:
     """Those of a search: an answer needs the text of a rule, and a weak match is still better than none."""
+    from recollect.search import search_coefficients
+
     if is_scored:
         return Bars(search_coefficients.KEYWORD_ASKED)
     if has_pointers:

@@ -71,12 +71,12 @@ def _of_words(record: Memory, asked: Query) -> str:
     title = frozenset(made.title.split())
     rest = frozenset((*made.tags.split(), *made.triggers.split(), *made.body.split()))
     spelled = {word: terms.of_word(word) for word in _words(asked.text)}
-    topical = {word: found for word, found in spelled.items() if set(found).intersection(asked.terms)}
-    in_title = [word for word, found in topical.items() if title.issuperset(found)]
-    elsewhere = [word for word, found in topical.items() if word not in in_title and rest.issuperset(found)]
+    topical = {word: parts for word, parts in spelled.items() if set(parts).intersection(asked.terms)}
+    in_title = [word for word, parts in topical.items() if title.issuperset(parts)]
+    elsewhere = [word for word, parts in topical.items() if word not in in_title and rest.issuperset(parts)]
     missing = [word for word in topical if word not in in_title and word not in elsewhere]
-    parts = [("in its title", in_title), ("in its text", elsewhere), ("not in it", missing)]
-    return "; ".join(f"{where}: {_listed(listed)}" for where, listed in parts if listed)
+    places = (("in its title", in_title), ("in its text", elsewhere), ("not in it", missing))
+    return "; ".join(f"{where}: {_listed(listed)}" for where, listed in places if listed)
 
 
 def _words(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect import coldstart
 from recollect.categories import BY_NAME
-from recollect.search import candidates, gate, meaning, query, refresh, search_score
+from recollect.search import candidates, gate, meaning, query, refresh
 from recollect.search.candidates import Filter
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ class _Scored(coldstart.NamedTuple):
     row: Row
     matched: Row
     own: float
-    """The score of its text alone, without what settles ties."""
+    """The score of its text alone, without what settles ties: log odds if somebody has asked."""
 
 
 class Match(coldstart.NamedTuple):
@@ -103,13 +103,14 @@ def find(
 ) -> list[Match]:
     """The best matches, best first; the bar is the caller's.
 
-    The mode is `search`; `auto` for a prompt, which is shown only what is in force; `past` for a question about that.
+    The mode is `search`; `auto` for a prompt, which is shown only what is in force; `past` for a question about that;
+    `similar` for the text of another record.
     """
     asked = query.parse(text, borrowed)
     if not asked.terms:
         return []
     named = (categories or (), tags or (), include_retired, now or "", settings)
-    chosen = Filter(mode != "search", *named, is_asked=mode != "auto")
+    chosen = Filter(mode in ("auto", "past"), *named, is_asked=mode in ("search", "past"))
     return index.ask(lambda index: _find_unchanged(index, asked, chosen, limit), hook=chosen.auto)
 
 
@@ -144,7 +145,7 @@ def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
 
 
 def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
-    weighed = candidates.weigh(index, asked, is_typed=not chosen.auto)
+    weighed = candidates.weigh(index, asked, is_typed=chosen.is_asked and not chosen.auto)
     rows, nearby = _candidates(index, asked, weighed, chosen)
     words = {row.n: gate.features(weighed, *row[-4:]) for row in rows}
     meanings = nearby.measure(rows, weighed, {n: values[0] for n, values in words.items()}) if nearby else {}
@@ -157,11 +158,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
         if current is None or not chosen.accepts(current):
             continue
         values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
-        own = (
-            search_score.score(values) - search_score.cost(asked, weighed, row)
-            if chosen.is_asked
-            else gate.score(values)
-        )
+        own = _asked_score(values, asked, weighed, row) if chosen.is_asked else gate.score(values)
         score = own + _priority(current.category, asked.intent) + described[current.category]
         if current is not row:
             score -= _BY_PREDECESSOR
@@ -193,7 +190,7 @@ def _matches(
         measured = {
             "query": asked,
             "score": score,
-            "probability": search_score.probability(own) if is_asked else gate.probability(values, compared),
+            "probability": gate.shifted(0.5, own) if is_asked else gate.probability(values, compared),
             "features": dict(zip((*gate.NAMES, *gate.RELATIVE), (*values, *compared))),
         }
         via = None if matched is row else (matched.id, matched.title, row.updated_at)
@@ -201,6 +198,12 @@ def _matches(
         for old in replaced.get(row.n, ()):
             status = "superseded" if old.status == "active" else old.status
             yield match(old._replace(status=status), root, **measured)
+
+
+def _asked_score(values: list[float], asked: Query, weighed: WeightedQuery, row: Row) -> float:
+    from recollect.search import search_score
+
+    return search_score.score(values) - search_score.cost(asked, weighed, row)
 
 
 def _priority(category: str, intent: str) -> float:

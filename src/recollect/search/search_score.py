@@ -1,11 +1,9 @@
-"""How well a record answers a search, and how probably. A search is short, and somebody waits for what it brings.
+"""How well a record answers a search. A search is short, and somebody waits for what it brings.
 
 It serves `recollect search` and questions about the past; for prompts there is `gate`.
 """
 
 from __future__ import annotations
-
-from math import exp
 
 from recollect.search import gate
 from recollect.search import search_coefficients as fitted
@@ -46,8 +44,3 @@ def cost(asked: Query, weighed: WeightedQuery, row: Row) -> float:
     whole = {weighed.concept[term] for term in asked.terms if term in present}
     in_parts = _IN_PARTS * apart / max(len(asked.compounds), 1)
     return in_parts + _BY_BEGINNING * len(begun - whole) / len(asked.terms)
-
-
-def probability(score: float) -> float:
-    """P(the record answers), given its score."""
-    return 1 / (1 + exp(-max(min(score, 30.0), -30.0)))
