@@ -143,7 +143,7 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
 def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool) -> dict[str, list[str]]:
     """For terms that the index does not have, those that begin alike: `auth` stands for `authentication`, and back.
 
-    Of shorter ones the longest: `authoriz` stands for `author`, the stem of authorization, and not for `auth`.
+    Of what was typed, only for the longest shorter one: `authoriz` is `author`, the stem of authorization, not `auth`.
     """
     alike: dict[str, list[str]] = {}
     parts = {part for pair in query.compounds for part in pair}
@@ -153,7 +153,7 @@ def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is
         similar = index.terms_like(term, 6)
         if term not in counts:
             shorter = index.term_counts(term[:end] for end in range(_SHORTEST_PREFIX, len(term)))
-            similar.update({each: shorter[each] for each in sorted(shorter, key=len)[-1:]})
+            similar.update({each: shorter[each] for each in sorted(shorter, key=len)[-1 if is_typed else 0 :]})
         if similar:
             alike[term] = list(similar)
             counts.update(similar)
