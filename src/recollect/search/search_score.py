@@ -22,6 +22,9 @@ _BY_BEGINNING = 1.0
 _IN_PARTS = 2.0
 """What it costs that the parts of an identifier do not stand together in it: `user_id` is not the id of any user."""
 
+_LARGEST = 8.0
+"""Of a feature: of what was fitted on only `meaning_z` comes near it, and that of a retired record means nothing."""
+
 _VECTOR_SHARE = gate.NAMES.index("vector_share")
 
 
@@ -30,7 +33,8 @@ def score(values: Sequence[float]) -> float:
     base, weights = fitted.BASE, fitted.WEIGHTS
     if not values[_VECTOR_SHARE]:
         base, weights = fitted.WORDS_BASE, fitted.WORDS_WEIGHTS
-    return base + sum(weights.get(name, 0.0) * value for name, value in zip(gate.NAMES, values))
+    bounded = (min(max(value, -_LARGEST), _LARGEST) for value in values)
+    return base + sum(weights.get(name, 0.0) * value for name, value in zip(gate.NAMES, bounded))
 
 
 def cost(asked: Query, weighed: WeightedQuery, row: Row) -> float:
