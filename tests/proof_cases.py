@@ -13,7 +13,7 @@ SESSIONS = (
 )
 KAFKA = "Consumers of the orders topic set max.poll.interval.ms to 420000 and commit by hand. Why: slow exports."
 MONEY = "Amounts of money are whole numbers of the smallest unit, never floating point. Why: rounding lost us money."
-RATE = "The harbour API allows 60 calls a minute; the client waits in HarbourThrottle.acquire(). [high]"
+RATE = "The harbour API allows 60 calls a minute; the client waits in HarbourThrottle.acquire(). Severity: high."
 HOOKS = "Never commit with `--no-verify`; fix the hook with `scripts/hooks doctor` instead."
 DATES = "Dates are formatted with `date-fns`. Avoid: moment.js; Date.toLocaleString(). Why: bundle size."
 DEPLOY = "Deploys go through `bin/ship --env staging` first. → 1. bin/ship --env staging. 2. Check /healthz/deep."

@@ -15,12 +15,12 @@ from tests.records import CONTENT, sample, valid_records
         (
             "constraint",
             {"workarounds": ["Use a queue"]},
-            "Sessions in Redis: At most 100 requests a minute [high] Instead: Use a queue.",
+            "Sessions in Redis: At most 100 requests a minute. Severity: high. Instead: Use a queue.",
         ),
         (
             "constraint",
             {"severity": "low"},
-            "Sessions in Redis: At most 100 requests a minute. Otherwise: 429 from the provider.",
+            "Sessions in Redis: At most 100 requests a minute. If ignored: 429 from the provider.",
         ),
         (
             "preference",

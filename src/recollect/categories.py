@@ -54,7 +54,7 @@ class Category(NamedTuple):
     statement_length: int = 0
     """Most characters of the statement in that line, so that the details fit; 0 is no limit of its own."""
     marks: Mapping[tuple[str, str], str] = _NOTHING
-    """What a field with a certain value adds to the statement."""
+    """What a field with a certain value adds: to the statement if it begins with a space, else a sentence."""
     topic: str = ""
     """The content field that names its subject, put before a statement that does not."""
     is_rule: bool = False
@@ -138,8 +138,8 @@ _CONSTRAINT = Category(
     called="a limit",
     triage_bar=0.75,
     defaults={"kind": "technical", "severity": "medium", "active": True},
-    details=(("Instead", "workarounds", 150, ""), ("Otherwise", "impact", 120, "workarounds")),
-    marks={("severity", "high"): " [high]"},
+    details=(("Instead", "workarounds", 150, ""), ("If ignored", "impact", 120, "workarounds")),
+    marks={("severity", "high"): "Severity: high"},
     is_rule=True,
     binds_files=True,
     is_strict=True,

@@ -15,13 +15,14 @@ def of(memory: Memory) -> str:
     statement = _titled(memory, _about(memory.text(category.topic), memory.text(category.statement)))
     if category.statement_length:
         statement = cut(statement, category.statement_length)
-    marks = "".join(mark for (field, value), mark in category.marks.items() if memory.text(field) == value)
+    marks = [mark for (field, value), mark in category.marks.items() if memory.text(field) == value]
     details = [
         _detail(memory, label, field, longest)
         for label, field, longest, needless_with in category.details
         if not (needless_with and memory.text(needless_with))
     ]
-    text = _sentences(statement + marks, *details)
+    attached = "".join(mark for mark in marks if mark.startswith(" "))
+    text = _sentences(statement + attached, *(mark for mark in marks if not mark.startswith(" ")), *details)
     return cut(" ".join(text.split()) or memory.title, LONGEST)
 
 
