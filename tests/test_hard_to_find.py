@@ -198,8 +198,7 @@ def test_the_command_says_in_words_what_to_do(project, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "preferences/tabs.json  Tabs",
         "  has no triggers",
-        "    fix: recollect update tabs --trigger 'how somebody would ask': eight to ten, in other words than its"
-        " title; /memory:improve drafts them",
+        "    fix: write eight to ten, in other words than its title: recollect edit tabs; /memory:improve drafts them",
         '  cannot be understood alone: "As discussed"',
         "    fix: say what is meant, with its name or date: recollect edit tabs",
         "2 of 2 records will be hard to find; 1 more with --limit 0",

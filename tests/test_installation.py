@@ -411,7 +411,7 @@ def test_records_of_the_earlier_plugin_are_used_and_could_be_found_better(machin
     assert machine.examine() == []
     notes = [finding for finding in machine.findings if "earlier plugin" in finding["what"]]
     assert [note["what"].split()[0] for note in notes] == ["1"]
-    assert "recollect update tabs-not-spaces --trigger" in notes[0]["fix"]
+    assert "recollect improve" in notes[0]["fix"]
 
 
 def test_a_record_of_a_newer_recollect(machine: Machine):

@@ -589,7 +589,7 @@ class TestCommand:
         assert "4711" not in told
         assert KEY not in told
         assert "\x1b" not in told
-        assert "fix: check retrieval.judge.model" in told
+        assert "fix: check model, endpoint and key" in told
 
     def test_an_answer_that_drips_without_end_is_given_up(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

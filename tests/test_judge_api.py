@@ -321,7 +321,7 @@ class TestProvider:
             api.model(settings(endpoint=base), {"ANTHROPIC_API_KEY": KEY})
 
         assert caught.value.message == "the judge's endpoint is not an http or https address"
-        assert caught.value.fix.startswith("recollect config set --user retrieval.judge.endpoint ")
+        assert caught.value.fix.endswith(": recollect config retrieval.judge.endpoint")
         assert "hunter2" not in str(caught.value) + caught.value.fix
 
     def test_the_users_config_wins_over_the_environment(self) -> None:

@@ -32,7 +32,7 @@ def test_a_created_record_is_a_file_a_line_in_the_catalog_and_an_entry(store):
 @pytest.mark.parametrize(
     ("status", "fix"),
     [
-        ("active", "recollect update sessions-in-redis, or give the new record another title"),
+        ("active", "recollect edit sessions-in-redis; or give the new record another title"),
         ("retired", "recollect restore sessions-in-redis"),
         ("archived", "recollect unarchive sessions-in-redis"),
     ],

@@ -243,7 +243,7 @@ def test_a_record_is_saved_although_index_md_cannot_be_written(tmp_path, monkeyp
 
     assert store.read(entry.path) == entry
     assert store.warnings == [
-        "the records are saved, but cannot write index.md: No space left on device (then: recollect doctor --fix)"
+        "the records are saved, but cannot write index.md: No space left on device; then: recollect doctor --fix"
     ]
     assert [what for _, what, _ in failure_log.recent()] == ["index.md"]
 

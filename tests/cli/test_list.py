@@ -53,7 +53,7 @@ def test_an_unreadable_file_hides_no_other_and_is_mentioned(project, recollect, 
     outcome = recollect("list")
 
     assert outcome.out.splitlines()[0].startswith("four\t")
-    assert outcome.err == "warning: 1 file cannot be read; recollect doctor says why\n"
+    assert outcome.err == "warning: 1 file cannot be read; to see why: recollect doctor\n"
     assert json.loads(recollect("list", "--json").out)["unreadable"] == ["decisions/bad.json"]
 
 

@@ -16,6 +16,7 @@ NEEDS_A_STORE = {
     "update": ["x", "--tag=t"], "edit": ["x"], "retire": ["x", "--reason=r"], "restore": ["x"],
     "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
     "reanchor": ["x"], "audit": [], "stats": [], "gc": [], "index": ["check"], "digest": [],
+    "improve": [], "export": [],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}
 NEEDS_NONE = {"judge", "doctor", "clean", "merge-driver", "demo", "try", "version"}

@@ -60,7 +60,7 @@ def test_totals_chart_table_and_advice(store, recollect):
         "1\t0\t0\t0\t2026-03-02\tgone\t(gone)\n"
         "\n"
         "no-cache: contradicted 1 time, last on 2026-03-02, and not changed since\n"
-        "  recollect update no-cache, recollect supersede no-cache NEW, or recollect retire no-cache\n"
+        "  recollect edit no-cache; or: recollect retire no-cache --reason 'agents contradicted it'\n"
     )
 
 

@@ -123,7 +123,7 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recolle
     assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  nothing\n" in outcome.out
     assert "harbour API allow again?\n  nothing: the session was shown it before\n" in outcome.out
     assert outcome.out.endswith(
-        "Nothing was written, and nothing left this machine. recollect import drafts these records.\n"
+        "Nothing was written, and nothing left this machine. To draft these records: recollect import\n"
     )
 
 

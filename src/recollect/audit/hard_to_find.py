@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -28,7 +29,7 @@ _MOST_FLAWS = 50
 
 _MENTION = re.compile(r"[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,12}")
 _MOST_MENTIONS = 40
-_RECIPE = "eight to ten, in other words than its title; /memory:improve drafts them"
+_RECIPE = "write eight to ten, in other words than its title"
 
 
 class Reason(NamedTuple):
@@ -76,7 +77,7 @@ def _is_for_prompts(record: Memory) -> bool:
 def _triggers(record: Memory) -> Iterator[Reason]:
     title = set(terms.stream(record.title))
     useful = [trigger for trigger in record.triggers if set(terms.stream(trigger)) - title - query.ENGLISH]
-    fix = f"recollect update {record.id} --trigger 'how somebody would ask': {_RECIPE}"
+    fix = f"{_RECIPE}: recollect edit {record.id}; /memory:improve drafts them"
     if not record.triggers:
         yield Reason("triggers", "has no triggers", fix, 4)
     elif not useful:
@@ -147,9 +148,9 @@ def _no_files(record: Memory, project: str) -> Iterator[Reason]:
     inside = [path for path in list(mentions)[:_MOST_MENTIONS] if project_files.is_lexically_inside(path)]
     present = [path for path in inside if os.path.isfile(os.path.join(project, path))]
     if present:
-        flags = " ".join(f"--related {path}" for path in present[:3])
+        flags = " ".join(f"--related {shlex.quote(path)}" for path in present[:3])
         what = f"names {', '.join(present[:3])} only in its text, so it is not shown there"
         yield Reason("files", what, f"recollect update {record.id} {flags}", 2)
     else:
-        fix = f"if it governs certain files: recollect update {record.id} --related PATH"
+        fix = f"if it governs certain files, name them as related_files: recollect edit {record.id}"
         yield Reason("files", "has no related files, so only prompts can bring it up", fix, 1)

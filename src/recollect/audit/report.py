@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from recollect.audit import audit_item, contradictions
@@ -21,6 +22,12 @@ LONGEST = 3_000
 _SHORTEST = 20
 # Words beyond these do not change whether two records are alike, and would make a huge one slow.
 _LONGEST_COMPARED = 20_000
+_CHANGED = "if it still holds: recollect reanchor {0}; if not: recollect edit {0}"
+_GONE = (
+    "if it still holds, name the file as it is now: recollect edit {0}; "
+    "if not: recollect retire {0} --reason 'its file is gone'"
+)
+_OUTDATED = "says itself that it is outdated"
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
     r"|bar|placeholder|lorem ipsum.*|session (?:started|ended)|heartbeat|hello(?: world)?|\W*)$"
@@ -78,8 +85,8 @@ def audit(
         "duplicates": duplicates(current, watch),
         "contradictions": _contradictions(current),
         "superseded": _each(alive, _superseded(alive)),
-        "drifted": _listed(current, evidence.drifted, "read the file, then recollect update {0} or reanchor {0}"),
-        "missing": _listed(current, evidence.missing, "recollect update {0} with the new path, or retire {0}"),
+        "drifted": _listed(current, evidence.drifted, _CHANGED),
+        "missing": _listed(current, evidence.missing, _GONE),
         "unused": _unused(current, evidence.uses),
         "overlong": _each(current, _overlong),
         "secrets": _each(items, _secret),
@@ -134,7 +141,7 @@ def _superseded(items: Sequence[Item]) -> Callable[[Item], tuple[str, str] | Non
         if successor and not item.superseded_by:
             return f"{successor} says that it replaces this one", f"recollect supersede {item.id} {successor}"
         if item.says_superseded and not item.superseded_by:
-            return "says itself that it is outdated", f"recollect retire {item.id}, or supersede it"
+            return _OUTDATED, f"recollect retire {item.id} --reason '{_OUTDATED}'"
         return None
 
     return check
@@ -176,7 +183,8 @@ def _junk(item: Item) -> tuple[str, str] | None:
     # Prose is mostly letters and spaces; what is not is a log, a table or data.
     elif len(_DUMP.findall(text)) > 2 or (len(text) > 200 and letters < 0.55 * min(len(text), 5_000)):
         reason = "is a dump of output"
-    return (reason, f"recollect retire {item.id}") if reason else None
+    fix = f"recollect edit {item.id}; or: recollect retire {item.id} --reason {shlex.quote(reason)}"
+    return (reason, fix) if reason else None
 
 
 def _each(items: Sequence[Item], check: Callable[[Item], tuple[str, str] | None]) -> Measure:

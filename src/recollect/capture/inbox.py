@@ -63,10 +63,8 @@ class Inbox:
     def refuse_taken(self, draft: Draft) -> None:
         """AlreadyExists if another session's draft has that name."""
         if self._is_taken(draft):
-            raise AlreadyExists(
-                f"there is a draft {draft.name!r} in the inbox already",
-                fix=f"recollect review --accept {draft.name}, or --reject {draft.name}, then save again",
-            )
+            fix = f"recollect review --accept {draft.name}; or: recollect review --reject {draft.name}; then save again"
+            raise AlreadyExists(f"there is a draft {draft.name!r} in the inbox already", fix=fix)
 
     def _is_taken(self, draft: Draft) -> bool:
         try:
@@ -80,7 +78,7 @@ class Inbox:
         try:
             data = files.read(self.path(name), memory.LARGEST_FILE + 1)
         except (FileNotFoundError, NotADirectoryError):
-            raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox lists them") from None
+            raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox") from None
         except OSError as error:
             raise BadRecord(f"inbox/{name}: {error}", fix="check the file's type and permissions") from error
         return drafts.parse(name, data)
@@ -135,7 +133,7 @@ class Inbox:
         """The file of a draft; NotFound for what cannot be a draft's name."""
         name = _without_ending(name)
         if not name or name.strip(".") == "" or "/" in name or os.sep in name or "\0" in name:
-            raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox lists them")
+            raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="recollect inbox")
         return files.inside(self.root, os.path.join(paths.INBOX, f"{name}.json"))
 
 

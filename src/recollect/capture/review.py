@@ -91,12 +91,12 @@ def refuse(near: Sequence[Neighbour], retry: str) -> None:
     if near[0].verdict == "same":
         raise NearDuplicate(
             f"{where} says nearly the same: {reason}",
-            fix=f"{retry} --update {record.id} to change it, or --force if it is another thing; or leave it",
+            fix=f"to change it: {retry} --update {record.id}; if it is another thing: {retry} --force; or leave it",
         )
     raise Reverses(
         f"this reverses {where}: {reason}. Supersede it?",
-        fix=f"{retry} --supersedes {record.id} if it no longer holds, --update {record.id} to correct it,"
-        " or --force if both hold",
+        fix=f"if it no longer holds: {retry} --supersedes {record.id}; to correct it: {retry} --update {record.id}; "
+        f"if both hold: {retry} --force",
     )
 
 
@@ -186,8 +186,8 @@ def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
     try:
         after = writer.update(before.path, patch, expected, summary=summary, may_shrink=may_shrink, draft=draft.name)
     except Changed as error:
-        again = f"recollect show {before.memory.id} --json, then recollect update {before.memory.id} --draft"
-        error.fix = f"recollect review --reject {draft.name}, and draft the change again: {again}"
+        again = f"recollect show {before.memory.id} --json; then draft the change again"
+        error.fix = f"recollect review --reject {draft.name}; {again}"
         raise
     _log(draft, project, "saved")
     return after

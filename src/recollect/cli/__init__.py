@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from recollect import __version__
+from recollect.cli import fixes
 from recollect.cli.output import Answer, emit, emit_error
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
@@ -129,6 +130,7 @@ def _run(words: list[str]) -> int:
     try:
         answer: Answer = importlib.import_module(f"recollect.cli.{module}").run(args) if module else _version()
     except RecollectError as error:
+        error.fix = fixes.placed(error.fix, fixes.where(args))
         emit_error(error, as_json=args.json)
         return 1
     warnings = [answer.warning, *getattr(args, "warnings", ())]

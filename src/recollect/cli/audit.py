@@ -10,7 +10,7 @@ from typing import Any
 from recollect.audit import audit_item, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
-from recollect.cli import arguments, freshness
+from recollect.cli import arguments, fixes, freshness
 from recollect.cli.output import Answer, Screen, clean, table, watched
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> Answer:
     measures = report.audit(items, evidence, lambda texts: watched(texts, "comparing records"))
     if args.claude_memory or args.markdown:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
+    measures = {name: _placed(measure, fixes.where(args)) for name, measure in measures.items()}
     above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
     data = {
         "store": where,
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> Answer:
     }
     shown = None if args.all else _MOST_SHOWN
     files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
-    warning = f"left out: {files} that cannot be read; recollect doctor says why" if broken else ""
+    warning = f"left out: {files} that cannot be read; to see why: recollect doctor" if broken else ""
     refused = [*above, *(["records that cannot be read"] if broken else [])] if args.strict else []
     return Answer(
         data,
@@ -117,6 +118,11 @@ def _for_others(measure: Measure) -> Measure:
     """The same without our own commands: they do not work on the notes of other tools."""
     fix = "correct or remove the note; it was only read"
     return measure._replace(findings=tuple(finding._replace(fix=fix) for finding in measure.findings))
+
+
+def _placed(measure: Measure, where: str) -> Measure:
+    findings = tuple(each._replace(fix=fixes.placed(each.fix, where)) for each in measure.findings)
+    return measure._replace(findings=findings)
 
 
 def _limits(rates: list[str]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from recollect import paths
 from recollect.capture import waiting
-from recollect.cli import arguments
+from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, many, readable, table, watched
 from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
@@ -42,15 +42,11 @@ def run(args: argparse.Namespace) -> Answer:
     for store in stores:
         if args.fix and store.exists:
             done += store_checks.repair(store)
-        findings += store_checks.examine_store(
-            store,
-            load_settings(store.root),
-            lambda scanned: watched(scanned, "examining records"),
-            compose.category_of(args.category) if args.category else "",
-        )
-        findings += _drafts(store)
+        flags = " --user" if store.root == paths.user_store() else fixes.where(args)
+        findings += [each._replace(fix=fixes.placed(each.fix, flags)) for each in _in_store(args, store)]
     if not args.user and stores:
         findings += _git(Project(args.project).root)
+    findings = [each._replace(fix=fixes.placed(each.fix, fixes.where(args))) for each in findings]
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
     return Answer(data, lambda screen: _text(screen, findings, done), status)
@@ -65,10 +61,15 @@ def _stores(args: argparse.Namespace) -> Iterator[Store]:
         yield user
 
 
-def _drafts(store: Store) -> Iterator[Finding]:
+def _in_store(args: argparse.Namespace, store: Store) -> Iterator[Finding]:
+    yield from store_checks.examine_store(
+        store,
+        load_settings(store.root),
+        lambda scanned: watched(scanned, "examining records"),
+        compose.category_of(args.category) if args.category else "",
+    )
     if line := waiting.line(store.root):
-        whose = " --user" if store.root == paths.user_store() else ""
-        yield Finding("note", "inbox", line, f"recollect review{whose}")
+        yield Finding("note", "inbox", line, "recollect review")
 
 
 def _privacy(args: argparse.Namespace) -> Answer:
@@ -90,7 +91,7 @@ def _privacy(args: argparse.Namespace) -> Answer:
 
 
 def _lifetime(days: int) -> str:
-    return f"{days} days after its last change" if days else "by recollect clean"
+    return f"{days} days after its last change" if days else "by `recollect clean`"
 
 
 def _git(root: str) -> Iterator[Finding]:

@@ -73,7 +73,7 @@ def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
     if not args.hash and not only_adds:
         raise BadInput(
             "update needs the hash of what was read, so that nobody's change is lost",
-            fix=f"recollect show {before.memory.id} --json, then recollect update {before.memory.id} --hash H",
+            fix=f"recollect show {before.memory.id}; then the same command with --hash and the hash it prints",
         )
     if args.trigger:
         patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))

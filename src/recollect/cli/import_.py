@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> Answer:
 def _reports(args: argparse.Namespace, writer: Writer, root: str) -> list[FileReport]:
     chosen = sources.named(root, args.paths) if args.paths else sources.discover(root)
     if not chosen:
-        fix = "name files or folders: recollect import PATH"
+        fix = "name files or folders"
         raise BadInput(f"nothing to import was found in {root}", fix=fix)
     existing = [entry.memory for entry in writer.store.entries()] if writer.store.exists else []
     imported = {} if args.again else import_log.read(writer.store.root)
@@ -105,7 +105,7 @@ def _remember(args: argparse.Namespace, writer: Writer, change: str, reports: li
 
 def _done(args: argparse.Namespace, writer: Writer, root: str) -> Answer:
     if not args.paths:
-        raise BadInput("--done needs the files that were read", fix="recollect import --done PATH …")
+        raise BadInput("--done needs the files that were read", fix="name them behind --done")
     documents = proposals.read_by_agent(root, args.paths)
     if not args.dry_run:
         import_log.add(writer.store.root, "", documents)

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> Answer:
         "findings": [_data(store, entries[each.record.path], each) for each in listing.shown],
     }
     broken = sum(isinstance(each, Broken) for each in scanned)
-    warning = f"left out: {many(broken, 'file')} that cannot be read; recollect doctor says why" if broken else ""
+    warning = f"left out: {many(broken, 'file')} that cannot be read; to see why: recollect doctor" if broken else ""
     return Answer(data, lambda screen: _text(screen, listing), warning=warning)
 
 

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> Answer:
         if getattr(args, verb):
             return desk.decide(verb, getattr(args, verb))
     if args.json:
-        fix = "recollect inbox --json, then recollect review --accept NAME --json"
+        fix = "recollect inbox --json; then name the draft, with --accept, --merge or --reject"
         raise BadInput("a review needs somebody to answer", fix=fix)
     return desk.walk()
 

@@ -11,7 +11,7 @@ from recollect.capture import inbox, review, suggestions
 from recollect.capture.review import Neighbour
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
-from recollect.cli import arguments
+from recollect.cli import arguments, fixes
 from recollect.cli.edit import drafted, updated
 from recollect.cli.output import Answer, Screen, clean, to_json
 from recollect.errors import BadInput
@@ -111,7 +111,8 @@ def _draft(
     draft = inbox.draft_of(record, updates=args.update, supersedes=args.supersedes, **origin)
     answer = drafted(args, writer, draft)
     data = {**answer.data, "nearest": [_brief(each) for each in near]}
-    return Answer(data, lambda screen: "\n".join([*_similar_lines(near), answer.text(screen)]))
+    replaces = f"recollect review --accept {draft.name} --supersedes {{0}}{fixes.where(args)}"
+    return Answer(data, lambda screen: "\n".join([*_similar_lines(near, replaces), answer.text(screen)]))
 
 
 def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
@@ -134,10 +135,12 @@ def _save(
     if args.dry_run:
         data["record"] = memory.to_json(entry.memory)
 
+    replaces = f"recollect supersede {{0}} {entry.memory.id}{fixes.where(args)}"
+
     def text(screen: Screen) -> str:
         if args.dry_run:
-            return "\n".join([*_similar_lines(near), f"would save {entry.path}", to_json(data["record"])])
-        return "\n".join([*_similar_lines(near), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
+            return "\n".join([*_similar_lines(near, replaces), f"would save {entry.path}", to_json(data["record"])])
+        return "\n".join([*_similar_lines(near, replaces), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
 
     return Answer(data, text)
 
@@ -151,6 +154,10 @@ def _brief(near: Neighbour) -> dict[str, Any]:
     }
 
 
-def _similar_lines(near: list[Neighbour]) -> list[str]:
-    hint = "If the new record replaces it: recollect supersede"
-    return [f"similar: {each.entry.path} ({clean(each.memory.title)}). {hint} {each.memory.id} NEW" for each in near]
+def _similar_lines(near: list[Neighbour], replaces: str) -> list[str]:
+    """The similar records; `replaces` is the command for the case that the new one replaces one of them."""
+    hint = "If the new record replaces it"
+    return [
+        f"similar: {each.entry.path} ({clean(each.memory.title)}). {hint}: {replaces.format(each.memory.id)}"
+        for each in near
+    ]

@@ -55,7 +55,7 @@ def _list(store: Store, args: argparse.Namespace) -> Answer:
         "unreadable": broken,
         "drafts": waiting.count(store.root),
     }
-    warning = f"{many(len(broken), 'file')} cannot be read; recollect doctor says why" if broken else ""
+    warning = f"{many(len(broken), 'file')} cannot be read; to see why: recollect doctor" if broken else ""
     return Answer(data, lambda screen: _rows(screen, shown, total), warning=warning, note=waiting.line(store.root))
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from recollect import switches, timestamps
-from recollect.cli import arguments
+from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, many, table
 from recollect.errors import BadInput, RecollectError
 from recollect.settings import load_settings
@@ -38,7 +38,9 @@ def run(args: argparse.Namespace) -> Answer:
     if only:
         counts = {only: counts.get(only, Counts())}
     weeks = per_week(store.root, WEEKS, only, since)
-    advice = [each for each in suggestions(store.root) if each.path == (only or each.path)]
+    where = fixes.where(args)
+    suggested = [each._replace(fix=fixes.placed(each.fix, where)) for each in suggestions(store.root)]
+    advice = [each for each in suggested if each.path == (only or each.path)]
     in_store = sum(1 for _ in record_files.every(store.root))
     data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
     off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))

@@ -104,7 +104,7 @@ def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
     if not proposals.records_in(harvest) and not _records(project.user):
         raise NoStore(
             f"there is no memory in {project.root}, and no decision record that can be read as one",
-            fix="save a few records, or name files with --import PATH; recollect demo shows a sample project",
+            fix="save a few records, or name files with --import PATH; to see a sample project: recollect demo",
         )
     return harvest
 
@@ -249,5 +249,5 @@ def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
     served = f"{counts['served']} shown a record, {counts['pointed']} only a pointer, {counts['silent']} nothing"
     line = f"{replayed}: {served}; {cost}."
     after = "Nothing was written, and nothing left this machine."
-    advice = " recollect import drafts these records." if data["from"] == "import" else ""
+    advice = " To draft these records: recollect import" if data["from"] == "import" else ""
     return [screen.paint(line, "bold"), after + advice]

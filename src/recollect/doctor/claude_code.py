@@ -143,7 +143,7 @@ def _activity(own: Plugin | None, project: str, last: Session) -> Iterator[Findi
     lines = [line for file in transcripts for line in transcript.tail(file, _TAIL)[0]]
     failures = list(_hook_failures(lines))
     for event, message in failures[-1:]:
-        fix = "claude --debug shows more; recollect doctor in a terminal shows which Python hooks find"
+        fix = "in a terminal, to see which Python hooks find: recollect doctor; claude --debug shows more"
         yield Finding("error", "hooks", f"a hook failed in the last session ({event}): {message}", fix)
     if ledger.exists(last.name) or any(LAUNCHER.encode() in line and b"hookInfos" in line for line in lines):
         yield Finding("ok", "hooks", f"hooks ran in the last session here, {at or last.name}")
@@ -179,7 +179,7 @@ def _others(plugins: Sequence[Plugin], settings: Sequence[SettingsFile]) -> Iter
     """Who else speaks to the agent at a prompt: two memories contradict each other, and cost twice."""
     for plugin in plugins:
         if _is_memory(plugin.name):
-            fix = f"claude plugin disable {plugin.key}, or turn ours off: recollect config set retrieval.enabled false"
+            fix = f"claude plugin disable {plugin.key}; or turn ours off: recollect config set retrieval.enabled false"
             yield Finding("warning", "others", f"another memory plugin is active: {plugin.key}", fix)
         elif "UserPromptSubmit" in plugin.events:
             yield Finding("note", "others", f"the plugin {plugin.key} has a hook at every prompt too")

@@ -163,7 +163,7 @@ def examine_launcher(launcher: str) -> Iterator[Finding]:
         yield examine_python(_remembered())
     elif before:
         what = f"hooks ran with {before}, which does not work; the next hook looks for another"
-        yield Finding("warning", "python", what, "recollect doctor once more, to see what it finds")
+        yield Finding("warning", "python", what, "once more, to see what it finds: recollect doctor")
 
 
 def examine_python(python: str) -> Finding:

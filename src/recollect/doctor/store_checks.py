@@ -136,7 +136,7 @@ def _record(entry: Entry) -> Iterator[Finding]:
         what = f"{entry.path}: {flaws[0]}{_more(flaws)}"
         yield Finding("warning", "records", what, f"recollect edit {entry.memory.id}")
     for leak in secrets.leaks(raw):
-        fix = f"recollect edit {entry.memory.id}, then change that credential: whoever has the repository has it"
+        fix = f"recollect edit {entry.memory.id}; then change that credential, since whoever has the repository has it"
         yield Finding("error", "secrets", f"{entry.path}: {leak}", fix)
         return
 
@@ -152,7 +152,7 @@ def _times(store: Store, entries: list[Entry]) -> Iterator[Finding]:
     if ahead:
         first = ahead[0].memory
         what = f"{ahead[0].path}{_more(ahead)} was changed on {first.updated_at}, which is in the future"
-        fix = f"set the clock if it is wrong; otherwise recollect edit {first.id}, since any change dates it anew"
+        fix = f"set the clock if it is wrong; any change dates the record anew: recollect edit {first.id}"
         yield Finding("warning", "clock", what, fix)
 
 
@@ -169,7 +169,7 @@ def _older(entries: list[Entry]) -> Iterator[Finding]:
     if older:
         many = "1 record was" if len(older) == 1 else f"{len(older):,} records were"
         what = f"{many} written by an earlier plugin and have no triggers"
-        fix = "recollect improve lists them, worst first; /memory:improve drafts triggers"
+        fix = "to list them, worst first: recollect improve; /memory:improve drafts triggers"
         yield Finding("note", "records", what, fix)
 
 
@@ -191,7 +191,7 @@ def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
     for record in records:
         if record.id in by_id:
             first, second = by_id[record.id].path, record.path
-            fix = f"give one of them another title: recollect update {second}"
+            fix = f"give one of them another title: recollect edit {second}"
             yield Finding("warning", "links", f"{first} and {second} have the same id", fix)
         by_id.setdefault(record.id, record)
     yield from _circles(by_id)
@@ -202,7 +202,7 @@ def link_problems(records: Iterable[Memory]) -> Iterator[Finding]:
 def _loose_ends(record: Memory, by_id: Mapping[str, Memory]) -> Iterator[Finding]:
     successor = record.superseded_by
     if successor and successor not in by_id:
-        fix = f"recollect edit {record.id}: remove superseded_by, or name the record that replaces it"
+        fix = f"remove superseded_by, or name the record that replaces it: recollect edit {record.id}"
         yield Finding("warning", "links", f"{record.id} is superseded by {successor}, which is not there", fix)
     elif successor and record.id not in by_id[successor].supersedes:
         what = f"{record.id} is superseded by {successor}, which does not say so"
@@ -225,6 +225,6 @@ def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
             here = by_id[here].superseded_by
         if here in walk:
             circle = list(walk)[list(walk).index(here) :]
-            fix = f"recollect edit {circle[0]}: remove superseded_by from the one that holds now"
+            fix = f"remove superseded_by from the one that holds now: recollect edit {circle[0]}"
             yield Finding("error", "links", f"superseded in a circle: {' → '.join([*circle, here])}", fix)
         settled.update(walk)

@@ -91,7 +91,7 @@ def register_driver(root: str) -> str:
     import shlex
 
     if not is_clone(root):
-        raise BadInput(f"{root} is not a git clone", fix="git init, then recollect init --merge-driver")
+        raise BadInput(f"{root} is not a git clone", fix="git init; recollect init --merge-driver")
     wanted, present = f"{own_command()} merge-driver %O %A %B %L %P", driver(root)
     if present == wanted:
         return "the merge driver was registered already"

@@ -71,7 +71,10 @@ def model(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model:
     small = environ.get("ANTHROPIC_DEFAULT_HAIKU_MODEL", "") or SMALL
     name = settings.text("retrieval.judge.model") or (small if provider == "anthropic" else "")
     if not name:
-        raise NoModel("no model is named for the judge", fix="recollect config set --user retrieval.judge.model NAME")
+        raise NoModel(
+            "no model is named for the judge",
+            fix="set one: recollect config retrieval.judge.model",
+        )
     headers = {**_HEADERS, "anthropic-version": "2023-06-01"} if provider == "anthropic" else dict(_HEADERS)
     if key:
         is_token = provider == "openai" or "TOKEN" in key_from
@@ -105,7 +108,7 @@ def _address(provider: str, base: str) -> str:
     except ValueError:
         is_usable = False
     if not is_usable or not _is_plain(base):
-        fix = "recollect config set --user retrieval.judge.endpoint https://HOST/PATH (no user or password in it)"
+        fix = "set it to an https address without user or password: recollect config retrieval.judge.endpoint"
         raise NoModel("the judge's endpoint is not an http or https address", fix=fix)
     path, last = parts.path.rstrip("/"), _PATHS[provider]
     if not path.endswith(last):
@@ -158,7 +161,7 @@ def _post(model: Model, body: dict[str, Any], deadline: float) -> dict[str, Any]
 
     status, target, data = _exchange(model, json.dumps(body).encode("ascii"), deadline)
     if not 200 <= status < 300:
-        fix = "check retrieval.judge.model, the endpoint and the key; recollect judge test shows what the server said"
+        fix = "check model, endpoint and key; to see what the server said: recollect judge test"
         if status < 400:
             fix = f"it is a redirect, which is not followed: if it is right, set retrieval.judge.endpoint to {target}"
         elif status == 429 or status >= 500:

@@ -146,7 +146,7 @@ def hear(opinion: Opinion, prompt: str, turns: Sequence[str], ask: Ask, seconds:
     started = time.monotonic()
     order = [opinion.unsure[at] for at in shuffle(prompt, [opinion.candidates[at] for at in opinion.unsure])]
     batches = [order] if len(order) <= ONE_BATCH else [order[::2], order[1::2]]
-    late = ModelFailed("no answer in time", fix="recollect judge test says how long the model takes")
+    late = ModelFailed("no answer in time", fix="to see how long the model takes: recollect judge test")
     answers: list[Ruling | Exception] = [late for _ in batches]
 
     def work(number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 from typing import Any
 
 from recollect import paths
@@ -56,7 +57,8 @@ def parse(name: str, data: bytes) -> Draft:
     raw = memory.decode(data, where)
     about = raw.get("draft", {}) if isinstance(raw, dict) else None
     if not isinstance(about, dict) or not isinstance(raw.get("record"), dict):
-        raise BadRecord(f"{where}: is not a draft", fix=f"correct it by hand, or recollect review --reject {name}")
+        fix = f"correct it by hand; or throw it away: recollect review --reject {quote(name)}"
+        raise BadRecord(f"{where}: is not a draft", fix=fix)
     record = memory.parse(json.dumps(raw["record"]).encode("utf-8"), where)
     evidence = about.get("evidence")
     texts = {key: about[key] for key in _TEXTS if isinstance(about.get(key), str)}

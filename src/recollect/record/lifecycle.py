@@ -6,6 +6,7 @@ Pure: each function takes a record and returns the record that should take its p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from shlex import quote
 from typing import Any
 
 from recollect import categories, timestamps
@@ -101,7 +102,7 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     if old.superseded_by and old.superseded_by != new.id:
         raise WrongState(
             f"{old.id} is superseded by {old.superseded_by} already",
-            fix=f"recollect supersede {old.superseded_by} {new.id}",
+            fix=f"recollect supersede {quote(old.superseded_by)} {new.id}",
         )
     content = {**old.content, **categories.BY_NAME[old.category].when_superseded}
     linked = old._replace(superseded_by=new.id, content=content)
@@ -149,8 +150,8 @@ def way_back(record: Memory, otherwise: str = "") -> str:
 
 def _other_command(field: str) -> str:
     if field in ("record_status", "retired_at", "retired_reason", "archived_at", "archived_reason"):
-        return "use recollect retire, restore, archive or unarchive"
-    return "leave it out: it is kept by recollect itself"
+        return "the commands retire, restore, archive and unarchive change it"
+    return "leave it out: Recollect keeps it itself"
 
 
 def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:

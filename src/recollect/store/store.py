@@ -114,10 +114,10 @@ class Store:
         """A record by its id, `category/id`, path, or the short name in a pointer."""
         matches = self._paths_of(reference) or short_name.paths(self.root, reference)
         if not matches:
-            raise NotFound(
-                f"no memory {shorten(reference)!r} in {self.root}",
-                fix=f"recollect search {shorten(reference.replace('-', ' '))!r}",
-            )
+            from shlex import quote
+
+            fix = f"recollect search {quote(shorten(reference.replace('-', ' ')))}"
+            raise NotFound(f"no memory {shorten(reference)!r} in {self.root}", fix=fix)
         if len(matches) > 1:
             raise Ambiguous(
                 f"{reference!r} is the id of {' and '.join(matches)}", fix=f"name one by its path: {matches[0]}"
@@ -170,7 +170,7 @@ class Store:
         if current != expected_hash:
             raise Changed(
                 f"{path} was changed since it was read (it is {current} now, not {shorten(expected_hash, 40)})",
-                fix=f"read it again with: recollect show {path} --json, then apply the change to that",
+                fix=f"read it again: recollect show {path} --json; then apply the change to that",
             )
 
     @contextmanager
@@ -202,7 +202,7 @@ class Store:
 
     def warn(self, error: Unwritable) -> None:
         """Note that `index.md` or the journal could not be written after the records were."""
-        self.warnings.append(f"the records are saved, but {error.message} (then: recollect doctor --fix)")
+        self.warnings.append(f"the records are saved, but {error.message}; then: recollect doctor --fix")
         failure_log.leave("index.md", error.message)
 
     def rebuild_index_md(self) -> None:
@@ -293,5 +293,5 @@ def _instead(store: Store, path: str, record_id: str) -> str:
     try:
         record = store.read(path).memory
     except RecollectError:
-        return f"recollect doctor (the file {path} is broken)"
-    return lifecycle.way_back(record, f"recollect update {record_id}, or give the new record another title")
+        return f"the file {path} is broken, to see why: recollect doctor"
+    return lifecycle.way_back(record, f"recollect edit {record_id}; or give the new record another title")

@@ -46,7 +46,7 @@ def _chosen(root: str, changes: Sequence[LoggedChange], change_id: str) -> Logge
         if not change.is_undone and _has_happened(root, change):
             return _undoable(change)
     named = f"no change {change_id!r} is in the log" if change_id else "there is no change to take back"
-    raise NotFound(named, fix="recollect log lists what was changed on this machine; git has the rest")
+    raise NotFound(named, fix="to see what was changed on this machine: recollect log; git has the rest")
 
 
 def _undoable(change: LoggedChange) -> LoggedChange:
@@ -76,8 +76,8 @@ def _conflict(change: LoggedChange, changed: Sequence[FileChange]) -> CannotUndo
     more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
     return CannotUndo(
         f"the {change.action} of {change.at} cannot be taken back: changed since: {names}{more}",
-        fix=f"recollect log shows later changes to take back first; recollect undo {change.id} --skip-changed takes "
-        "back the rest and leaves these files as they are",
+        fix="to see later changes, which can be taken back first: recollect log; to take back the rest and leave these "
+        f"files as they are: recollect undo {change.id} --skip-changed",
     )
 
 

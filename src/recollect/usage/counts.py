@@ -105,11 +105,11 @@ def _suggestion(record: Memory, path: str, counts: Counts, least: int) -> Sugges
     if counts.contradicted and counts.last_contradicted >= record.updated_at[:10]:
         times = f"{counts.contradicted} time{'' if counts.contradicted == 1 else 's'}"
         reason = f"contradicted {times}, last on {counts.last_contradicted}, and not changed since"
-        fix = f"recollect update {record.id}, recollect supersede {record.id} NEW, or recollect retire {record.id}"
+        fix = f"recollect edit {record.id}; or: recollect retire {record.id} --reason 'agents contradicted it'"
         return Suggestion(path, record.id, record.title, "contradicted", reason, fix)
     if counts.ignored >= least and not counts.used:
         reason = f"shown {counts.injected} times, ignored {counts.ignored} times, never used"
-        fix = f"recollect edit {record.id} (is it true, is it too general?), or recollect archive {record.id}"
+        fix = f"make it more precise: recollect edit {record.id}; or: recollect archive {record.id} --reason unused"
         return Suggestion(path, record.id, record.title, "never-used", reason, fix)
     return None
 

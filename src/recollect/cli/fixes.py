@@ -1,0 +1,34 @@
+"""The commands in a fix, which can be pasted: they act on the store that the command they answer acted on.
+
+A fix has parts, with `; ` between them. A part that begins with `recollect`, or has it behind a colon, is a command up
+to its end; every other part is for people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+
+_COMMAND = re.compile(r"""(?:(?<=^)|(?<=; )|(?<=: ))recollect(?: (?:'[^']*'|"[^"]*"|[^\s;'"])+)+(?=; |$)""")
+
+
+def commands(fix: str) -> list[str]:
+    """The commands in a fix, as they can be typed."""
+    return _COMMAND.findall(fix)
+
+
+def placed(fix: str, where: str) -> str:
+    """A fix whose commands act on a store: `where` holds the flags that name it."""
+    return _COMMAND.sub(lambda match: match[0] + ("" if _names_store(match[0]) else where), fix)
+
+
+def where(args: argparse.Namespace) -> str:
+    """The flags that name the store a command was told to act on; empty for the one of the folder it was typed in."""
+    if args.user:
+        return " --user"
+    return "" if args.project == "." else f" --project {shlex.quote(args.project)}"
+
+
+def _names_store(command: str) -> bool:
+    return bool({"--user", "--project"}.intersection(shlex.split(command)))
