@@ -29,10 +29,10 @@ _LEAST, _LEAST_ASKED = 0.25, 0.4
 """The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them
 all: below 0.4 one in a hundred without a common word is relevant."""
 
-_FIRST = 40
-"""Records that are compared text by text, beside those found by words: of 430 they hold .98 of the five closest."""
+_FIRST = 32
+"""Records that are compared text by text, beside those found by words: of 430 they hold .97 of the five closest."""
 
-_SOFT = 12
+_SOFT = 8
 """Candidates whose words are compared one by one: the others are never shown."""
 
 _CHUNK = 16
@@ -130,11 +130,11 @@ def compare(index: Index, asked: Query) -> Nearby | None:
 
 def _largest(values: list[int], most: int) -> list[int]:
     """The places of the largest values above 0, largest first: they are in the chunks with the largest maxima."""
-    chunks = [values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK)]
-    peaks = list(map(max, chunks))
-    best = sorted(range(len(chunks)), key=peaks.__getitem__, reverse=True)[:most]
-    places = [place for chunk in best for place in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(values)))]
-    return sorted((place for place in places if values[place] > 0), key=lambda place: (-values[place], place))[:most]
+    peaks = [max(values[start : start + _CHUNK]) for start in range(0, len(values), _CHUNK)]
+    chunks = sorted(sorted(range(len(peaks)), key=peaks.__getitem__, reverse=True)[:most])
+    places = [place for chunk in chunks for place in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(values)))]
+    places.sort(key=values.__getitem__, reverse=True)
+    return [place for place in places[:most] if values[place] > 0]
 
 
 def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[int, _Texts]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from recollect.search.index import Index
 
-MOST_TRIGGERS, MOST_SENTENCES, MOST_WORDS = 16, 12, 160
+MOST_TRIGGERS, MOST_SENTENCES, MOST_WORDS = 16, 12, 64
 _MOST_PARTS = 24
 """Sentences of a record that its whole vector is made of: with its title they have `vectors.MOST_ADDED` tokens."""
 

@@ -71,8 +71,7 @@ def _similarities(
     made: Vectors, asked: Mapping[int, list[int]], rows: Mapping[int, int]
 ) -> dict[int, dict[int, float]]:
     """For each concept the similarities, as far as they count, to rows of the table of some lengths."""
-    stored = b"".join([made.stored_row(row)[:WORD_DIMENSIONS] for row in rows])
-    columns = lanes.columns(stored, WORD_DIMENSIONS)
+    columns = lanes.columns(made.stored_rows(rows, WORD_DIMENSIONS), WORD_DIMENSIONS)
     similar: dict[int, dict[int, float]] = {}
     for (concept, values), products in zip(asked.items(), lanes.products_of_each(asked.values(), columns, len(rows))):
         least = _SIMILAR * hypot(*values)

@@ -12,6 +12,10 @@ from recollect import coldstart
 from recollect.search import word_table
 from recollect.search.word_table import DIMENSIONS, WordTable, read_numbers
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 LENGTH = 200
 """Of a vector. A dimension then fits into a byte unless it is more than 0.63 of the whole, and rounding to bytes
 changes a cosine by less than 0.01."""
@@ -47,10 +51,11 @@ _PRECISE = 13
 
 _MIDDLE = [128] * WORD_DIMENSIONS
 _ALL_FIT = b"\1" * DIMENSIONS
-_OFFSET = bytes((value + 128) % 256 for value in range(256))
-_ASCII = [chr(code) for code in range(128)]
-_SHAPES = "".join("a" if c.islower() or c.isdigit() else "A" if c.isupper() else " " for c in _ASCII)
-_SPACED = "".join(c if c.islower() or c.isdigit() else " " for c in _ASCII)
+_OFFSET = bytes(range(128, 256)) + bytes(range(128))
+_SHAPES = " " * 48 + "a" * 10 + " " * 7 + "A" * 26 + " " * 6 + "a" * 26 + " " * 5
+"""For each ASCII character whether it is a small letter or a digit, a capital letter, or something else."""
+
+_SPACED = " " * 48 + "0123456789" + " " * 39 + "abcdefghijklmnopqrstuvwxyz" + " " * 5
 
 
 def words(text: str) -> list[str]:
@@ -144,14 +149,14 @@ class Vectors:
         self._words[word] = made
         return made
 
-    def stored_row(self, row: int) -> bytes:
-        """A row of the table as vectors are stored, at its own length."""
-        return self.table.row(row).translate(_OFFSET)
+    def stored_rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
+        """Rows of the table as vectors are stored, up to some dimension, each at its own length."""
+        return self.table.rows(rows, size).translate(_OFFSET)
 
     def _weighted(self, row: int) -> tuple[int, int, int]:
         """A row times its weight, a lane for each dimension; the weight; and the length of the row for comparing."""
         weight = min(round(self.table.scale(row) * self.table.unit), _LARGEST_WEIGHT)
-        values, spread = self.stored_row(row), bytearray(_LANE * DIMENSIONS)
+        values, spread = self.stored_rows([row]), bytearray(_LANE * DIMENSIONS)
         spread[::_LANE] = values
         length = round(dist(values[:WORD_DIMENSIONS], _MIDDLE))
         self._rows[row] = weighted = (weight * int.from_bytes(spread, "little"), weight, length)

@@ -15,7 +15,7 @@ from recollect import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.vec")
@@ -83,9 +83,9 @@ class WordTable:
         scale: float = read_numbers(self._read(self._scales + 4 * row, 4), "f")[0]
         return scale if _is_sensible(scale) else 0.0
 
-    def row(self, row: int) -> bytes:
-        """A row as it is in the file: signed bytes."""
-        return self._read(self._rows + row * DIMENSIONS, DIMENSIONS)
+    def rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
+        """Some rows behind each other, up to some dimension, as they are in the file: signed bytes."""
+        return b"".join([_pread(self._descriptor, size, self._rows + row * DIMENSIONS) for row in rows])
 
     def check(self) -> None:
         """Look at all of the table; BadTable if tokens cannot be found in it."""
@@ -97,10 +97,7 @@ class WordTable:
         os.close(self._descriptor)
 
     def _read(self, start: int, size: int) -> bytes:
-        if hasattr(os, "pread"):
-            return os.pread(self._descriptor, size, start)
-        os.lseek(self._descriptor, start, os.SEEK_SET)
-        return os.read(self._descriptor, size)
+        return _pread(self._descriptor, size, start)
 
 
 def open(file: str) -> WordTable:
@@ -112,6 +109,15 @@ def open(file: str) -> WordTable:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def _seek_and_read(descriptor: int, size: int, start: int) -> bytes:
+    os.lseek(descriptor, start, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
+# Windows has no `pread`.
+_pread: Callable[[int, int, int], bytes] = getattr(os, "pread", _seek_and_read)
 
 
 def _search(hashes: Sequence[int], wanted: int) -> int:
