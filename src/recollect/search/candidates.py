@@ -69,6 +69,11 @@ class Filter(coldstart.NamedTuple):
     is_asked: bool = False
     """Whether somebody wants to know: it is a search, or a question about the past."""
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it may refuse most records."""
+        return bool(self.categories or self.tags)
+
     def accepts(self, row: Row) -> bool:
         if self.categories and row.category not in self.categories:
             return False
@@ -160,19 +165,18 @@ def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is
     return alike
 
 
-def find(index: Index, query: WeightedQuery, filter: Filter) -> list[Row]:
-    """The best records by the weight of the terms they have, counted twice in title and triggers."""
+def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
+    """The numbers of the best records by the weight of the terms they have, counted twice in title and triggers."""
     scores = _scores(index, query)
     if filter.include_retired:
         for term, concept in list(query.concept.items())[:_MOST_TERMS]:
             for n in index.records_with(term, retired=True):
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
-    most = _FILTERED if filter.categories or filter.tags else AUTO if filter.auto else SEARCH
-    best = sorted(scores, key=lambda n: (-scores[n], int(n)))[:most]
-    return rows(index, best)
+    most = _FILTERED if filter.is_narrow else AUTO if filter.auto else SEARCH
+    return [int(n) for n in sorted(scores, key=lambda n: (-scores[n], int(n)))[:most]]
 
 
-def rows(index: Index, numbers: Iterable[object]) -> list[Row]:
+def rows(index: Index, numbers: Iterable[int]) -> list[Row]:
     """The records with some numbers."""
     listed = ",".join(map(str, numbers))
     return index.rows(f"WHERE n IN ({listed})") if listed else []

@@ -68,13 +68,16 @@ class Nearby:
         self._best = [place + self._first for place in _largest(self._gists, _FIRST)]
         self._texts: dict[int, _Texts] = {}
 
-    def nearest(self, others: Collection[int], *, is_asked: bool = False) -> list[int]:
-        """The numbers of the closest records, best first, but for `others`, which are compared text by text, too."""
+    def nearest(self, others: Collection[int], *, is_asked: bool = False, is_narrow: bool = False) -> list[int]:
+        """The numbers of the closest records, best first, but for `others`, which are compared text by text, too.
+
+        Where a filter may refuse most of them, all that are close enough.
+        """
         self._texts = _by_text(self._index, {*self._best, *others}, self._values)
         least = 2 * _SQUARE * (_LEAST_ASKED if is_asked else _LEAST)
         close = [n for n, texts in self._texts.items() if texts.meaning >= least and n not in others]
         close.sort(key=lambda n: (-self._texts[n].meaning, n))
-        return close[: NEAREST_ASKED if is_asked else NEAREST]
+        return close if is_narrow else close[: NEAREST_ASKED if is_asked else NEAREST]
 
     def measure(self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float]) -> dict[int, Meaning]:
         """The features of records that were compared text by text, by their number, given their coverage by words."""

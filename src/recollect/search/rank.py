@@ -174,12 +174,11 @@ def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filt
     """The candidates by words and by meaning, and what is near to the query if there is a table to tell."""
     from recollect.search import nearby
 
-    rows = candidates.find(index, weighed, chosen)
+    numbers = candidates.find(index, weighed, chosen)
     compared = nearby.compare(index, asked)
-    if compared is None:
-        return rows, None
-    nearest = compared.nearest({row.n for row in rows}, is_asked=not chosen.auto)
-    return [*rows, *candidates.rows(index, nearest)], compared
+    if compared is not None:
+        numbers += compared.nearest(numbers, is_asked=not chosen.auto, is_narrow=chosen.is_narrow)
+    return candidates.rows(index, numbers), compared
 
 
 def _matches(
