@@ -2,7 +2,7 @@
 
 Nothing here is or was a key. Bodies are drawn at run time from a seeded generator and prefixes are put together from
 parts, so that no scanner takes this file for a leak. Each corpus is split in two halves by the hash of a text's name:
-the rules were written with only the first half in view.
+the rules were written with only the first half in view; those for weak passwords in sentences, with all of them.
 """
 
 from __future__ import annotations
@@ -52,6 +52,15 @@ class Maker:
         """As a person or a generator would make one: words, capitals, digits, a sign."""
         word = "".join(self._random.choice(string.ascii_lowercase) for _ in range(6)).capitalize()
         return word + self._random.choice(symbols) + self.draw(6) + str(self._random.randrange(10, 99))
+
+    def weak(self) -> str:
+        """As people make one up who are asked for a digit: a word, maybe with a capital, and some digits."""
+        word = "".join(self._random.choice(string.ascii_lowercase) for _ in range(self._random.randrange(5, 10)))
+        return self._random.choice((word, word.capitalize())) + str(self._random.randrange(10, 2030))
+
+    def words(self, count: int) -> str:
+        pool = "copper lantern orbit maple glacier window pepper saddle violet anchor timber rocket".split()
+        return " ".join(self._random.sample(pool, count))
 
     def uuid(self) -> str:
         return "-".join(self.draw(length, HEX) for length in (8, 4, 4, 4, 12))
@@ -159,6 +168,23 @@ def _harmless(make: Maker) -> dict[str, str]:
         "secret sharing": "Secret sharing uses Shamir with 3-of-5 shares; token: see the ceremony notes.",
         "login route": "login: POST /api/v2/sessions, then follow the redirect to /app/home-v2",
         "password manager": "Credentials are handed over by 1Password: share-item links valid for 24h.",
+        # Sentences about passwords with words that have digits.
+        "hashed with": "The password is hashed with argon2id before it reaches db01.",
+        "k8s managed": "The admin password is k8s-managed and rotates every 30d.",
+        "e2e": "Every password is e2e-encrypted; the token to decrypt is derived per device.",
+        "stored in s3": "The password was moved to s3-backed storage in 2024Q3.",
+        "moved to vault2": "We moved the root password to vault2 and the replica's to vault1.",
+        "password length": "The minimum password length is 12chars, and passwords are checked against a list of 10k.",
+        "password policy": "Our password policy is v3 since 2025; rotation is 90d.",
+        "password of node": "The password of node01 is kept in the safe, that of node02 is in the vault.",
+        "reset to default": "The password is reset to whatever ENV2 says when the container starts.",
+        "auth uses": "Password auth is http2 only; pass: build1234 is green on main2.",
+        "pass rate": "The pass rate was 98pct in week12, and is 99pct now.",
+        "passphrase stored": 'The passphrase is "stored in the vault" according to the runbook.',
+        "passphrase where": "The passphrase of the key is in the safe of the office in Hamburg.",
+        "passphrase rules": 'passphrase: "at least four words that nobody would guess"',
+        "log in with": "Log in with your account and SSO; sign in as the service user and run make db2.",
+        "password is same": "The staging password is same-as-prod2 by policy no more.",
         # What only looks like one.
         "commit": f"Introduced in {hex40}, reverted two days later.",
         "image digest": f"Pinned: python@sha256:{hex64}",
@@ -183,8 +209,8 @@ def _harmless(make: Maker) -> dict[str, str]:
 
 def secrets(seed: int = 0) -> list[Text]:
     """Credentials as they get pasted into notes, configurations, commands and sentences; other ones for other seeds."""
-    families = (_cloud, _code_hosts, _services, _models, _keys, _databases, _commands, _files, _assignments, _prose)
-    return [Text(name, text) for family in families for name, text in family(seed)]
+    forms = (_cloud, _code_hosts, _services, _models, _keys, _databases, _commands, _files, _assignments)
+    return [Text(name, text) for family in (*forms, _prose, _weak) for name, text in family(seed)]
 
 
 def _cloud(seed: int) -> Iterator[tuple[str, str]]:
@@ -533,3 +559,23 @@ def _prose(seed: int) -> Iterator[tuple[str, str]]:
     yield "list", f"- user: svc-deploy\n- password: {make.password()}\n- host: db.internal"
     yield "parentheses", f"Connect as app (password {make.password()}) to the replica."
     yield "secret is", f"The webhook secret is {make.draw(24)}, shared with the vendor."
+
+
+def _weak(seed: int) -> Iterator[tuple[str, str]]:
+    """Passwords without a sign, which only the sentence around them gives away."""
+    make = Maker(f"weak {seed}")
+    yield "weak is", f"The password for staging is {make.weak()}."
+    yield "weak db", f"the staging db password is {make.weak()}"
+    yield "weak was", f"Until March the admin password was {make.weak()}, and some scripts still use it."
+    yield "weak now", f"root password is now {make.weak()}"
+    yield "weak set", f"We set the password to {make.weak()} for the demo."
+    yield "weak reset", f"The password gets reset to {make.weak()} every night."
+    yield "weak wifi", f"Guest wifi password: {make.weak()}"
+    yield "weak pw", f"pw for the printer is {make.weak()}"
+    yield "weak quoted", f"The password of the test user is '{make.weak()}'"
+    yield "weak german", f"Das Passwort der Testdatenbank ist {make.weak()}."
+    yield "weak spanish", f"La contraseña del servidor es {make.weak()}"
+    yield "weak log in", f"Log in with admin and {make.password()} on the staging box."
+    yield "weak sign in", f"sign in as qa@example.com / {make.password()}"
+    yield "weak passphrase", f'The passphrase of the backup key is "{make.words(4)}"'
+    yield "weak passphrase colon", f"passphrase: '{make.words(5)}'"

@@ -52,7 +52,7 @@ READERS = {
 }
 ELSEWHERE = {
     "text": {"Block"},
-    "transcript": {"first_prompt", "last_prompts", "tail", "ending", "messages", "Message"},
+    "transcript": {"first_prompt", "last_prompts", "last_turns", "tail", "ending", "messages", "Message"},
     "ledger": {"Ledger"},
     "sessions": {"Prompt", "Session", "folders", "recent", "read"},
     "sentences": {"Sentence", "Cues", "language_of", "load"},
@@ -106,6 +106,7 @@ def test_a_transcript_of_hostile_lines_costs_a_bounded_amount(tmp_path, piece):
         triage.leftovers(Ending(transcript.messages(str(path)), is_whole=False))
         transcript.first_prompt(str(path))
         transcript.last_prompts(str(path))
+        transcript.last_turns(str(path), 20)
         read.cost = time.process_time() - start
 
     read(PLAIN * 1_000)

@@ -144,6 +144,20 @@ PLACES = (
         r"(?i)\b(?:log-?in|account|credentials?|creds)\b[^\n:/]{0,30}[:\s]\s?[\w.@+-]{2,60}\s?[/:]\s?([^\s/][^\s]{5,100})",
     ),
     Rule(
+        LOGIN,
+        "log in|login|log-in|log on|sign in|sign-in|sign on",
+        r"(?i)\b(?:log|sign)[ -]?(?:in|on)\s(?:with|as|using)\s[\w.@+-]{2,60}\s?(?:and|/|with|,)\s?"
+        r"([^\s/][^\s]{5,100})",
+    ),
+    # A sentence about one has small words in it.
+    Rule(
+        "a passphrase",
+        "passphrase",
+        r"(?i)passphrase\b[^\n\"'`]{0,60}?(?:\sis|\swas|:|=)\s?[\"'`]"
+        r"(?![^\"'`]*\b(?:the|that|and|with|from|your?|this|are|has|who|nobody|not|see|ask|for)\b)"
+        r"((?:[a-z]{3,12}[ -]){3,9}[a-z]{3,12})[\"'`]",
+    ),
+    Rule(
         "a seed phrase",
         "mnemonic|phrase",
         r"(?i)\b(?:mnemonic|seed phrase|recovery phrase)\b[^\n]{0,20}?((?:[a-z]{3,8} ){11}[a-z]{3,8})",
@@ -161,6 +175,16 @@ NAME = re.compile(
     r"(?![_.-]?(?:iz|name|type|url|uri|file|path|len|limit|count|size|polic|field|expir|ttl|usage|scope|alg|vers|audience"
     r"|issuer|variable))"
 )
+
+# What stands between "password" and a word that can only be one because the sentence says so: nothing, or what the
+# password is for, and a form of "to be".
+SAYS = re.compile(
+    r"(?i)(?:\s(?:for|of|on|in|at|für|der|des|de|del|du|pour)\s[^\n.;:!?]{1,60}?)?"
+    r"(?:\s(?:is|was|ist|war|est|es)(?:\snow)?|\s(?:\w+\s){0,2}(?:re)?set\sto|\s(?:\w+\s){0,2}changed\sto)\s"
+)
+SETS = re.compile(r"(?i)\b(?:re)?set\b[^\n.;:!?]{0,40}$")
+# A word and some digits, as people make passwords up.
+MADE_UP = re.compile(r"[A-Za-z]{3,}\d{2,}[!?]?$")
 
 # What people write instead of a credential: a placeholder, a reference, a well-known default of a local service.
 PLACEHOLDER = re.compile(

@@ -19,6 +19,7 @@ from recollect.record import secret_patterns as patterns
 _LONGEST = 250  # characters of a value
 _REACH = 120  # characters between a name and its value: "password for the staging admin account: …"
 _MOST_LINKS = 3  # words tried in a sentence: "the password was changed to …"
+_SHORTEST_MADE_UP = 7  # characters: most shorter words with digits are names of machines
 _SIGNS = frozenset("!@#$%^&*?~")
 # What joins a name to its value: an assignment, the next argument of a call, an attribute of XML or the end of its tag.
 _ASSIGNMENT = re.compile(
@@ -26,6 +27,7 @@ _ASSIGNMENT = re.compile(
 )
 _BESIDE = re.compile(r"[\w-]{0,30}\s")
 _LINK = re.compile(r"\s(?:is|are|was|to|ist|est|es)\s?:?\s|[:=]\s")
+_TO = re.compile(r"\sto\s")
 _SENTENCE = re.compile(rf"[^\n()\[\]{{}}\"`;|<>]{{0,{_REACH}}}")
 _OPENING = re.compile(r"[\"'`(]{0,3}")
 _BARE = re.compile(rf"[^\s\"'`;|<]{{1,{_LONGEST}}}")
@@ -149,7 +151,7 @@ def _by_name(text: str) -> Iterator[_Span]:
         kind = kinds[name.lastgroup or ""]
         span = _assigned(text, name, kind)
         if not span and kind != patterns.SESSION:
-            span = _behind(text, name, kind) or _before(text, name, kind)
+            span = _behind(text, name, kind) or _before(text, name, kind) or _made_up(text, name, kind)
         if span:
             yield _Span(*span, kind)
 
@@ -186,6 +188,20 @@ def _behind(text: str, name: re.Match[str], kind: str) -> tuple[int, int] | None
         if _is_told(text[start:end], kind):
             return start, end
     return None
+
+
+def _made_up(text: str, name: re.Match[str], kind: str) -> tuple[int, int] | None:
+    """A word with digits that a sentence says is the password: "the password for staging is …", "we set it to …"."""
+    if kind != patterns.PASSWORD or name[0].lower() == "pass":
+        return None
+    link = patterns.SAYS.match(text, name.end())
+    if not link and patterns.SETS.search(text, max(name.start() - _REACH, 0), name.start()):
+        link = _TO.match(text, name.end())
+    opening = _OPENING.match(text, link.end()) if link else None
+    start = opening.end() if opening else 0
+    value = text[start : _end(text, start)] if start else ""
+    is_secret = len(value) >= _SHORTEST_MADE_UP and patterns.MADE_UP.match(value) and not _is_ordinary(value)
+    return (start, start + len(value)) if is_secret else None
 
 
 def _before(text: str, name: re.Match[str], kind: str) -> tuple[int, int] | None:
