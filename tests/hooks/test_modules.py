@@ -117,6 +117,28 @@ def test_where_there_is_no_store_next_to_nothing_is_loaded(version: str, tmp_pat
         assert "_sqlite3" not in modules
 
 
+@pytest.mark.parametrize("event", ["session_start", "pre_tool_use", "post_tool_use", "stop"])
+def test_only_a_prompt_reads_the_table_of_word_vectors(event: str, settled: Project, tmp_path: Path):
+    fields = {"session_id": "s", "cwd": settled.root, "tool_name": "Read", "tool_input": {"file_path": "src/a.py"}}
+    loaded(sys.executable, "user_prompt_submit", {**fields, "prompt": ASKS}, tmp_path)
+
+    modules, _ = loaded(sys.executable, event, fields, tmp_path)
+
+    assert "recollect.search.word_table" not in modules
+
+
+def test_a_prompt_is_answered_by_a_package_without_the_table(settled: Project, tmp_path: Path):
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("words.vec", "__pycache__"))
+    shutil.copytree(ROOT / "hooks", tmp_path / "hooks")
+    script = [sys.executable, "-S", "-E", str(tmp_path / "hooks" / "run.py"), "user_prompt_submit"]
+    event = json.dumps({"session_id": "s", "cwd": settled.root, "prompt": ASKS}).encode()
+
+    done = subprocess.run(script, input=event, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"User sessions are rows in auth.sessions" in done.stdout
+
+
 def test_the_guard_sees_a_module_that_does_not_belong(project: Project, tmp_path: Path):
     fields = {"session_id": "s", "cwd": project.root, "tool_name": "Bash", "error": "Exit code 1\nError: boom"}
 
