@@ -41,8 +41,8 @@ class Label(NamedTuple):
     lines: tuple[int, int] | None
     chosen: str
     rejected: tuple[str, ...] = ()
-    part: str = "report"
-    """`report`, or `seen`: a repository that was looked at while the reader was made."""
+    part: str = ""
+    """The round in which its repository was first looked at."""
 
 
 class Verdict(NamedTuple):
@@ -83,9 +83,7 @@ def _label(row: dict[str, object]) -> Label:
     span = (int(lines[0]), int(lines[1])) if isinstance(lines, list) else None
     names = tuple(map(str, rejected)) if isinstance(rejected, list) else ()
     texts = [str(row[key]) for key in ("repo", "commit", "path", "status")]
-    return Label(
-        texts[0], texts[1], texts[2], texts[3], span, str(row["chosen"]), names, str(row.get("part", "report"))
-    )
+    return Label(texts[0], texts[1], texts[2], texts[3], span, str(row["chosen"]), names, str(row.get("part", "")))
 
 
 def _git_folder(clones: Path, repo: str) -> Path | None:

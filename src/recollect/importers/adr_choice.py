@@ -10,7 +10,9 @@ from recollect.importers import adr_options, adr_wording
 from recollect.importers.adr_options import Option
 from recollect.markdown import Page
 
-_LABEL = re.compile(r"[`(#\[*_]*(?:option\s+)?#?(\d{1,2}|[A-Z])(?=[`)\].:,\s*_]|$)[`)\]*_]*\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    rf"[`(#\[*_]*(?:{adr_options.NOUN}\s+)?#?(\d{{1,2}}|[A-Z])(?=[`)\].:;,\s*_]|$)[`)\]*_]*\s*", re.IGNORECASE
+)
 """A letter or number that stands for an option at the beginning of a text."""
 
 _FOLLOWS = re.compile(r",?\s*(?:because(?: of)?|since|as|due to|for)\b[:,]?\s*", re.IGNORECASE)
@@ -81,12 +83,12 @@ def _by_label(text: str, by_label: dict[str, Option]) -> Outcome | None:
     """The outcome of a text that begins with the letter or number of an option, and does not say its name."""
     label = _LABEL.match(text)
     rest = text[label.end() :] if label else ""
-    if not label or (rest and rest[0] not in ".,:" and not _FOLLOWS.match(rest)):
+    if not label or (rest and rest[0] not in ".,:;" and not _FOLLOWS.match(rest)):
         return None
     option = by_label.get(label[1].upper())
     if option is None:
         return Outcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
-    stop = adr_wording.STOP.search(rest, 1) if rest[:1] != "." else adr_wording.STOP.match(rest)
+    stop = re.match(r"[.;]\s*", rest) or adr_wording.STOP.search(rest)
     sentence, following = (rest[: stop.start()], rest[stop.end() :].strip()) if stop else (rest, "")
     lead = _FOLLOWS.match(sentence)
     reason = sentence[lead.end() :].strip(" .,:") if lead else ""

@@ -14,13 +14,13 @@ from recollect.markdown import Page
 MOST = 26
 """Options of one record: as many as there are letters."""
 
-_NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|rule)"
-_LABELLED = re.compile(rf"{_NOUN}\s*#?(\d{{1,2}}|[A-Za-z])\b\s*[:.)\]–—-]*\s*(.*)", re.IGNORECASE | re.DOTALL)
+NOUN = r"(?:option|alternative|approach|solution|proposal|variant|scenario|choice|strategy|rule)"
+_LABELLED = re.compile(rf"\[?{NOUN}\s*#?(\d{{1,2}}|[A-Za-z])\b\s*[:.)\]*–—-]*\s*(.*)", re.IGNORECASE | re.DOTALL)
 _NUMBERED = re.compile(r"[(\[]?(\d{1,2}|[A-Z])[.):\]]\s+(.*)", re.DOTALL)
 _REFERENCE = re.compile(
-    rf"\b({_NOUN}s?|Options?|OPTION)\s+[`(#]*(\d{{1,2}}|[A-Z])\b[`)]*((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
+    rf"\b({NOUN}s?|Options?|OPTION)\s+[`(#]*(\d{{1,2}}|[A-Z])\b[`)]*((?:\s*(?:,|and|or|&|\+|/)\s*#?(?:\d{{1,2}}|[A-Z])\b)*)"
 )
-_ORDINAL = re.compile(rf"\b(first|second|third|fourth|fifth|last)\s+({_NOUN})\b", re.IGNORECASE)
+_ORDINAL = re.compile(rf"\b(first|second|third|fourth|fifth|last)\s+({NOUN})\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ARGUMENTS = re.compile(r"(?:pros?|cons?|advantages?|disadvantages?|benefits|drawbacks|summary)\W*", re.IGNORECASE)
 _BARE = re.compile(r"#?(\d{1,2}|[A-Z])[.)]?")

@@ -26,6 +26,7 @@ _ONLY_A_STATUS = re.compile(
     r"done|final|go|see)\W*)+|(?:see |implemented in |done in )?(?:pr|pull request|issue|adr|https?:\S+)\W*\d*\W*",
     re.IGNORECASE,
 )
+_OF_SEVERAL = re.compile(r"decision\s*#?\d|\d+\W+decision", re.IGNORECASE)
 _DESCRIBES = re.compile(
     r"(?:we have outlined|(?:this|the) (?:adr|document|section|page|madr)\w* "
     r"(?:outlines|describes|documents|explains|lists)|this (?:is )?(?:the|a) (?:\w+ )?draft)\b",
@@ -82,6 +83,8 @@ def _are_several(page: Page, sections: Sequence[Section]) -> bool:
     filled = [section for section in sections if adr_page.text_of(page, section)]
     first = filled[0] if filled else None
     inside = adr_page.within(page, first) if first else []
+    if sum(bool(_OF_SEVERAL.match(each.title)) for each in inside) > 1:
+        return True
     others = [section for section in filled if section not in inside and first not in adr_page.within(page, section)]
     # "Outcomes" and the like after a decision say what came of it.
     return any(adr_page.heading(section) not in ("outcome", "resolution", "preferred option") for section in others)
@@ -121,6 +124,8 @@ def _spelled_out(page: Page, text: str, options: Sequence[Option]) -> Outcome:
     spelled = adr_options.spelled_out(text, adr_options.numbered(page, options))
     if spelled is None:
         return Outcome(doubt="it names an option by a letter or number that is not listed")
+    if _CHOSEN.search(text):
+        return Outcome(doubt="the option it names is not at the beginning, and may be one of several")
     if spelled == text and len(text) < adr_wording.SHORT and adr_wording.LEANS_ON_OTHER_TEXT.search(text):
         return Outcome(doubt="what it decides is described elsewhere on the page")
     if text.endswith("?") and len(text) < adr_wording.SHORT:

@@ -54,7 +54,7 @@ _NOT_DECIDED = re.compile(
 _TAG = re.compile(r"</?(?:br|p|div|details|summary|a|img|sub|sup|b|i|em|strong|ul|li|ol)\b[^<>]{0,300}>", re.IGNORECASE)
 _REFERENCE_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,100}\]")
 _LINK_TARGET = re.compile(r"(?:^|\s)\[[^\[\]\n]{1,100}\]:\s*\S{1,500}")
-_EMPHASIS = re.compile(r"(?<![\w`])_([^_`\n]{1,300})_(?![\w`])")
+_EMPHASIS = re.compile(r"(?<![\w`])_([^_`\n]{1,300})_(?![\w`])|(?<![\w*`])\*([^\s*`][^*`\n]{0,300})\*(?![\w*`])")
 _ARGUMENT = re.compile(
     r"(?:good|bad|neutral|pros?|cons?|positive|negative|advantage|disadvantage)s?\b\s*[,:]", re.IGNORECASE
 )
@@ -262,7 +262,11 @@ def _closed(text: str, is_listing: bool) -> str:
     return text if text[-1] in ".:;!?,…" or _GOES_ON.search(text) else f"{text}."
 
 
+def _emphasised(match: re.Match[str]) -> str:
+    return match[1] or match[2]
+
+
 def clean(text: str) -> str:
     """Text without HTML tags and the targets of links."""
-    text = _EMPHASIS.sub(r"\1", _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text)))
+    text = _EMPHASIS.sub(_emphasised, _LINK_TARGET.sub(" ", _REFERENCE_LINK.sub(r"\1", text)))
     return " ".join(_TAG.sub(" ", text).split())
