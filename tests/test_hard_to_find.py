@@ -116,7 +116,7 @@ def test_near_duplicates_name_each_other():
     listed = messages(first, second)
 
     assert list(listed) == [first.id, second.id]
-    assert listed[first.id] == [f"duplicates: says nearly the same as {second.id}, so both compete"]
+    assert listed[first.id] == [f"duplicates: says nearly the same as {second.id}, so they compete"]
 
 
 def test_a_lost_file_is_listed_with_the_nearest_one(tmp_path):
