@@ -89,7 +89,9 @@ SETTINGS: dict[str, Setting] = {
     ),
     "retrieval.judge.price_out": _own(0.0, "The same for output tokens.", 0, 1_000),
     "session_start.enabled": Setting(True, "Whether a session starts with a digest."),
-    "session_start.relevance_weight": Setting(0.6, "How much relevance counts against prominence in the digest.", 0, 1),
+    "session_start.relevance_weight": Setting(
+        0.6, "How much relevance counts against prominence in the digest; with 0 prominence alone.", 0, 1
+    ),
     "session_start.limit": Setting(20, "How many entries the digest may have.", 1, 100),
     "session_start.max_characters": Setting(2_500, "How many characters the digest may have.", 1_000, 9_500),
     "capture.mode": Setting(

@@ -55,7 +55,7 @@ class Behaviour:
         """Note each field and each setting that is asked for, by whichever function."""
         for kind in ("text", "flag", "fields", "has_items"):
             monkeypatch.setattr(event.Event, kind, _noting(getattr(event.Event, kind), self.reads))
-        monkeypatch.setattr(Settings, "_get", _noting(Settings._get, self.settings))
+        monkeypatch.setattr(Settings, "value", _noting(Settings.value, self.settings))
 
     def _run(self, fields: dict[str, Any]) -> None:
         name = _event(self._name)
