@@ -35,6 +35,7 @@ def shown(project, prompt, session=""):
         ("why do we use two caches", "two caches"),
         ("why did we get rid of stages?", "of stages?"),
         ("why was the plugin system rejected", "the plugin system"),
+        ("why did iter_many change to results", "iter_many results"),
         ("do we have a rule for commit messages?", "for commit messages?"),
         ("is there a convention for branch names", "for branch names"),
         ("what do we know about kafka", "about kafka"),

@@ -69,14 +69,11 @@ def decided(probabilities, tokens_left=300):
 
 def test_a_likely_record_is_named_in_one_line(project):
     unsure(project)
-    text, name = shown(project), short_name.of(f"decisions/{SESSIONS}.json")
+    name = short_name.of(f"decisions/{SESSIONS}.json")
+    start, heading, first, *_, end = shown(project).split("\n")
 
-    assert text.split("\n") == [
-        '<memory-context source=".claude/memory/">',
-        voices.HEADING,
-        f"- decision “Sessions live in Postgres, not Redis”: recollect show {name}",
-        "</memory-context>",
-    ]
+    assert (start, heading, end) == ('<memory-context source=".claude/memory/">', voices.HEADING, "</memory-context>")
+    assert first == f"- decision “Sessions live in Postgres, not Redis”: recollect show {name}"
 
 
 def test_the_command_of_a_pointer_shows_the_record(project, capsys):
@@ -140,7 +137,7 @@ def test_a_setting_turns_pointers_off(project):
 def test_hits_say_in_which_voice_they_are_shown(project):
     assert [(hit.id, hit.shown) for hit in project.recall(ASKS)][:1] == [(SESSIONS, "rule")]
     unsure(project)
-    assert [(hit.id, hit.shown) for hit in recollect.open(project.root).recall(ASKS)] == [(SESSIONS, "pointer")]
+    assert (SESSIONS, "pointer") in [(hit.id, hit.shown) for hit in recollect.open(project.root).recall(ASKS)]
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ _WHY = (
     f"have|havent we {_DECIDED}|kept|switched|moved|dropped|never|not|always",
     "was|were ~5 decided|chosen|rejected|dropped|picked|deprecated|reverted|abandoned|introduced|adopted|declined",
     "was|were it ~2 that we",
+    "did ~3 change|switch|move to|from|into",
     "again",
 )
 _IS = (f"there a|an|any|some {_RULES}", "there a|any reason we")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FLOOR = 0.01
-ASKED = 0.12
+ASKED = 0.2
 ASKED_POINTER = 0.04
 KEYWORD_ASKED = 0.05
 
