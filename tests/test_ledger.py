@@ -79,6 +79,24 @@ def test_a_state_folder_that_cannot_be_written_costs_the_memory_of_it_not_the_se
     assert session.has_shown("a", "v")
 
 
+def test_a_pointer_is_not_the_record_and_both_are_forgotten_at_a_reset():
+    with Ledger("s1") as first:
+        first.add_pointer("/p/decisions/a.json")
+        first.add_shown("digest:/p/decisions/b.json", "v1")
+        first.add_warning("fts5")
+
+    with Ledger("s1") as second:
+        assert list(second.pointed) == ["/p/decisions/a.json"]
+        assert not second.has_named("/p/decisions/a.json")
+        assert second.has_named("/p/decisions/b.json")
+        assert second.warnings == {"fts5"}
+        second.reset()
+
+    with Ledger("s1") as third:
+        assert (list(third.pointed), third.has_named("/p/decisions/b.json")) == ([], False)
+        assert third.warnings == {"fts5"}
+
+
 def test_a_garbled_ledger_is_read_as_far_as_it_goes():
     with Ledger("s1") as session:
         session.add_shown("a", "v")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import recollect
 from recollect.recall import for_prompt, past_question
@@ -81,6 +83,16 @@ def test_a_question_about_the_past_has_a_topic(prompt, topic):
 )
 def test_other_prompts_are_no_such_questions(prompt):
     assert past_question.topic(prompt) == ""
+
+
+@given(st.text(max_size=500) | st.lists(st.sampled_from(
+    "what why did we decide was haben wir que por tenemos una regla ~3 | ! * ^ do have rule about".split()
+), max_size=90).map(" ".join))  # fmt: skip
+def test_a_topic_is_made_of_words_of_the_prompt(prompt):
+    topic = past_question.topic(prompt)
+
+    assert set(topic.split()) <= set(prompt.split())
+    assert not topic or len(topic) < len(prompt) <= 400
 
 
 @pytest.mark.parametrize(

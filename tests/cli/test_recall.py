@@ -27,6 +27,21 @@ def test_recall_prints_nothing_where_nothing_is_relevant(recollect, saved):
     assert outcome == (0, "", "(nothing is relevant enough to be shown)\n")
 
 
+def test_search_says_through_which_superseded_record_it_found_one(recollect, saved):
+    assert recollect("save", "decision", "Work waits in a queue", *DECISION, "--force").code == 0
+    assert recollect("supersede", "jobs-are-rows-of-the-table-jobs", "work-waits-in-a-queue").code == 0
+
+    results = json.loads(recollect("search", "rows of the table jobs", "--json").out)["results"]
+
+    assert [(one["id"], one["status"]) for one in results] == [
+        ("work-waits-in-a-queue", "active"),
+        ("jobs-are-rows-of-the-table-jobs", "superseded"),
+    ]
+    assert results[0]["via"]["id"] == "jobs-are-rows-of-the-table-jobs"
+    assert results[0]["via"]["title"] == "Jobs are rows of the table jobs"
+    assert results[1]["via"] is None
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "consequence"),
     [
