@@ -135,6 +135,20 @@ def test_what_only_an_agent_can_read_is_listed_until_it_was_read(ferry, recollec
     assert "0009" in recollect("import", "--pending").out
 
 
+def test_an_agent_drafts_what_it_read_as_the_skill_says(ferry, recollect):
+    skill = (Path(__file__).parents[2] / "skills" / "import" / "SKILL.md").read_text(encoding="utf-8")
+    record = skill.partition("<<'EOF'\n")[2].partition("EOF\n")[0]
+    (ferry / "src" / "auth").mkdir(parents=True)
+    (ferry / "src" / "auth" / "session.py").write_text("x = 1\n")
+
+    drafted = json.loads(recollect("save", "decision", "--draft", "--json", stdin=record).out)
+
+    (draft,) = json.loads(recollect("inbox", drafted["draft"], "--json").out)["drafts"]
+    assert draft["record"]["source"] == "docs/adr/0007-sessions.md:12"
+    assert len(draft["record"]["triggers"]) == 2
+    assert recollect("list").out == ""
+
+
 def test_a_draft_of_somebody_else_is_never_overwritten(ferry, recollect):
     words = ("--set=context=c", "--set=decision=Mine.", "--set=rationale=r")
     recollect("save", "decision", "Use RabbitMQ for jobs", *words, "--draft")
