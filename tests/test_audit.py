@@ -132,9 +132,24 @@ class TestContradictions:
         assert measure.findings[0].fix.endswith(f"recollect supersede {older.id} {newer.id}")
         assert measure.rate == 1.0
 
+    def test_a_reason_is_written_in_words_and_not_in_stems(self) -> None:
+        chosen = [decision(f"Use {name} for storing user sessions") for name in ("Postgres", "Redis")]
+        kafka = decision("Use Kafka streams for moving domain events")
+        outbox = decision("An outbox table moves domain events", rejected=["Kafka streams"])
+
+        found = contradictions.conflicts([audit_item.of(each) for each in (*chosen, kafka, outbox)])
+
+        assert [each.reason for each in found] == [
+            "different choices for the same thing: storing user sessions",
+            "one chose Kafka streams, the other rejected it",
+        ]
+
     @pytest.mark.parametrize(
         ("one", "other"),
         [
+            (decision("Store question copy as JSON"), decision("Store submission data as JSON")),
+            (decision("Store chats in a local folder"), decision("Store chats in MVStore")),
+            (decision("Deploy the frontend to Vercel"), decision("Deploy the docs to Vercel")),
             (decision("Use pytest for unit tests"), decision("Use Playwright for browser tests")),
             (decision("Retry policy for the weather API: 3 tries"), decision("Retry policy for payments: 5 tries")),
             (decision("Never log access tokens"), decision("Always log request ids")),
@@ -220,6 +235,18 @@ def test_a_memory_nobody_reads_to_the_end_is_overlong() -> None:
         ("Log", "2026-03-01 10:00:01 INFO started\n" * 5),
         ("Blob", "a1b2c3d4e5f6a7b8c9d0" * 30),
         ("ok", "done"),
+        ("1", "Never push to the main branch without a review by somebody else."),
+        ("8", "Prefer composition to inheritance in everything that has to do with widgets."),
+        ("2) Non-Negotiables", "Never push to the main branch without a review by somebody else."),
+        ("Guidelines", "Never push to the main branch without a review by somebody else."),
+        ("Styling of the application", "option 2"),
+        ("Styling of the application", "Option C with a fallback to option E"),
+        ("Bundler of the client", "We chose the option B."),
+        ("Styling of the application", 's: "CSS variables" and "SCSS.'),
+        ("Tone of the help pages", "See section 9 for phrasing"),
+        ("Tone of the help pages", "Refer to docs/style.md."),
+        ("Tone of the help pages", "Write in the second person.\nIt goes against CLAUDE.md"),
+        ("Tone of the help pages", "Write in the second person.\nbase.md says so"),
     ],
 )
 def test_junk_is_found(title: str, text: str) -> None:
@@ -232,6 +259,12 @@ def test_junk_is_found(title: str, text: str) -> None:
         ("Error handling", "Raise `AppError(code)`; a traceback reaches the log, never the user."),
         ("テスト方針", "統合テストを使う"),
         ("Ports", "5432 is Postgres, 6379 Redis, 9092 Kafka; nothing else may listen on those."),
+        ("Use option types", "Option types instead of null: Option<T> in Rust, Optional in Java."),
+        ("Option A for billing: Stripe", "Stripe, because the webhook already exists; option B was a bank transfer."),
+        ("See errors early", "See errors where they happen: no catch-all above the request handler."),
+        ("Rules for retries", "3 tries, 200 ms apart, then give up."),
+        ("2FA for everybody", "Everybody signs in with a second factor from 1 March on."),
+        ("Quotes in CSV", 'Fields with a comma are put between " and ", as RFC 4180 says.'),
     ],
 )
 def test_what_is_short_and_useful_is_not_junk(title: str, text: str) -> None:

@@ -28,8 +28,13 @@ _FOR = frozenset(
     " keep do on every only want with we our shall will".split()
 )
 _OPPOSITES = {"space": "tab", "async": "sync", "asynchronous": "sync", "synchronous": "sync", "monorepo": "polyrepo"}
-_CHOICE = ("use", "adopt", "choose", "prefer", "pick", "keep", "run", "store", "deploy")
+_CHOICE = ("use", "adopt", "choose", "prefer", "pick")
+_PLACING = ("keep", "run", "store", "deploy", "host", "put")
+"""Verbs whose choice comes last: store sessions in Postgres."""
+
 _PURPOSE = ("for", "as", "when", "in", "with", "on", "to")
+_MOST_WORDS = 6
+"""Words of a subject that a finding repeats."""
 
 
 class Conflict(NamedTuple):
@@ -89,11 +94,12 @@ def _chosen_differently(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]
     choices = ((number, *_choice(item)) for number, item in enumerate(items))
     claims = [_Claim(number, subject, value) for number, subject, value in choices if value]
     for left, right in _about_one_subject(claims):
-        shared_tags = set(items[left.number].tags) & set(items[right.number].tags)
         common = left.subject & right.subject
-        is_same_subject = len(common) > 1 or len(shared_tags) > 1 or bool(items[left.number].topic)
+        is_same_subject = len(common) > 1 or bool(items[left.number].topic)
         if is_same_subject and audit_item.likeness(left.value, right.value) < _DIFFERENT:
-            yield left.number, right.number, f"different choices for {' '.join(sorted(common))}"
+            item = items[left.number]
+            subject = _as_written(common, item.topic or item.title)
+            yield left.number, right.number, f"different choices for the same thing: {subject}"
 
 
 def _choice(item: Item) -> tuple[frozenset[str], frozenset[str]]:
@@ -102,9 +108,10 @@ def _choice(item: Item) -> tuple[frozenset[str], frozenset[str]]:
         return _terms(_words(item.topic)), _terms(_words(item.statement))
     words = _words(item.title)
     at = next((n for n, word in enumerate(words) if n > 1 and word in _PURPOSE), 0)
-    if not at or words[0] not in _CHOICE:
-        return frozenset(), frozenset()
-    return _terms(words[at + 1 :]), _terms(words[1:at])
+    before, after = _terms(words[1:at]), _terms(words[at + 1 :])
+    if at and words[0] in _PLACING:
+        return before, after
+    return (after, before) if at and words[0] in _CHOICE else (frozenset(), frozenset())
 
 
 def _different_amounts(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
@@ -132,7 +139,8 @@ def _rejected(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
     for left, right in _about_one_subject(claims, 1.0):
         titles = [_terms(_words(items[claim.number].title)) - left.subject for claim in (left, right)]
         if left.is_against != right.is_against and len(titles[0] & titles[1]) > 1:
-            yield left.number, right.number, f"one chose {' '.join(sorted(left.subject))}, the other rejected it"
+            chosen = _as_written(left.subject, items[(right if left.is_against else left).number].title)
+            yield left.number, right.number, f"one chose {chosen}, the other rejected it"
 
 
 def _about_one_subject(claims: Sequence[_Claim], alike: float = _SAME_SUBJECT) -> Iterator[tuple[_Claim, _Claim]]:
@@ -140,6 +148,12 @@ def _about_one_subject(claims: Sequence[_Claim], alike: float = _SAME_SUBJECT) -
     for first, second in audit_item.pairs([claim.subject for claim in claims], alike):
         if claims[first].number != claims[second].number:
             yield claims[first], claims[second]
+
+
+def _as_written(stems: frozenset[str], text: str) -> str:
+    """The words of a text that have some stems, as they stand there."""
+    words = [word for word in terms.words(text) if stems.intersection(terms.of_word(word.lower()))]
+    return " ".join(list(dict.fromkeys(words))[:_MOST_WORDS])
 
 
 def _words(text: str) -> list[str]:

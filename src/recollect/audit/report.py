@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from recollect.audit import audit_item, contradictions
+from recollect.audit import audit_item, contradictions, junk
 from recollect.audit.audit_item import Item
 from recollect.coldstart import NamedTuple
 from recollect.freshness import project_files
@@ -18,8 +18,6 @@ from recollect.search import terms
 ALIKE = 0.6
 # Characters beyond which nobody reads a record to its end, an agent neither.
 LONGEST = 3_000
-# Characters in which hardly anything can be said.
-_SHORTEST = 20
 # Words beyond these do not change whether two records are alike, and would make a huge one slow.
 _LONGEST_COMPARED = 20_000
 _CHANGED = "if it still holds: recollect reanchor {0}; if not: recollect edit {0}"
@@ -28,15 +26,6 @@ _GONE = (
     "if not: recollect retire {0} --reason 'its file is gone'"
 )
 _OUTDATED = "says itself that it is outdated"
-_PLACEHOLDER = re.compile(
-    r"(?i)^(?:untitled|new (?:memory|note|record)|note(?: ?\d+)?|test(?:ing)?(?: ?\d+)?|todo|tbd|n/?a|none|asdf\w*|foo"
-    r"|bar|placeholder|lorem ipsum.*|session (?:started|ended)|heartbeat|hello(?: world)?|\W*)$"
-)
-_ECHO = re.compile(r"(?i)<memory-context|<system-reminder|^\s*(?:human|assistant|user)\s*:", re.MULTILINE)
-_DUMP = re.compile(
-    r"(?m)^(?:Traceback \(most recent call last\)|\s+at [\w.$<>]+\(.*\)$"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:INFO|DEBUG|WARN))"
-)
 _MENTION = re.compile(r"`([\w@.-]+(?:/[\w@.-]+)+\.\w{1,8})`")
 
 
@@ -171,18 +160,7 @@ def _secret(item: Item) -> tuple[str, str] | None:
 
 
 def _junk(item: Item) -> tuple[str, str] | None:
-    text = item.text.strip()
-    letters = sum(char.isalpha() or char.isspace() for char in text[:5_000])
-    reason = ""
-    if _PLACEHOLDER.match(item.title.strip()) or _PLACEHOLDER.match(text):
-        reason = "is a placeholder"
-    elif len(text) < _SHORTEST and len(f"{item.title}{text}") < 2 * _SHORTEST and text.isascii():
-        reason = "says hardly anything"
-    elif _ECHO.search(text):
-        reason = "repeats a conversation or an injected record"
-    # Prose is mostly letters and spaces; what is not is a log, a table or data.
-    elif len(_DUMP.findall(text)) > 2 or (len(text) > 200 and letters < 0.55 * min(len(text), 5_000)):
-        reason = "is a dump of output"
+    reason = junk.reason(item)
     fix = f"recollect edit {item.id}; or: recollect retire {item.id} --reason {shlex.quote(reason)}"
     return (reason, fix) if reason else None
 
