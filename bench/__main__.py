@@ -1,4 +1,4 @@
-"""`python -m bench run|fit|searches|latency|scale|stop|judge|failures|capture|triage|import|mutants|report`."""
+"""`python -m bench life|run|fit|searches|latency|scale|stop|judge|failures|capture|triage|import|mutants|report`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import ModuleType
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 _COMMANDS = {
+    "life": "what the hook shows in real projects on which nothing was fitted or chosen",
     "run": "ranking and injection figures of all systems on all sets",
     "fit": "fit the ranking and the gate and write the coefficients",
     "latency": "what a cold hook costs, against a bare interpreter",

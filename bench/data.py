@@ -38,6 +38,8 @@ class Prompt(NamedTuple):
     kind: str
     relevant: frozenset[str]
     turns: tuple[str, ...] = ()
+    maybe: frozenset[str] = frozenset()
+    """Records that are no answer, but that nobody would mind."""
 
 
 class Set(NamedTuple):
@@ -72,12 +74,12 @@ def load(name: str, *, triggers: bool = True, folder: Path | None = None) -> Set
 
 def _own(name: str, triggers: bool) -> Set:
     records = []
-    for raw in _lines(OWN / name / "records.jsonl"):
+    for raw in lines(OWN / name / "records.jsonl"):
         full = {"schema_version": "1.0", "record_status": "active", "created_at": _DAY, "updated_at": _DAY, **raw}
         records.append(from_json(full if triggers else {**full, "triggers": []}))
     prompts = tuple(
         Prompt(raw["id"], raw["text"], raw["kind"], frozenset(raw["relevant"]), tuple(raw.get("turns") or ()))
-        for raw in _lines(OWN / name / "prompts.jsonl")
+        for raw in lines(OWN / name / "prompts.jsonl")
     )
     return Set(name, tuple(records), prompts)
 
@@ -85,11 +87,11 @@ def _own(name: str, triggers: bool) -> Set:
 def _outside(path: Path) -> Set:
     slugs: dict[str, str] = {}
     records = []
-    for number, raw in enumerate(_lines(path / "corpus.jsonl"), 1):
+    for number, raw in enumerate(lines(path / "corpus.jsonl"), 1):
         slugs[raw["id"]] = slug = f"r{number:05}"
         records.append(_record(slug, raw))
     prompts = []
-    for raw in _lines(path / "queries.jsonl"):
+    for raw in lines(path / "queries.jsonl"):
         relevant = frozenset(slugs[one] for one in raw["relevant"] if one in slugs)
         prompts.append(Prompt(raw["id"], raw["text"], raw.get("type", ""), relevant))
     return Set(path.name, tuple(records), tuple(prompts))
@@ -103,7 +105,8 @@ def _record(slug: str, raw: dict[str, Any]) -> Memory:
     return Memory(category, slug, raw["title"], content, created_at=_DAY, updated_at=_DAY, tags=tuple(tags))
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file with one on each line."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             if line.strip():

@@ -1,90 +1,127 @@
-"""Every prompt asked three times: answer present, answer taken away, and of a store about something else."""
+"""What ranking and gate learn from: the candidates of every prompt of a set, also in other stores.
+
+Finding them takes minutes, so they are kept in `.bench-cache` until the search or the set changes.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from bench import life_sets
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
-from recollect.search import candidates, gate, rank
+from recollect.record.memory import render
+from recollect.search import coefficients, gate, rank, word_table
 
-SIZES = (3, 8, 20, 60)
-"""Records in the small stores that the model also has to get right."""
+CANDIDATES = 30
+"""Candidates of a prompt that are kept: more than a hook ever compares."""
 
 
 class Pool(NamedTuple):
-    """The candidates of one search: their features, and which of them answer the prompt."""
+    """The candidates of one prompt: their features, and which of them answer it."""
 
+    id: str
+    kind: str
     features: np.ndarray
     labels: np.ndarray
+    maybe: np.ndarray
     relevant: int
+    """Records of the store that answer the prompt, found or not."""
+    has_maybe: bool
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing should be shown for the prompt, and nobody would mind nothing."""
+        return not self.relevant and not self.has_maybe
 
 
-class Examples(NamedTuple):
-    """All searches of one set."""
+def gather(own: Set) -> list[Pool]:
+    """The pools of all prompts of a set, from the cache where nothing has changed since."""
+    file = life_sets.CACHE / "examples" / f"{own.name}-{_digest(own)}.pickle"
+    if file.exists():
+        return [Pool(*each) for each in pickle.loads(file.read_bytes())]
+    with _neutral(), Stage(own.records) as stage:
+        pools = [pool(stage, prompt) for prompt in own.prompts]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(pickle.dumps([tuple(each) for each in pools]))
+    return pools
 
-    name: str
-    present: list[Pool]
-    near: list[Pool]
-    off: list[Pool]
-    none: list[Pool]
-    small_present: list[Pool]
-    small_near: list[Pool]
-    small_off: list[Pool]
+
+@contextmanager
+def _neutral() -> Iterator[None]:
+    """Coefficients that are always the same, so that what is learnt does not depend on what was learnt before.
+
+    They choose between the text of a record and that of one it replaces.
+    """
+    names = ("WITH_MEANING", "WORDS_ONLY")
+    shipped = {name: getattr(coefficients, name) for name in names}
+    for name in names:
+        setattr(coefficients, name, {key: (float(key == "coverage"),) * 2 for key in shipped[name]})
+    try:
+        yield
+    finally:
+        for name in names:
+            setattr(coefficients, name, shipped[name])
 
 
-def pool(stage: Stage, prompt: Prompt, relevant: frozenset[str]) -> Pool:
-    """The candidates for a prompt, in the order the index gave them."""
-    found = rank.find(stage.index, prompt.text, limit=candidates.SEARCH, borrowed=borrowed(prompt))
-    found = [match for match in found if match.status == "active"]
-    rows = [[match.features[name] for name in gate.NAMES] for match in found]
+def pool(stage: Stage, prompt: Prompt) -> Pool:
+    """The candidates for a prompt, in the order of their ids."""
+    matches = rank.find(stage.index, prompt.text, limit=CANDIDATES, mode="auto", borrowed=borrowed(prompt))
+    matches = sorted((match for match in matches if match.status == "active"), key=lambda match: match.id)
+    rows = [[match.features[name] for name in gate.NAMES] for match in matches]
     table = np.array(rows, dtype=float).reshape(-1, len(gate.NAMES))
-    return Pool(table, np.array([match.id in relevant for match in found], dtype=bool), len(relevant))
+    labels = np.array([match.id in prompt.relevant for match in matches], dtype=bool)
+    maybe = np.array([match.id in prompt.maybe for match in matches], dtype=bool)
+    present = prompt.relevant & stage.paths.keys()
+    return Pool(prompt.id, prompt.kind, table, labels, maybe, len(present), bool(prompt.maybe & stage.paths.keys()))
 
 
-def gather(own: Set, strangers: Sequence[Prompt], *, most: int = 400, seed: int = 1) -> Examples:
-    """The examples of a set, with prompts of other sets as strangers; sampled, the same way every time."""
-    rng = random.Random(f"{own.name}-{seed}")
-    asked = list(own.answerable)
-    if len(asked) > most:
-        asked = rng.sample(asked, most)
-    with Stage(own.records) as stage:
-        present = [pool(stage, prompt, prompt.relevant) for prompt in asked]
-        near = [_near(stage, prompt) for prompt in asked]
-        off = [pool(stage, prompt, frozenset()) for prompt in rng.sample(list(strangers), min(250, len(strangers)))]
-        none = [pool(stage, prompt, frozenset()) for prompt in own.unanswerable]
-    return Examples(own.name, present, near, off, none, *_small(own, strangers, rng))
+def smaller(own: Set, size: int) -> Set:
+    """A set with some of the records of another: most of its prompts have no answer there, as in a young store."""
+    rng = random.Random(f"{own.name}-{size}")
+    current = [record for record in own.records if not record.superseded_by]
+    records = rng.sample(current, min(size, len(current)))
+    ids = frozenset(record.id for record in records)
+    prompts = [
+        prompt._replace(relevant=prompt.relevant & ids, maybe=prompt.maybe & ids)
+        for prompt in rng.sample(own.prompts, min(200, len(own.prompts)))
+    ]
+    return Set(f"{own.name}-{size}", tuple(record._replace(supersedes=()) for record in records), tuple(prompts))
 
 
-def _near(stage: Stage, prompt: Prompt) -> Pool:
-    with stage.without(prompt.relevant):
-        return pool(stage, prompt, frozenset())
+def together(sets: Sequence[Set], name: str, most: int = 80) -> Set:
+    """Several sets in one store, with some of the prompts of each."""
+    rng = random.Random(name)
+    records = [record for each in sets for record in each.records]
+    prompts = [prompt for each in sets for prompt in rng.sample(each.prompts, min(most, len(each.prompts)))]
+    return Set(name, tuple(records), tuple(prompts))
 
 
-def _small(own: Set, strangers: Sequence[Prompt], rng: random.Random) -> tuple[list[Pool], list[Pool], list[Pool]]:
-    present: list[Pool] = []
-    near: list[Pool] = []
-    off: list[Pool] = []
-    for size in SIZES:
-        for _ in range(max(2, 60 // size)):
-            seeds = rng.sample(list(own.answerable), min(max(1, size // 4), len(own.answerable)))
-            wanted = {one for prompt in seeds for one in prompt.relevant}
-            fill = rng.sample(own.records, min(size, len(own.records)))
-            chosen = [record for record in own.records if record.id in wanted]
-            chosen += [record for record in fill if record.id not in wanted][: max(0, size - len(chosen))]
-            ids = {record.id for record in chosen}
-            with Stage(chosen) as stage:
-                for prompt in _sample(rng, (p for p in own.answerable if p.relevant <= ids), 6):
-                    present.append(pool(stage, prompt, prompt.relevant))
-                    near.append(_near(stage, prompt))
-                off += [pool(stage, prompt, frozenset()) for prompt in rng.sample(list(strangers), 4)]
-    return present, near, off
+def sample(prompts: Sequence[Prompt], most: int, seed: str) -> tuple[Prompt, ...]:
+    """Some prompts, the same ones every time."""
+    return tuple(random.Random(seed).sample(list(prompts), min(most, len(prompts))))
 
 
-def _sample(rng: random.Random, prompts: Iterable[Prompt], most: int) -> list[Prompt]:
-    found = list(prompts)
-    return rng.sample(found, min(most, len(found)))
+def _digest(own: Set) -> str:
+    """What tells one set, one program and one table from another."""
+    prompts = [(*prompt[:3], sorted(prompt.relevant), prompt.turns, sorted(prompt.maybe)) for prompt in own.prompts]
+    digest = hashlib.sha256(repr((CANDIDATES, prompts)).encode())
+    for record in own.records:
+        digest.update(render(record))
+    for file in _sources():
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sources() -> Iterable[Path]:
+    """The files that the features depend on: the search without its coefficients."""
+    folder = Path(gate.__file__).parent
+    return [*sorted(set(folder.glob("*.py")) - {Path(coefficients.__file__)}), Path(word_table.FILE)]

@@ -1,4 +1,4 @@
-"""The two linear models behind the ranking and the gate, and how they are fitted: numpy only."""
+"""The linear models behind ranking and gate, and how they are fitted: numpy only, and the same every time."""
 
 from __future__ import annotations
 
@@ -7,106 +7,128 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.examples import Examples, Pool
+from bench import life_sets
+from bench.examples import Pool
 from recollect.search import gate
 
-TOP = 3
-"""Hits of a search that could be injected, and so have to be judged."""
+TOP = 5
+"""Matches of a prompt that could be shown, three as rules and two as pointers, and so have to be judged."""
 
 _RANK_DECAY = 1e-2
 _GATE_DECAY = 1e-3
+_STEPS = 150
+
+
+class Part(NamedTuple):
+    """Pools of one kind of store, and how much each counts."""
+
+    pools: list[Pool]
+    importance: float = 1.0
+    is_ranked_only: bool = False
+    """Whether only the ranking learns from them: nobody knows which of their prompts have no answer."""
+
+
+class Line(NamedTuple):
+    """A linear function of features."""
+
+    weights: np.ndarray
+    base: float
+
+    def of(self, table: np.ndarray) -> np.ndarray:
+        return np.asarray(table @ self.weights + self.base)
 
 
 class Model(NamedTuple):
-    """Weights on raw features: for the order, and for the probability."""
+    """The order of matches, and the probability that one is relevant to a prompt."""
 
-    rank: np.ndarray
-    rank_mean: float
-    gate: np.ndarray
-    gate_base: float
+    features: int
+    """How many of the features it weighs: all, or those of words only."""
+    rank: Line
+    gate: Line
 
 
-class Judged(NamedTuple):
-    """The best hits of one search, their probabilities and whether they are relevant."""
+class Ranked(NamedTuple):
+    """The best matches of one prompt, their probabilities and whether they are relevant."""
 
     probabilities: np.ndarray
     labels: np.ndarray
+    maybe: np.ndarray
+    pool: Pool
 
 
-def fit(sets: Sequence[tuple[Examples, float]]) -> Model:
-    """A model from examples, each set with its weight."""
-    rank, mean = _fit_rank(sets)
+def fit(parts: Sequence[Part], features: int = len(gate.NAMES)) -> Model:
+    """A model of the first features."""
+    rank = _fit_rank(parts, features)
+    judged = [part for part in parts if not part.is_ranked_only]
+    prompts = [(each, part.importance) for part in judged for each in part.pools]
+    return Model(features, rank, _fit_gate(prompts, rank, features))
+
+
+def _fit_gate(pools: Sequence[tuple[Pool, float]], rank: Line, features: int) -> Line:
     rows, labels, weights = [], [], []
-    for examples, importance in sets:
-        for pools, share in _groups(examples):
-            for pool in pools:
-                table, truth = standing(pool, rank, mean)
-                rows.append(table)
-                labels.append(truth)
-                weights.append(np.full(len(truth), importance * share / len(pools)))
-    gate_weights, base = fit_logistic(np.vstack(rows), np.concatenate(labels), np.concatenate(weights))
-    return Model(rank, mean, gate_weights, base)
+    for pool, importance in pools:
+        table, truth, maybe = standing(pool, rank, features)
+        rows.append(table[~maybe])
+        labels.append(truth[~maybe])
+        weights.append(np.full(int((~maybe).sum()), importance))
+    return Line(*fit_logistic(np.vstack(rows), np.concatenate(labels), np.concatenate(weights)))
 
 
-def _groups(examples: Examples) -> list[tuple[list[Pool], float]]:
-    """The kinds of search and how much each counts: a real prompt is seldom answerable."""
-    return [
-        (examples.present, 1.0), (examples.near, 1.0), (examples.off, 1.0), (examples.none, 1.0),
-        (examples.small_present, 0.5), (examples.small_near, 0.5), (examples.small_off, 0.5),
-    ]  # fmt: skip
-
-
-def standing(pool: Pool, rank: np.ndarray, mean: float, top: int = TOP) -> tuple[np.ndarray, np.ndarray]:
-    """The best hits of a pool as the gate sees them."""
-    scores = pool.features @ rank - mean
+def standing(pool: Pool, rank: Line, features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The best matches of a pool as the gate sees them, and which of them are relevant, and perhaps relevant."""
+    table = pool.features[:, :features]
+    scores = rank.of(table)
     order = np.argsort(-scores, kind="stable")
-    standings = np.array(gate.relative(list(scores[order]))[:top]).reshape(-1, len(gate.RELATIVE))
-    return np.hstack([pool.features[order[:top]], standings]), pool.labels[order[:top]]
+    best = order[:TOP]
+    compared = np.array(gate.relative(list(scores[order]))[:TOP]).reshape(-1, len(gate.RELATIVE))
+    return np.hstack([table[best], compared]), pool.labels[best], pool.maybe[best]
 
 
-def judge(model: Model, pool: Pool) -> Judged:
-    table, labels = standing(pool, model.rank, model.rank_mean)
-    evidence = np.array([gate.circumstances(row) for row in table.tolist()])
-    odds = table @ model.gate + model.gate_base + evidence
-    return Judged(1 / (1 + np.exp(-np.clip(odds, -30, 30))), labels)
+def judge(model: Model, pool: Pool) -> Ranked:
+    """What a model makes of a pool, most probable first."""
+    table, labels, maybe = standing(pool, model.rank, model.features)
+    logits = model.gate.of(table)
+    return Ranked(1 / (1 + np.exp(-np.clip(logits, -30, 30))), labels, maybe, pool)
 
 
-def _fit_rank(sets: Sequence[tuple[Examples, float]]) -> tuple[np.ndarray, float]:
+def _fit_rank(parts: Sequence[Part], features: int) -> Line:
     """Weights under which relevant candidates get the largest share of a softmax over their pool."""
     pools = [
-        (pool, importance / len(examples.present))
-        for examples, importance in sets
-        for pool in examples.present
-        if pool.labels.any() and not pool.labels.all()
+        (pool, part.importance)
+        for part in parts
+        for pool in part.pools
+        if pool.labels.any() and not pool.labels.all() and pool.kind != life_sets.COMMIT
     ]
-    tables = np.vstack([pool.features for pool, _ in pools])
+    tables = np.vstack([pool.features[:, :features] for pool, _ in pools])
     middle, spread = tables.mean(0), tables.std(0) + 1e-6
     longest = max(len(pool.labels) for pool, _ in pools)
-    x = np.zeros((len(pools), longest, tables.shape[1]))
-    y = np.zeros((len(pools), longest))
-    absent = np.full((len(pools), longest), -1e9)
+    x = np.zeros((len(pools), longest, features), dtype=np.float32)
+    y = np.zeros((len(pools), longest), dtype=np.float32)
+    absent = np.full((len(pools), longest), -1e9, dtype=np.float32)
     for i, (pool, _) in enumerate(pools):
         size = len(pool.labels)
-        x[i, :size] = (pool.features - middle) / spread
+        x[i, :size] = (pool.features[:, :features] - middle) / spread
         y[i, :size] = pool.labels / pool.labels.sum()
         absent[i, :size] = 0
-    importance = np.array([weight for _, weight in pools])
-    weights = _descend(x, y, absent, importance / importance.sum())
-    return weights / spread, float(middle @ (weights / spread))
+    importance = np.array([weight for _, weight in pools], dtype=np.float32)
+    raw = _descend(x, y, absent, importance / importance.sum()) / spread
+    return Line(raw, -float(middle @ raw))
 
 
 def _descend(x: np.ndarray, y: np.ndarray, absent: np.ndarray, importance: np.ndarray) -> np.ndarray:
-    weights = np.zeros(x.shape[2])
+    pools, longest, features = x.shape
+    flat = x.reshape(-1, features)
+    weights = np.zeros(features, dtype=np.float32)
     first, second = np.zeros_like(weights), np.zeros_like(weights)
-    for step in range(1, 301):
-        scores = x @ weights + absent
+    for step in range(1, _STEPS + 1):
+        scores = (flat @ weights).reshape(pools, longest) + absent
         shares = np.exp(scores - scores.max(1, keepdims=True))
         shares /= shares.sum(1, keepdims=True)
-        slope = np.tensordot((shares - y) * importance[:, None], x, axes=2) + _RANK_DECAY * weights
+        slope = ((shares - y) * importance[:, None]).reshape(-1) @ flat + _RANK_DECAY * weights
         first = 0.9 * first + 0.1 * slope
         second = 0.99 * second + 0.01 * slope**2
-        weights -= 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
-    return weights
+        weights = weights - 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+    return weights.astype(float)
 
 
 def fit_logistic(rows: np.ndarray, labels: np.ndarray, importance: np.ndarray) -> tuple[np.ndarray, float]:
@@ -116,13 +138,13 @@ def fit_logistic(rows: np.ndarray, labels: np.ndarray, importance: np.ndarray) -
     importance = importance / importance.sum()
     weights = np.zeros(x.shape[1])
     decay = np.diag([_GATE_DECAY] * (x.shape[1] - 1) + [0.0])
-    for _ in range(30):
+    for _ in range(40):
         guess = 1 / (1 + np.exp(-x @ weights))
         slope = x.T @ (importance * (guess - labels)) + decay @ weights
         curve = (x * (importance * guess * (1 - guess) + 1e-9)[:, None]).T @ x + decay
         step = np.linalg.solve(curve, slope)
         weights -= step
-        if np.abs(step).max() < 1e-7:
+        if np.abs(step).max() < 1e-9:
             break
     raw = weights[:-1] / spread
     return raw, float(weights[-1] - middle @ raw)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log2
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from bench.learn import Judged
+
+class Judged(NamedTuple):
+    """The best matches of one search, their probabilities and whether they are relevant."""
+
+    probabilities: np.ndarray
+    labels: np.ndarray
 
 
 def ndcg(hits: Sequence[bool], relevant: int, depth: int = 10) -> float:

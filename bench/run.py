@@ -15,7 +15,7 @@ import numpy as np
 
 from bench import data, metrics, results
 from bench.data import Prompt, Set
-from bench.learn import Judged
+from bench.metrics import Judged
 from bench.stage import Stage
 from bench.systems import TOLD, Hit, System, Systems
 from recollect.search import coefficients
@@ -172,7 +172,7 @@ def _kind(answers: Sequence[tuple[Prompt, list[Hit]]]) -> dict[str, float]:
 @contextmanager
 def _unseen(name: str) -> Iterator[None]:
     """The coefficients fitted without a set, in place of the shipped ones, which may have seen it."""
-    fold = (results.load("folds") or {}).get(name)
+    fold = (results.load("folds") or {}).get(name.rstrip("-"))
     if name.rstrip("-") != data.HELD_OUT and not fold and name in (*data.outside(), *data.OWN_NAMES):
         print(f"{name}: no fold; run `python -m bench fit` first", file=sys.stderr)
     shipped = {key: getattr(coefficients, key) for key in fold or {}}

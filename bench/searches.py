@@ -144,8 +144,9 @@ def _of_identifiers(stage: Stage, rng: random.Random, importance: float) -> Iter
 def _search(stage: Stage, kind: str, text: str, relevant: frozenset[str], importance: float) -> Iterator[Search]:
     matches = [match for match in rank.find(stage.index, text, limit=candidates.SEARCH) if match.status == "active"]
     rows = [[match.features[name] for name in gate.NAMES] for match in matches]
+    weights = gate.weights(max((match.features["vector_share"] for match in matches), default=0.0))
     # In the order of prompts: that of searches depends on the weights that are to be fitted.
-    best = sorted(range(len(rows)), key=lambda place: (-gate.score(rows[place]), matches[place].id))[:TOP]
+    best = sorted(range(len(rows)), key=lambda place: (-gate.score(weights, rows[place]), matches[place].id))[:TOP]
     if best:
         labels = np.array([matches[place].id in relevant for place in best], dtype=float)
         yield Search(kind, np.array([rows[place] for place in best], dtype=float), labels, bool(relevant), importance)

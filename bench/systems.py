@@ -80,8 +80,8 @@ class Systems:
         }
 
     def ours(self, prompt: Prompt) -> list[Hit]:
-        """Ranked as a search ranks; injected is what the hook would show."""
-        ranked = rank.find(self.stage.index, prompt.text, limit=20, borrowed=borrowed(prompt), now=_NOW)
+        """Ranked as for a prompt; injected is what the hook would show as a rule."""
+        ranked = rank.find(self.stage.index, prompt.text, limit=20, mode="auto", borrowed=borrowed(prompt), now=_NOW)
         request = Request(prompt.text, borrowed=borrowed(prompt))
         decision = for_prompt.decide(self.stage.stores, request, self._settings)
         shown = {candidate.match.id for candidate in decision.rules}

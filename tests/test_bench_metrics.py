@@ -1,11 +1,12 @@
-from pathlib import Path
-
 import pytest
 
 np = pytest.importorskip("numpy")
 
-from bench import data, fit, metrics  # noqa: E402
-from bench.learn import Judged, Model  # noqa: E402
+from bench import coefficients_file, data, examples, fit, life_sets, metrics  # noqa: E402
+from bench.__main__ import main  # noqa: E402
+from bench.coefficients_file import Bars  # noqa: E402
+from bench.learn import Part  # noqa: E402
+from bench.metrics import Judged  # noqa: E402
 from bench.stage import Stage  # noqa: E402
 from recollect.search import coefficients, rank  # noqa: E402
 
@@ -67,14 +68,25 @@ def test_our_sets_are_as_large_as_promised():
         assert all(prompt.relevant <= ids for prompt in one.prompts)
 
 
-def test_fit_writes_the_coefficients_as_they_are_shipped(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "MODEL", tmp_path / "coefficients.py")
-    shipped = Model(coefficients.RANK, coefficients.RANK_MEAN, coefficients.GATE, coefficients.GATE_BASE)
-    figures = {"ndcg@10": 0.744, "auc": 0.869, "precision": 0.843, "served": 0.196, "false_near": 0.046, "false_off": 0}
+def test_the_same_examples_make_the_same_coefficients_twice(tmp_path, monkeypatch):
+    own = data.load("lumen")
+    some = own._replace(prompts=own.prompts[:30])
+    files = []
+    for name in ("first", "second"):
+        monkeypatch.setattr(life_sets, "CACHE", tmp_path / name)
+        models = fit.fit_both([Part(examples.gather(some))])
+        files.append(tmp_path / f"{name}.py")
+        coefficients_file.write(files[-1], ["lumen"], Bars(0.7, 0.3, 0.5, 0.3), models)
+        # What was learnt before must not matter for what is learnt now.
+        written = {}
+        exec(files[-1].read_text(encoding="utf-8"), written)
+        monkeypatch.setattr(coefficients, "WITH_MEANING", written["WITH_MEANING"])
 
-    fit.write(shipped, coefficients.THRESHOLD, {"ruff": figures})
+    assert files[0].read_text(encoding="utf-8") == files[1].read_text(encoding="utf-8")
+    assert tuple(written["WITH_MEANING"]) == tuple(coefficients.WITH_MEANING)
 
-    def code(path):
-        return Path(path).read_text(encoding="utf-8").split('"""')[2]
 
-    assert code(fit.MODEL) == code(coefficients.__file__)
+def test_fit_says_which_sets_are_not_there(tmp_path, capsys):
+    assert main(["fit", "--data", str(tmp_path)]) == 1
+
+    assert f"cannot fit without: {tmp_path / 'life-bitwarden'}, " in capsys.readouterr().err

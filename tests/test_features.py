@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.search import candidates, gate, query
+from recollect.search import candidates, query, word_features
 from recollect.search.candidates import Corpus
 
 
@@ -8,7 +8,7 @@ def seen(prompt, title="", tags="", triggers="", body="", count=50, frequency=No
     asked = query.parse(prompt)
     known = frequency or dict.fromkeys(asked.terms, 1)
     weighed = candidates.weighted(asked, Corpus(count, 8, 60, known, known), alike or {})
-    return dict(zip(gate.WORDS, gate.features(weighed, title, tags, triggers, body)))
+    return dict(zip(word_features.NAMES, word_features.measure(weighed, title, tags, triggers, body)))
 
 
 def test_words_that_stand_together_weigh_more_than_words_apart():
@@ -70,7 +70,8 @@ def test_all_features_of_one_example():
             "in_title": 0.4007, "title_both": 0.2671, "in_tags": 0.1816, "adjacent": 0.4428, "rarest": 0.8632,
             "bm25_title": 0.5383, "bm25_body": 1.0374, "length": 1.7918, "early": 40 / 65, "mass": 1.4293,
             "window_mass": 1.4293, "title_mass": 0.719, "trigger_asked": 0.5, "in_trigger": 0.1816,
-            "title_concepts": 0.4007, "store": 3.9318,
+            "title_concepts": 0.4007, "bm25_fields": 1.8157, "fields_share": 1.2947, "trigger_scarcity": 0.4010,
+            "triggers": 1.0986, "filler": 2 / 7, "store": 3.9318,
         },
         abs=6e-5,
     )  # fmt: skip
@@ -82,3 +83,31 @@ def test_what_stands_in_the_middle_of_a_long_text_counts_as_late_as_its_best_str
     assert (found["coverage"], found["adjacent"]) == (pytest.approx(1), pytest.approx(1))
     assert found["window"] == pytest.approx(2 / 3)
     assert found["early"] == pytest.approx(1 / (1 + 61 / 40))
+
+
+def test_a_word_that_most_records_have_says_little_about_one_of_them():
+    frequency = {"rotat": 45, "kei": 2}
+    common = seen("rotate key", body="rotat it", frequency=frequency)
+    rare = seen("rotate key", body="the kei", frequency=frequency)
+
+    assert 0 < common["bm25_fields"] < rare["bm25_fields"] / 5
+    assert common["fields_share"] + rare["fields_share"] == pytest.approx(
+        10 * (common["bm25_fields"] + rare["bm25_fields"]) / sum(scarcities("rotate key", frequency))
+    )
+
+
+def scarcities(prompt, frequency):
+    return candidates.weighted(query.parse(prompt), Corpus(50, 8, 60, frequency, frequency), {}).scarcity
+
+
+def test_a_trigger_is_a_text_of_its_own():
+    together = seen("rotate signing key", triggers="rotat sign kei | other thing")
+    apart = seen("rotate signing key", triggers="rotat it | sign it | kei it")
+
+    assert together["trigger_scarcity"] > apart["trigger_scarcity"] > 0
+    assert seen("rotate", triggers="")["triggers"] == 0
+    assert together["triggers"] < apart["triggers"]
+
+
+def test_a_sentence_has_more_words_without_a_topic_than_the_title_of_a_change():
+    assert seen("how do we rotate the key of this thing?")["filler"] > 0.5 > seen("Rotate signing keys")["filler"]

@@ -1,16 +1,33 @@
 import pytest
 
-from recollect.search import coefficients, gate, index, rank
+from recollect.search import coefficients, gate, index, rank, word_features
 from tests.test_index import put
 from tests.test_search import decision
 
 
 def test_the_coefficients_fit_the_features():
-    assert tuple(coefficients.FEATURES) == gate.NAMES
-    assert tuple(coefficients.RELATIVE) == gate.RELATIVE
-    assert len(coefficients.RANK) == len(gate.NAMES)
-    assert len(coefficients.GATE) == len(gate.NAMES) + len(gate.RELATIVE)
-    assert 0 < gate.THRESHOLD < 1
+    assert tuple(coefficients.WITH_MEANING) == ("base", *gate.NAMES, *gate.RELATIVE)
+    assert tuple(coefficients.WORDS_ONLY) == ("base", *word_features.NAMES, *gate.RELATIVE)
+    assert 0 < coefficients.POINTER < gate.THRESHOLD < 1
+
+
+def test_meaning_counts_where_enough_words_of_the_prompt_have_a_vector():
+    in_english, in_another_language = gate.weights(0.9), gate.weights(0.1)
+
+    assert len(in_english.rank) == len(gate.NAMES)
+    assert len(in_another_language.rank) == len(word_features.NAMES)
+    assert len(in_another_language.gate) == len(word_features.NAMES) + len(gate.RELATIVE)
+
+
+def test_without_a_table_features_of_meaning_change_nothing():
+    weights = gate.weights(0.0)
+    values = [0.5] * len(word_features.NAMES)
+    compared = (0.5, -0.7, 1.0, 0.2)
+
+    low, high = ([*values, *[meaning] * (len(gate.NAMES) - len(values))] for meaning in (0.0, 0.9))
+
+    assert gate.score(weights, low) == gate.score(weights, high)
+    assert gate.probability(weights, low, compared) == gate.probability(weights, high, compared)
 
 
 def test_a_lone_hit_has_no_rivals_and_a_crowd_shares():
@@ -67,23 +84,3 @@ def test_the_gate_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
     assert best("are alembic migrations applied before or after the deploy?") >= gate.THRESHOLD
     assert best("make the button on the settings page blue") < gate.THRESHOLD
     assert best("thanks, looks good") < gate.THRESHOLD
-
-
-def seen(**values):
-    return [values.get(name, 0.0) for name in gate.NAMES]
-
-
-def test_a_hit_in_a_small_store_has_few_relatives_that_look_like_it():
-    hit = {"matches": 1.8}
-    small, middling, large = (gate.circumstances(seen(store=store, **hit)) for store in (3.0, 5.0, 7.0))
-
-    assert small > middling > large == 0
-    assert gate.circumstances(seen(store=3.0, matches=0.7)) == 0
-
-
-def test_all_of_a_trigger_asked_for_is_a_promise():
-    asked = {"store": 7.0, "matches": 1.4, "in_trigger": 0.6}
-
-    assert gate.circumstances(seen(trigger_asked=1.0, **asked)) > 0
-    assert gate.circumstances(seen(trigger_asked=0.8, **asked)) == 0
-    assert gate.circumstances(seen(trigger_asked=1.0, store=7.0, matches=1.4, in_trigger=0.1)) == 0

@@ -191,7 +191,7 @@ def test_the_guard_sees_a_heavy_module():
 
 def test_search_loads_only_what_search_needs():
     modules = {name for name in loaded("search.rank") if name.startswith("recollect.")}
-    own = "candidates coefficients gate meaning query rank refresh index tables terms".split()
+    own = "candidates coefficients gate meaning query rank refresh index tables terms word_features".split()
 
     assert too_heavy(loaded("search.rank")) == []
     assert sorted(modules) == sorted(

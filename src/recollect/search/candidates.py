@@ -24,6 +24,9 @@ _MOST_TERMS = 32
 _MOST_OCCURRENCES = 4_000
 """Occurrences visited before the commoner terms are left out: what bounds a search in a large store."""
 
+_FEWEST_RECORDS = 60
+"""Records that a store counts as having at least: in one of three records every word would be a common one."""
+
 _SHORTEST_PREFIX = 4
 _FEW_TERMS = 3
 """Terms of a search up to which each may be the beginning of a word: nobody abbreviates in a sentence."""
@@ -54,6 +57,10 @@ class WeightedQuery(coldstart.NamedTuple):
     titled: list[int]
     """The concepts that occur in any title or trigger."""
     pairs: dict[tuple[int, int], float]
+    scarcity: list[float]
+    """The inverse document frequency of each concept as BM25 has it: next to nothing for what every record has."""
+    filler: float
+    """The share of the query's words that name no topic."""
 
 
 class Filter(coldstart.NamedTuple):
@@ -113,6 +120,10 @@ def rarity(frequency: int, records: int) -> float:
     return log(1 + (records + 100) / (frequency + 1))
 
 
+def _scarcity(frequency: int, records: int) -> float:
+    return log(1 + (max(records, _FEWEST_RECORDS, frequency) - frequency + 0.5) / (frequency + 0.5))
+
+
 def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuery:
     """The query weighed by what the index holds; in a few typed words each may be the beginning of a longer one."""
     records, title_terms, body_terms = index.totals()
@@ -131,7 +142,8 @@ def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuer
 def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> WeightedQuery:
     """The query weighed by a corpus; `alike` names, for some terms, those that begin alike."""
     variants = [(term, *alike.get(term, ())) for term in query.terms]
-    weights = [rarity(sum(corpus.frequency.get(t, 0) for t in terms), corpus.records) for terms in variants]
+    frequencies = [sum(corpus.frequency.get(t, 0) for t in terms) for terms in variants]
+    weights = [rarity(frequency, corpus.records) for frequency in frequencies]
     titled = [i for i, terms in enumerate(variants) if any(corpus.title_frequency.get(t) for t in terms)]
     concept = {term: i for i, term in enumerate(query.terms)}
     pairs = {
@@ -142,7 +154,8 @@ def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> Weigh
     for term, others in alike.items():
         for other in others:
             concept.setdefault(other, concept[term])
-    return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs)
+    scarce = [_scarcity(frequency, corpus.records) for frequency in frequencies]
+    return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs, scarce, query.filler)
 
 
 def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool) -> dict[str, list[str]]:

@@ -89,6 +89,8 @@ class Query(coldstart.NamedTuple):
     """The category that the words point to, or empty."""
     text: str = ""
     """What was read of the text, for its meaning."""
+    filler: float = 0.0
+    """The share of its words that name no topic: about half in a sentence, little in the bare title of a change."""
 
 
 def parse(text: str, borrowed: str = "") -> Query:
@@ -148,7 +150,8 @@ def _parse(text: str) -> Query:
             compounds.update(zip(compound, compound[1:]))
             if len(distinct) < most:
                 distinct.update(dict.fromkeys(_topic_terms(words, stop)))
-    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(set(lowered)), "\n".join(read))
+    filler = sum(word in stop for word in lowered) / (len(lowered) or 1)
+    return Query(sequence, list(distinct)[:MOST_TERMS], compounds, _intent(set(lowered)), "\n".join(read), filler)
 
 
 def _topic_terms(words: list[str], stop: frozenset[str]) -> list[str]:

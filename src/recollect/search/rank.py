@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect import coldstart
 from recollect.categories import BY_NAME
-from recollect.search import candidates, gate, meaning, query, refresh
+from recollect.search import candidates, gate, meaning, query, refresh, word_features
 from recollect.search.candidates import Filter
 
 TYPE_CHECKING = False
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.search.candidates import WeightedQuery
+    from recollect.search.gate import Weights
     from recollect.search.index import Index, Row
     from recollect.search.nearby import Nearby
     from recollect.search.query import Query
@@ -147,8 +148,9 @@ def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
 def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     weighed = candidates.weigh(index, asked, is_typed=chosen.is_asked and not chosen.auto)
     rows, nearby = _candidates(index, asked, weighed, chosen)
-    words = {row.n: gate.features(weighed, *row[-4:]) for row in rows}
+    words = {row.n: word_features.measure(weighed, *row[-4:]) for row in rows}
     meanings = nearby.measure(rows, weighed, {n: values[0] for n, values in words.items()}) if nearby else {}
+    weights = gate.weights(max((each.vector_share for each in meanings.values()), default=0.0))
     successors = candidates.successors(index, rows)
     described = {name: _described(name, asked, chosen.settings) for name in _PRIORITY}
     best: dict[int, _Scored] = {}
@@ -158,7 +160,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
         if current is None or not chosen.accepts(current):
             continue
         values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
-        own = _asked_score(values, asked, weighed, row) if chosen.is_asked else gate.score(values)
+        own = _asked_score(values, asked, weighed, row) if chosen.is_asked else gate.score(weights, values)
         score = own + _priority(current.category, asked.intent) + described[current.category]
         if current is not row:
             score -= _BY_PREDECESSOR
@@ -167,7 +169,7 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
         if current.n not in best or score > best[current.n].score:
             best[current.n] = _Scored(score, values, current, row, own)
     ranked = sorted(best.values(), key=lambda each: (-each.score, each.row.path))
-    return list(_matches(index.root, asked, ranked, replaced, is_asked=chosen.is_asked))
+    return list(_matches(index.root, asked, ranked, replaced, None if chosen.is_asked else weights))
 
 
 def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter) -> tuple[list[Row], Nearby | None]:
@@ -182,14 +184,14 @@ def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filt
 
 
 def _matches(
-    root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], *, is_asked: bool
+    root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
 ) -> Iterator[Match]:
     """Each match, and behind it, for somebody who searches, the records it replaces: as probable as it, and marked."""
     for (score, values, row, matched, own), compared in zip(ranked, gate.relative([each.score for each in ranked])):
         measured = {
             "query": asked,
             "score": score,
-            "probability": gate.shifted(0.5, own) if is_asked else gate.probability(values, compared),
+            "probability": gate.probability(weights, values, compared) if weights else gate.shifted(0.5, own),
             "features": dict(zip((*gate.NAMES, *gate.RELATIVE), (*values, *compared))),
         }
         via = None if matched is row else (matched.id, matched.title, row.updated_at)

@@ -1,0 +1,100 @@
+"""The bars from which on a record is shown, chosen on projects that were left out of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bench.coefficients_file import Bars
+from bench.learn import Ranked
+from recollect.recall import voices
+from recollect.search import coefficients
+
+WRITTEN = ("task", "question", "other-words", "none")
+RULES = 3
+"""Rules that a prompt gets at most."""
+
+_PRECISION, _DISTURBED = 0.88, 0.03
+_POINTED_PRECISION, _POINTED_IDLE = 0.5, 0.15
+"""What is asked of rules, and of pointers (issue 15)."""
+
+_STEPS = [step / 100 for step in range(5, 96)]
+
+
+class Shown(NamedTuple):
+    """What prompts get at some bars, as shares."""
+
+    prompts: int
+    answerable: int
+    idle: int
+    rules: int
+    precision: float
+    precision_with_maybe: float
+    served: float
+    disturbed: float
+    reached: float
+    """Answerable prompts that get a relevant record in either voice."""
+    pointers: int
+    pointed_precision: float
+    pointed_idle: float
+
+
+def show(judged: Iterable[Ranked], threshold: float, pointer: float) -> Shown:
+    """What all prompts together get."""
+    counts = np.array([_count(each, threshold, pointer) for each in judged], dtype=float)
+    return summary(counts)
+
+
+def summary(counts: np.ndarray) -> Shown:
+    """The shares from the counts of single prompts."""
+    prompts = len(counts)
+    answerable, idle, rules, right, maybe, served, disturbed, reached, pointers, pointed, pointed_idle = counts.sum(0)
+    return Shown(
+        prompts,
+        int(answerable),
+        int(idle),
+        int(rules),
+        right / max(rules, 1),
+        (right + maybe) / max(rules, 1),
+        served / max(answerable, 1),
+        disturbed / max(idle, 1),
+        reached / max(answerable, 1),
+        int(pointers),
+        pointed / max(pointers, 1),
+        pointed_idle / max(idle, 1),
+    )
+
+
+def _count(judged: Ranked, threshold: float, pointer: float) -> tuple[float, ...]:
+    """The figures of one prompt, to be added up over prompts."""
+    is_rule = judged.probabilities >= threshold
+    is_rule[RULES:] = False
+    rules = int(is_rule.sum())
+    likely = np.flatnonzero((judged.probabilities >= pointer) & ~is_rule)
+    pointed = likely[: voices.MOST_POINTERS if rules < RULES else 0]
+    right = int(judged.labels[is_rule].sum())
+    maybe = int(judged.maybe[is_rule].sum())
+    pointed_right = int(judged.labels[pointed].sum())
+    is_answerable, is_idle = judged.pool.relevant > 0, judged.pool.is_idle
+    return (
+        is_answerable, is_idle, rules, right, maybe, right > 0, is_idle and rules > 0, right + pointed_right > 0,
+        len(pointed), pointed_right, is_idle and len(pointed) > 0,
+    )  # fmt: skip
+
+
+def choose(judged: Sequence[Ranked]) -> Bars:
+    """The lowest bars at which written prompts get what is asked for; those of the keyword scorer stay as they are."""
+    written = [each for each in judged if each.pool.kind in WRITTEN]
+    threshold = next((bar for bar in _STEPS if _is_sure(show(written, bar, 2.0))), _STEPS[-1])
+    pointer = next((bar for bar in _STEPS if _is_likely(show(written, threshold, bar))), threshold)
+    return Bars(threshold, pointer, coefficients.KEYWORD_THRESHOLD, coefficients.KEYWORD_POINTER)
+
+
+def _is_sure(shown: Shown) -> bool:
+    return shown.precision >= _PRECISION and shown.disturbed <= _DISTURBED
+
+
+def _is_likely(shown: Shown) -> bool:
+    return shown.pointed_precision >= _POINTED_PRECISION and shown.pointed_idle <= _POINTED_IDLE
