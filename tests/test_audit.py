@@ -171,7 +171,8 @@ class TestContradictions:
 
 
 def test_no_false_alarm_in_the_benchmark_sets() -> None:
-    for file in sorted((Path(__file__).parent.parent / "bench" / "sets").glob("*/records.jsonl")):
+    sets = Path(__file__).parent.parent / "bench" / "sets"
+    for file in (sets / name / "records.jsonl" for name in ("harbor", "lumen", "quarry")):
         raws = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         measures = audited(*(compose.compose(raw["category"], raw) for raw in raws))
 
