@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -233,6 +234,27 @@ def test_try_names_what_it_left_out_and_why(ferry, recollect):
     assert outcome.code == 0
     assert "warning: left out docs/adr/0004-releases.md: line 7: " in outcome.err
     assert "a1a1a1" not in outcome.out + outcome.err
+
+
+def test_without_prompts_the_last_commits_are_played_and_it_says_how_to_play_one(ferry, recollect, home):
+    for folder in (home / ".claude" / "projects").iterdir():
+        shutil.rmtree(folder)
+    assert recollect("try").err.startswith("BAD_INPUT: there are no prompts in Claude Code's folder for ")
+    subprocess.run(("git", "init", "-q", str(ferry)), check=True)
+    for subject in ("Compose a haiku about the moon", "Stay below the 60 calls a minute of the harbour API"):
+        git = ("git", "-C", str(ferry), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty")
+        subprocess.run((*git, "-m", subject), check=True)
+
+    outcome = recollect("try")
+    played = json.loads(recollect("try", "--json").out)["prompts"]
+
+    assert [turn["prompt"] for turn in played] == [
+        "Compose a haiku about the moon", "Stay below the 60 calls a minute of the harbour API",
+    ]  # fmt: skip
+    assert [bool(turn["memories"]) for turn in played] == [False, True]
+    assert outcome.err.endswith(
+        'the subjects of the last commits are played; type one: recollect try "a question you would ask here"\n'
+    )
 
 
 def test_try_says_that_recall_is_turned_off(ferry, recollect):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from recollect import paths, switches, timestamps
 from recollect.cli.output import Answer, Screen, clean, fit, many, wrap
 from recollect.digest import digest, last_digest
 from recollect.errors import BadInput, NoStore
+from recollect.git import changes, repository
 from recollect.importers import proposals, sources
 from recollect.importers.proposals import FileReport
 from recollect.project import Project
@@ -20,6 +22,9 @@ from recollect.recall.replay import Turn
 from recollect.session import sessions
 from recollect.session.sessions import Prompt, Session
 from recollect.store.store import Store
+
+_PATIENCE = 5.0
+"""Seconds for git to list some commits."""
 
 _MOST_FILES_SHOWN = 6
 _LONGEST_PROMPT = 300
@@ -91,11 +96,21 @@ def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
         raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
     places = [args.transcripts] if args.transcripts else sessions.folders(project.root)
     recent = sessions.recent(places, args.last, "" if args.transcripts else project.root)
-    if not recent:
-        where = args.transcripts or f"Claude Code's folder for {project.root}"
-        fix = 'type one: recollect try "a question you would ask here"; or name another folder: --transcripts DIR'
+    return recent or _without_prompts(args, project)
+
+
+def _without_prompts(args: argparse.Namespace, project: Project) -> list[Session]:
+    """The subjects of the last commits in place of prompts: they, too, say what somebody was about to do."""
+    where = args.transcripts or f"Claude Code's folder for {project.root}"
+    how = 'type one: recollect try "a question you would ask here"'
+    around = None if args.transcripts else repository.around(project.root)
+    deadline = time.monotonic() + _PATIENCE
+    subjects = changes.commit_subjects(around, project.root, args.last, deadline) if around else []
+    if not subjects:
+        fix = f"{how}; or name another folder: --transcripts DIR"
         raise BadInput(f"there are no prompts in {where}", fix=fix)
-    return recent
+    args.warnings = [f"there are no prompts in {where}: the subjects of the last commits are played; {how}"]
+    return [Session("of commits", tuple(Prompt("", text) for text in reversed(subjects)), True)]
 
 
 def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:

@@ -150,3 +150,12 @@ def _note(repository: Repository, question: str, outcome: Outcome) -> None:
     note = outcome.reason if outcome.reason == NO_GIT else f"{question}: {outcome.reason}"
     if note not in repository.notes:
         repository.notes.append(note)
+
+
+def commit_subjects(repository: Repository, project: str, most: int, deadline: float) -> list[str]:
+    """The subjects of the last commits that are no merges, the newest first."""
+    inner = repository.inner(project)
+    below = ("--", inner) if inner else ()
+    words = ("log", "--no-merges", "--no-color", "--no-notes", "-z", f"--max-count={most}", "--format=%s", *below)
+    answer = repository.ask(*words, deadline=deadline)
+    return [text for text in answer.output.decode("utf-8", "replace").split("\0") if text] if answer.is_good else []
