@@ -271,3 +271,16 @@ def test_damaged_vectors_are_made_anew(root, damage):
     opened.connection.execute(damage)
 
     assert [match.id for match in rank.find(opened, "release logout")] == ["logout"]
+
+
+def test_a_record_of_endless_unknown_words_costs_only_so_many_lookups(monkeypatch):
+    """Sixteen triggers of three thousand words each took twelve seconds."""
+    asked = []
+    made = vectors.Vectors(vectors.shared().table)
+    monkeypatch.setattr(made.table, "row_of", lambda token: asked.append(token) or -1)
+    endless = [" ".join(f"x{number}y{place}" for number in range(3_000)) for place in range(20)]
+
+    record_vectors.of(decision("hostile", endless[0], ". ".join(endless), triggers=endless), made)
+
+    words = 17 * 500 // 5 + 24 * 400 + 400
+    assert len(asked) < words * 10

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recollect.search.query import Query
     from recollect.settings import Settings
 
-AUTO, SEARCH = 20, 48
+AUTO, SEARCH = 16, 48
 """Candidates compared for a prompt, and for a question somebody asked."""
 
 _FILTERED = 400

@@ -29,8 +29,11 @@ _MOST_PARTS = 24
 _SHORTEST_SENTENCE = 15
 """Characters: what is shorter says nothing alone."""
 
-_LONGEST = 4_000
-"""Characters of one text of the content that are read."""
+_LONGEST, _LONGEST_LINE = 4_000, 500
+"""Characters that are read of one text of the content, and of the title or a trigger."""
+
+_MOST_LOOKED_UP = 400
+"""Words of a record that are looked up one by one."""
 
 NOTHING = bytes([128]) * DIMENSIONS
 """The vector of a text without words that have one: its product with anything is 0."""
@@ -50,15 +53,18 @@ class RecordVectors(coldstart.NamedTuple):
 
 def of(memory: Memory, made: Vectors) -> RecordVectors:
     """The vectors of a record. Every text is added up once; the title and triggers, and the whole, are sums of sums."""
-    title, *triggers = (vectors.words(text) for text in (memory.title, *memory.triggers[:MOST_TRIGGERS]))
+    lines = (memory.title, *memory.triggers[:MOST_TRIGGERS])
+    title, *triggers = (vectors.words(text[:_LONGEST_LINE]) for text in lines)
     parts = [vectors.words(text) for text in sentences(memory)]
     sums = [made.sum(words) for words in (title, *triggers, *parts)]
     after = len(triggers) + 1
     whole = _stored(sums[:1] + sums[after:])
     texts = (_stored([each]) for each in sums[: after + MOST_SENTENCES])
     joined = b"".join((next(texts), whole, *texts))
-    words = dict.fromkeys(word for listed in (title, *triggers, *parts) for word in listed)
-    return RecordVectors(len(triggers), joined, _word_rows(words, made), _mean(whole, _stored(sums[:after])))
+    words = list(dict.fromkeys(word for listed in (title, *triggers, *parts) for word in listed))
+    return RecordVectors(
+        len(triggers), joined, _word_rows(words[:_MOST_LOOKED_UP], made), _mean(whole, _stored(sums[:after]))
+    )
 
 
 def sentences(memory: Memory) -> list[str]:

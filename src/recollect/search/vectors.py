@@ -112,7 +112,7 @@ class Vectors:
     def __init__(self, table: WordTable) -> None:
         self.table = table
         self._words: dict[str, _Word] = {}
-        self._rows: dict[int, tuple[int, int, int]] = {}
+        self._rows: dict[int, tuple[int, int, bytes]] = {}
 
     def of(self, listed: list[str]) -> bytes:
         """The vector of some words; empty if none has one."""
@@ -142,8 +142,8 @@ class Vectors:
         rows = pieces(self.table, word)
         sums = [self._rows.get(row) or self._weighted(row) for row in rows]
         if len(sums) == 1:
-            lanes, weight, length = sums[0]
-            made = _Word(lanes, weight, 1, rows[0], length)
+            lanes, weight, values = sums[0]
+            made = _Word(lanes, weight, 1, rows[0], round(dist(values, _MIDDLE)))
         else:
             made = _Word(sum([each[0] for each in sums]), sum([each[1] for each in sums]), len(rows), -1, 0)
         self._words[word] = made
@@ -153,13 +153,12 @@ class Vectors:
         """Rows of the table as vectors are stored, up to some dimension, each at its own length."""
         return self.table.rows(rows, size).translate(_OFFSET)
 
-    def _weighted(self, row: int) -> tuple[int, int, int]:
-        """A row times its weight, a lane for each dimension; the weight; and the length of the row for comparing."""
+    def _weighted(self, row: int) -> tuple[int, int, bytes]:
+        """A row times its weight, a lane for each dimension; the weight; and the values in which words are compared."""
         weight = min(round(self.table.scale(row) * self.table.unit), _LARGEST_WEIGHT)
         values, spread = self.stored_rows([row]), bytearray(_LANE * DIMENSIONS)
         spread[::_LANE] = values
-        length = round(dist(values[:WORD_DIMENSIONS], _MIDDLE))
-        self._rows[row] = weighted = (weight * int.from_bytes(spread, "little"), weight, length)
+        self._rows[row] = weighted = (weight * int.from_bytes(spread, "little"), weight, values[:WORD_DIMENSIONS])
         return weighted
 
 
