@@ -1,4 +1,4 @@
-"""`python -m bench life|run|fit|searches|latency|scale|stop|judge|failures|capture|triage|import|mutants|report`."""
+"""`python -m bench life|run|fit|searches|past|latency|scale|stop|judge|failures|capture|triage|import|mutants|report`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _COMMANDS = {
     "triage": "fit triage's weights, or check them on authors left out",
     "import": "whether decision records are read right, on those of public repositories",
     "mutants": "the share of small changes to the source that the tests notice",
+    "past": "what questions about the past are shown",
     "searches": "fit the probability that a record answers a search and write its weights",
     "report": "write docs/benchmarks.md from the stored results",
 }

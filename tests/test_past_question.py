@@ -51,6 +51,8 @@ def shown(project, prompt, session=""):
         ("warum haben wir Redis rausgeworfen und nicht gelassen?", "Redis rausgeworfen und nicht"),
         ("Haben wir eine Regel für Datumsformate?", "eine für Datumsformate?"),
         ("Gibt es bei uns eine Regel zu KI?", "bei uns eine zu KI?"),
+        ("Hatten wir nicht eine Sonderregel für Releases?", "nicht eine für Releases?"),
+        ("gab es nicht eine Regel für Flags?", "nicht eine für Flags?"),
         ("was wissen wir über Kafka", "über Kafka"),
         ("¿qué decidimos sobre las fechas?", "sobre las fechas?"),
         ("¿por qué dejamos naga_oil?", "naga_oil?"),

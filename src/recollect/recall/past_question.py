@@ -24,7 +24,7 @@ _RULES = (
 _AGREED = "decide|agree|settle|choose|pick|conclude|determine|say|standardise|standardize|adopt"
 _DECIDED = "decided|agreed|settled|chosen|picked|concluded|said|adopted|rejected"
 _REGEL = (
-    "regel|regeln|konvention|konventionen|richtlinie|richtlinien|entscheidung|vorgabe|vorgaben|policy|absprache"
+    "*regel|regel|regeln|konvention|konventionen|richtlinie|richtlinien|entscheidung|vorgabe|vorgaben|policy|absprache"
     "|vereinbarung|abmachung|standard"
 )
 _ENTSCHIEDEN = (
@@ -42,9 +42,10 @@ _WHY = (
     "did|didnt we !get|see|receive|lose|hit|fail|crash|break|miss|end",
     "do|dont we use|keep|need|avoid|prefer|pin|require|store|run|not|still|only|always|never|ship|support|write|build"
     "|want|forbid|disallow|allow|vendor|treat|wrap|generate|version|commit|duplicate",
-    "are|arent we using|keeping|avoiding|pinning|storing|not|still",
+    "are|arent we using|keeping|avoiding|pinning|storing|not|still|so",
     f"have|havent we {_DECIDED}|kept|switched|moved|dropped|never|not|always",
-    "was|were ~5 decided|chosen|rejected|dropped|picked|deprecated|reverted|abandoned|introduced|adopted|declined",
+    "was|were ~5 decided|chosen|rejected|dropped|picked|deprecated|reverted|abandoned|introduced|adopted|declined"
+    "|taken|removed|replaced|renamed|disabled",
     "was|were it ~2 that we",
     "did ~3 change|switch|move to|from|into",
     "again",
@@ -52,7 +53,7 @@ _WHY = (
 _IS = (f"there a|an|any|some {_RULES}", "there a|any reason we")
 _WARUM = (
     f"haben|hatten wir ~9 {_ENTSCHIEDEN}",
-    "nutzen|verwenden|benutzen|speichern|brauchen|setzen|vermeiden|behalten|machen wir",
+    "nutzen|verwenden|benutzen|speichern|brauchen|setzen|vermeiden|behalten|machen|wollten|wollen wir",
     f"wurde|wurden ~8 {_ENTSCHIEDEN}",
 )
 _WELCHE = ("~4 haben wir", "~4 *en wir")
@@ -67,13 +68,13 @@ _PATTERNS: dict[str, Sequence[str]] = {
         "do we have on|about|regarding",
         "do we usually|normally|generally|always",
         f"is|was|are|were|s our {_RULES}|approach|stance|practice|position|take|style|strategy|outcome|rationale",
-        "was|were the|that decision|outcome|conclusion|agreement|rationale|reasoning|verdict|resolution",
+        "was|were the|that decision|outcome|conclusion|agreement|rationale|reasoning|verdict|resolution|plan",
         f"was|were|has ~6 {_DECIDED}",
         f"~5 did we {_AGREED}|go|end|use",
     ),
     "whats": (f"our {_RULES}|approach|stance|practice|position|take|style|strategy",),
     "which": (f"~5 did we {_AGREED}|go|end|use", "~4 do we use|prefer|support|ignore|allow|require|follow"),
-    "how": (f"did we {_AGREED}|solve|fix|handle|end|deal|resolve", "do we usually|normally|generally"),
+    "how": (f"did we {_AGREED}|do|solve|fix|handle|end|deal|resolve", "do we usually|normally|generally"),
     "when": (f"did we {_AGREED}|switch|move|drop|introduce",),
     "where": ("did we leave|stop off",),
     "who": ("decided",),
@@ -90,7 +91,7 @@ _PATTERNS: dict[str, Sequence[str]] = {
     ),
     "recall": (
         "what|how|why|which|our|whether|when",
-        "the|that|our ~3 decision|rule|agreement|discussion|convention|conclusion",
+        "the|that|our ~3 decision|rule|agreement|discussion|convention|conclusion|history",
     ),
     "remind": ("me what|why|how|of|which|where|when|about",),
     "remember": ("when|what|why|how we",),
@@ -108,8 +109,8 @@ _PATTERNS: dict[str, Sequence[str]] = {
     ),
     **dict.fromkeys(("warum", "wieso", "weshalb"), _WARUM),
     **dict.fromkeys(("welche", "welchen", "welches", "welcher"), _WELCHE),
-    "haben": (f"wir ~2 {_REGEL}", "wir schon|schonmal|je|jemals|bereits|uns"),
-    "gibt": (f"es ~4 {_REGEL}",),
+    **dict.fromkeys(("haben", "hatten"), (f"wir ~6 {_REGEL}", "wir schon|schonmal|je|jemals|bereits|uns")),
+    **dict.fromkeys(("gibt", "gab"), (f"es ~4 {_REGEL}",)),
     "wie": (
         "war das|es nochmal|noch|doch|mal",
         f"haben|hatten wir ~9 {_ENTSCHIEDEN}",
