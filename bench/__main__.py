@@ -1,4 +1,4 @@
-"""`python -m bench life|run|fit|searches|past|latency|scale|stop|judge|failures|capture|triage|import|mutants|report`."""
+"""`python -m bench COMMAND`: measure, fit, and write the report. `python -m bench --help` lists the commands."""
 
 from __future__ import annotations
 

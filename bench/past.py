@@ -1,4 +1,4 @@
-"""`python -m bench past`: what questions about the past are shown, in projects on which nothing was fitted or chosen."""
+"""`python -m bench past`: what questions about the past are shown, where nothing was fitted or chosen."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ class Answered(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sets", nargs="+", default=list(life_sets.REPORT), help="life sets (default: those of the report)"
-    )
+    parser.add_argument("--sets", nargs="+", default=list(life_sets.REPORT), help="names of life sets")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -88,13 +86,12 @@ def summary(answered: Sequence[Answered]) -> dict[str, object]:
 
 
 def _shares(answered: Sequence[Answered]) -> dict[str, float]:
-    count = len(answered)
+    count, rules = len(answered), sum(each.rules for each in answered)
     return {
         "recognised": sum(each.is_detected for each in answered) / count,
         "in the first three": sum(each.in_first_three for each in answered) / count,
         "shown": sum(each.is_shown for each in answered) / count,
         "shown as a rule": sum(each.is_rule for each in answered) / count,
-        "rules that are right": sum(each.right_rules for each in answered)
-        / max(sum(each.rules for each in answered), 1),
+        "rules that are right": sum(each.right_rules for each in answered) / max(rules, 1),
         "denied falsely": sum(each.is_denied for each in answered) / count,
     }
