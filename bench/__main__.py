@@ -19,6 +19,8 @@ _COMMANDS = {
     "stop": "what the end of a turn costs in which nothing is worth keeping",
     "judge": "whether the LLM judge is worth its second, against the gate alone",
     "failures": "whether a failing command brings up the right runbook",
+    "first": "what is noticed in a first prompt, and how often an ordinary one sets it off",
+    "similar": "whether records named as similar at a save are, and whether a search finds what is replaced",
     "capture": "how well triage finds what should outlive a session",
     "triage": "fit triage's weights, or check them on authors left out",
     "import": "whether decision records are read right, on those of public repositories",

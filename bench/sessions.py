@@ -3,6 +3,7 @@
 held.jsonl       by three authors who saw nothing of triage, labelled twice; only measured on
 authors/X.jsonl  whole sessions by author X, to learn from
 authors/X.tsv    single utterances by the same, put into small scenes (see `_scene`)
+first.tsv        first prompts, written before anything was changed for them; only measured on
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from recollect.session.transcript import Ending, Message
 from recollect.setting_table import SETTINGS
 
 FOLDER = Path(__file__).parent / "sets" / "capture"
-_PROMPTS = Path(__file__).parent / "sets"
+_SETS = Path(__file__).parent / "sets"
+ORDINARY = ("harbor", "lumen", "life-bevy", "life-pandas")
+"""The sets whose prompts are learnt from; nothing is learnt from the others, so that they can be measured on."""
+
 _MOST = SETTINGS["triage.max_messages"].default
 _INJECTED = "injected"
 PROMPTS = "prompts"
@@ -102,20 +106,33 @@ def _is_typed(message: Message) -> bool:
 
 def _phrases(path: Path) -> list[Session]:
     rows = [line.split("\t") for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
-    if path.stem == _USUAL:
-        # What is said in plain words in the course of the work can as well begin it, or answer a choice.
-        plain = [row for row in rows if row[1].startswith(("told", "asked"))]
-        rows += [
-            [label, setting.replace("asked", "told").replace("told", "first"), text] for label, setting, text in plain
-        ] * 2
+    # What is said in the course of the work can as well begin it. In plain words that holds for an answer, too.
+    settings = ("told", "asked") if path.stem == _USUAL else ("told", "fixed")
+    begun = [row for row in rows if row[1].startswith(settings)]
+    times = 2 if path.stem == _USUAL else 1
+    rows += [[label, "-".join(["first", *setting.split("-")[1:]]), text] for label, setting, text in begun] * times
     return [_phrase(f"{path.stem}-phrase-{number}", path.stem, *row) for number, row in enumerate(rows, 1)]
 
 
 def _prompts() -> Iterator[Session]:
-    """Every third prompt of our search sets: requests and questions that nobody would want remembered."""
-    for file in sorted(_PROMPTS.glob("*/prompts.jsonl")):
-        for line in file.read_text("utf-8").splitlines()[::3]:
+    """The prompts of some search sets: requests and questions that nobody would want remembered."""
+    for name in ORDINARY:
+        for line in (_SETS / name / "prompts.jsonl").read_text("utf-8").splitlines():
             yield _phrase("prompt", PROMPTS, "", "first", json.loads(line)["text"])
+
+
+def first() -> list[Session]:
+    """First prompts with and without something to keep."""
+    rows = (line.split("\t") for line in (FOLDER / "first.tsv").read_text("utf-8").splitlines())
+    settings = {"en": "first", "de": "first-de", "es": "first-es"}
+    return [_phrase(f"first-{n}", "first", label, settings[lang], text) for n, (label, lang, text) in enumerate(rows)]
+
+
+def ordinary(folder: Path) -> list[Session]:
+    """The prompts of a life set that ask for work: nobody would want them remembered."""
+    prompts = map(json.loads, (folder / "prompts.jsonl").read_text("utf-8").splitlines())
+    texts = [prompt["text"] for prompt in prompts if prompt["kind"] in ("task", "none")]
+    return [_phrase(f"{folder.name}-{n}", folder.name, "", "first", text) for n, text in enumerate(texts)]
 
 
 def _phrase(name: str, author: str, expected: str, setting: str, text: str, answer: str = "") -> Session:

@@ -30,15 +30,18 @@ from recollect.session.transcript import Ending
 
 OUTCOMES = ("nothing", *BY_NAME)
 LEAST_SEEN = 2
-LEAST_WEIGHT = 0.22
+LEAST_WEIGHT = 0.15
 """Below it, for every outcome, a feature is left out: thousands of features cost the hook more than they tell it."""
 
-LENIENCY = 0.5
+LENIENCY = 0.2
 OF_SOMETHING = 2.0
 """How much more an example of something counts than one of nothing."""
 
 OF_SESSIONS = 4.0
 """How much more a sentence of a whole session counts than a single phrase: it stands where sentences really stand."""
+
+OF_PROMPTS = 4.0
+"""How much more a prompt of a search set counts: most sessions begin with one like it, and only few are at hand."""
 
 FOLDS = 4
 
@@ -103,8 +106,14 @@ def _examples(
         if labelled[number] and but:
             continue
         outcome = label if labelled[number] else "nothing"
-        importance = (1.0 if session.is_phrase else OF_SESSIONS) * (1.0 if outcome == "nothing" else OF_SOMETHING)
+        importance = _importance(session) * (1.0 if outcome == "nothing" else OF_SOMETHING)
         yield Example([*shared, *of_line(talk, speech, number)], outcome, importance)
+
+
+def _importance(session: Session) -> float:
+    if session.author == sessions.PROMPTS:
+        return OF_PROMPTS
+    return 1.0 if session.is_phrase else OF_SESSIONS
 
 
 def _is_agreed_later(session: Session, whole: Conversation, speech: Speech) -> bool:

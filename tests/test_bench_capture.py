@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from bench import capture, sessions
+import pytest
+
+from bench import capture, first, sessions
 from bench.sessions import Session
 from recollect.capture.triage import Finding
 from recollect.categories import BY_NAME
 from recollect.session.transcript import Message
 
 MEASURED = sessions.held()
+FIRST = sessions.first()
 TAUGHT = sessions.taught()
 
 
@@ -32,9 +35,20 @@ def test_the_sets_have_everything_that_can_be_found_and_much_that_must_not():
 def test_nothing_that_is_measured_on_is_learnt_from():
     learnt = {message.text for one in TAUGHT for message in one.messages if len(message.text) > 60}
 
-    for one in MEASURED:
+    for one in [*MEASURED, *FIRST]:
         assert not learnt.intersection(quote for quote in one.evidence), one.id
         assert not learnt.intersection(message.text for message in one.messages if message.kind == "text"), one.id
+
+
+def test_first_prompts_have_something_to_keep_or_nothing_in_three_languages():
+    assert {one.label for one in FIRST} == {"nothing", "preference", "constraint", "decision", "tech_debt"}
+    assert {one.language for one in FIRST} == {"en", "de", "es"}
+    assert min(sum(bool(one.expected) is kept for one in FIRST) for kept in (True, False)) >= 50
+
+
+@pytest.mark.parametrize(("part", "of", "interval"), [(8, 10, (0.49, 0.94)), (0, 20, (0.0, 0.16)), (0, 0, (0.0, 1.0))])
+def test_the_interval_of_a_share(part, of, interval):
+    assert tuple(round(bound, 2) for bound in first.wilson(part, of)) == interval
 
 
 def session(expected: str, evidence: str = "we go with rows, they are faster") -> Session:

@@ -64,6 +64,40 @@ def test_what_a_user_says_after_something_was_done(text, category):
     assert [one for one, _ in found(*after_work(text))] == [category]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no, don't use requests here, we use httpx everywhere",
+        "from now on only log warnings and errors",
+        "use black with line length 100",
+    ],
+)
+def test_a_rule_in_a_first_prompt_is_noticed(text):
+    assert found(user(text), EDIT, agent("Done.")) == [("preference", text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The page has 1100 lines. Looks inconsistent. Split it up.",
+        "add a flag that prints the version and exits",
+        "the export fails on the second page since the upgrade, have a look",
+    ],
+)
+def test_a_first_prompt_that_asks_for_work_settles_nothing(text):
+    assert found(user(text), EDIT, agent("Done.")) == []
+
+
+def test_a_sentence_of_a_first_prompt_needs_a_cue_of_its_own():
+    talk = Conversation(Ending([user("Zulu yankee. From now on xray."), agent("Done.")], is_whole=True))
+    first = talk.speeches[0]
+
+    may = [triage._may_open(talk, first, line, "preference") for line in first.lines]
+
+    assert may == [False, True]
+    assert triage._may_open(talk, first, first.lines[0], "runbook")
+
+
 def test_a_correction_of_what_was_just_done_is_told_as_one():
     messages = after_work("no, don't use print in this repo, we always use the logger everywhere")
 

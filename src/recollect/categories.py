@@ -171,7 +171,7 @@ _PREFERENCE = Category(
     ),
     statement="value",
     called="a preference",
-    triage_bar=0.8,
+    triage_bar=0.75,
     defaults={"strength": "default"},
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
     topic="topic",

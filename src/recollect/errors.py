@@ -6,7 +6,6 @@ RecollectError
 ├── Ambiguous      AMBIGUOUS           two records answer to that id
 ├── AlreadyExists  ALREADY_EXISTS      a record of that id is there, whatever its status
 ├── NearDuplicate  NEAR_DUPLICATE      a record says nearly the same already
-├── Reverses       REVERSES_RECORD     a record in force says the opposite
 ├── Changed        CHANGED_SINCE_READ  somebody wrote the record since it was read
 ├── CannotUndo     CANNOT_UNDO         a change cannot be taken back without losing a later one
 ├── Invalid        INVALID_RECORD      what was given is not a valid record
@@ -56,10 +55,6 @@ class AlreadyExists(RecollectError):
 
 class NearDuplicate(RecollectError):
     code = "NEAR_DUPLICATE"
-
-
-class Reverses(RecollectError):
-    code = "REVERSES_RECORD"
 
 
 class Changed(RecollectError):

@@ -146,7 +146,7 @@ def test_force_saves_it_all_the_same_and_shows_what_is_near(recollect):
 
     answer = json.loads(saved(recollect, "--force", title="Every job is a row of a table").out)
 
-    assert [(one["id"], one["verdict"]) for one in answer["nearest"]] == [("jobs-are-rows-of-a-table", "same")]
+    assert [(one["id"], one["same"]) for one in answer["similar"]] == [("jobs-are-rows-of-a-table", True)]
     assert len(recollect("list").out.splitlines()) == 2
 
 

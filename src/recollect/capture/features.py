@@ -47,6 +47,9 @@ def of_line(talk: Conversation, speech: Speech, number: int) -> list[str]:
     features += _words(line)
     features += _together(line, near)
     features += _build(talk, speech, line)
+    if talk.is_first(speech):
+        # A first prompt mostly asks for work: what tells a rule in it is not what tells one later.
+        features += [f"first {tag}" for tag in line.tags]
     if speech.by_user:
         features += _choice(talk, speech, line)
     else:

@@ -1,150 +1,22 @@
-"""What becomes of a draft or a new record: accepted, merged into a record that is there, refused, or rejected.
-
-Whether the store says it already is decided by what records say: the probability that they are about the same thing,
-how much of their wording they share, and whether they contradict each other. A shared tag decides nothing.
-"""
+"""What becomes of a draft: accepted, merged into a record that is there, or rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Sequence
 from typing import Union
 
-from recollect.audit import audit_item, contradictions
-from recollect.audit.audit_item import likeness
-from recollect.capture import suggestions, triage
-from recollect.capture.inbox import BrokenDraft
-from recollect.categories import BY_NAME
-from recollect.coldstart import NamedTuple
-from recollect.errors import Changed, NearDuplicate, RecollectError, Reverses
+from recollect.capture import similar, suggestions
+from recollect.capture.inbox import BrokenDraft, Inbox
+from recollect.errors import Changed
 from recollect.git import git_files
-from recollect.record import compose, lifecycle, memory, revision, summary_line
+from recollect.record import compose, lifecycle, memory, revision
 from recollect.record.draft import Draft
-from recollect.record.fields import shorten
 from recollect.record.memory import HistoryEntry, Memory
-from recollect.search import gate, index, query, rank, terms
-from recollect.store.store import Entry, Store
+from recollect.store.store import Entry
 from recollect.store.writer import Writer
 
-SAME = 0.6
-"""Share of wording from which two records say the same."""
-
-RELATED = 0.3
-PROBABLE = gate.HIGH
-_CANDIDATES = 8
-_LONGEST_QUERY = 1_200
 _LONGEST_SOURCE = 1_000
-_WORKING = frozenset(category.name for category in BY_NAME.values() if not category.is_rule)
-_CONTRAST = frozenset("not instead rather over statt nicht anstelle sondern".split())
-_ORDER = ("same", "reverses", "update", "related")
-
-
-class Neighbour(NamedTuple):
-    """A record near a new one: how probably it is about the same thing, and what it means for the new one."""
-
-    entry: Entry
-    probability: float
-    likeness: float
-    verdict: str
-    """`same`, `reverses`, `update` or `related`."""
-
-    reason: str = ""
-
-    @property
-    def memory(self) -> Memory:
-        return self.entry.memory
-
-
-def nearest(store: Store, record: Memory, most: int = 3) -> list[Neighbour]:
-    """The records nearest to a new one, those that matter most first."""
-    if not store.exists:
-        return []
-    query = f"{record.title}\n{summary_line.of(record)}"
-    near = [
-        _compared(record, entry, probability)
-        for entry, probability in _matches(store, query, _CANDIDATES, hook=False)
-        if entry.memory.is_current and entry.memory.id not in record.supersedes
-    ]
-    near = [each for each in near if each.probability >= PROBABLE or each.verdict != "related"]
-    return sorted(near, key=lambda each: (_ORDER.index(each.verdict), -each.likeness, -each.probability))[:most]
-
-
-def _matches(store: Store, query: str, most: int, *, hook: bool) -> Iterator[tuple[Entry, float]]:
-    for match in rank.find(index.open(store.root, hook=hook), query[:_LONGEST_QUERY], limit=most, mode="similar"):
-        try:
-            yield store.read(match.path), match.probability
-        except RecollectError:
-            continue
-
-
-def saying(store_root: str, sentence: str) -> Memory | None:
-    """The current record that says what a sentence says, if there is one: its words are all there."""
-    records = (entry.memory for entry, _ in _matches(Store(store_root), sentence, 3, hook=True))
-    return next((each for each in records if each.is_current and triage.is_said_in(sentence, [_text(each)])), None)
-
-
-def refuse(near: Sequence[Neighbour], retry: str) -> None:
-    """NearDuplicate or Reverses if the nearest record must be dealt with knowingly; `retry` is what to run then."""
-    if not near or near[0].verdict not in ("same", "reverses"):
-        return
-    record, reason = near[0].memory, near[0].reason
-    where = f"{near[0].entry.path} ({shorten(record.title)})"
-    if near[0].verdict == "same":
-        raise NearDuplicate(
-            f"{where} says nearly the same: {reason}",
-            fix=f"to change it: {retry} --update {record.id}; if it is another thing: {retry} --force; or leave it",
-        )
-    raise Reverses(
-        f"this reverses {where}: {reason}. Supersede it?",
-        fix=f"if it no longer holds: {retry} --supersedes {record.id}; to correct it: {retry} --update {record.id}; "
-        f"if both hold: {retry} --force",
-    )
-
-
-def _compared(record: Memory, entry: Entry, probability: float) -> Neighbour:
-    other = entry.memory
-    statements, texts = zip(*((summary_line.of(each), _text(each)) for each in (record, other)))
-    alike = max(likeness(*(frozenset(terms.stream(text)) for text in pair)) for pair in (statements, texts))
-    same_kind = record.category == other.category or not {record.category, other.category} & _WORKING
-    reason = _reversal(record, other) if same_kind else ""
-    verdict = "reverses" if reason else "related"
-    if not reason and record.category == other.category:
-        titles = (set(terms.stream(each.title)) - query.ENGLISH for each in (record, other))
-        if alike >= SAME and set.intersection(*titles):
-            verdict, reason = "same", f"{alike:.0%} of the wording is the same"
-        elif alike >= RELATED and probability >= PROBABLE:
-            verdict, reason = "update", "it is about the same thing"
-    return Neighbour(entry, probability, alike, verdict, reason)
-
-
-def _reversal(record: Memory, other: Memory) -> str:
-    """In what two records contradict each other; empty if they do not."""
-    conflicts = contradictions.conflicts([audit_item.of(record), audit_item.of(other)])
-    if conflicts:
-        return conflicts[0].reason
-    # One says A and not B where the other says B and not A.
-    swapped = any(
-        first[0] & second[1] and first[1] & second[0]
-        for first in _preferences(record)
-        for second in _preferences(other)
-    )
-    return "one prefers what the other puts second" if swapped else ""
-
-
-def _preferences(record: Memory) -> list[tuple[frozenset[str], frozenset[str]]]:
-    """What stands before and after the word of contrast in a record's title and statement, without what both share."""
-    pairs = []
-    for text in (record.title, audit_item.of(record).statement.split(". ")[0]):
-        words = text.lower().replace(",", " ").split()
-        at = next((number for number, word in enumerate(words) if word in _CONTRAST), 0)
-        chosen, rejected = (frozenset(terms.stream(" ".join(part))) for part in (words[:at], words[at + 1 :]))
-        if at and rejected:
-            pairs.append((chosen - rejected, rejected - chosen))
-    return pairs
-
-
-def _text(record: Memory) -> str:
-    item = audit_item.of(record)
-    return f"{item.title}\n{item.text[:20_000]}"
 
 
 def source(session: str, evidence: tuple[str, ...]) -> str:
@@ -159,7 +31,7 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
         return merge(writer, draft, draft.updates, project=project)
     record = accepted(draft.record, writer.now)
     if not draft.supersedes and not record.superseded_by and not force:
-        refuse(nearest(writer.store, record), f"recollect review --accept {draft.name}")
+        similar.refuse(similar.find(writer.store, record), f"recollect review --accept {draft.name}")
     git_files.ensure(writer.store.root)
     if record.supersedes or record.superseded_by:
         (entry,), _ = writer.accept([draft._replace(record=record)])
@@ -223,7 +95,12 @@ def reject(writer: Writer, draft: Union[Draft, BrokenDraft], *, project: str) ->
     """Throw a draft away and remember its evidence, so that it is not suggested again."""
     if isinstance(draft, Draft):
         _log(draft, project, "rejected")
-    writer.reject([draft.name])
+    box = Inbox(writer.store.root)
+    if os.path.isfile(box.path(draft.name)):
+        writer.reject([draft.name])
+    else:
+        # What is no file cannot be given back by an undo, so it is no change of the store.
+        box.drop(draft.name)
 
 
 def _log(draft: Draft, project: str, state: str) -> None:

@@ -56,9 +56,9 @@ def suggest(findings: Sequence[Finding], *, project: str, store: str, session: s
     for finding in findings:
         if not is_new(finding, made, session) or _has_secret(finding):
             continue
-        from recollect.capture import review
+        from recollect.capture import similar
 
-        if review.saying(store, finding.core):
+        if similar.saying(store, finding.core):
             continue
         add(project, "offered", finding.category, session, finding.evidence)
         return note(finding)

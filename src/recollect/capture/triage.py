@@ -39,6 +39,22 @@ _REPORT = 7
 """Words below which what an assistant says is a report of what it did."""
 
 _FEWEST_CUES = 2
+_RULE_CUES = {
+    "preference": (
+        "preference.strong",
+        "habit",
+        "scope",
+        "universal",
+        "w.always",
+        "w.never",
+        "w.general",
+        "correction",
+    ),
+    "constraint": ("limit", "limit.weak", "external", "w.limit", "w.only", "w.never", "universal"),
+    "decision": ("decision.strong", "decision.news", "w.plan", "contrast"),
+    "tech_debt": ("debt.defer", "debt.return", "debt.defer.weak"),
+}
+"""Cues of which a sentence of a first prompt needs one: most sentences there describe the work to be done."""
 
 
 class Model:
@@ -112,7 +128,8 @@ def candidates(talk: Conversation, model: Model, threshold: Threshold) -> Iterat
                 chances = model.probabilities([*shared, *features.of_line(talk, speech, number)])
                 likeliest = max(range(1, len(chances)), key=chances.__getitem__)
                 category = model.outcomes[likeliest]
-                if chances[likeliest] >= threshold(category) and _can_settle(talk, speech, category):
+                is_probable = chances[likeliest] >= threshold(category)
+                if is_probable and _can_settle(talk, speech, category) and _may_open(talk, speech, line, category):
                     yield _finding(talk, speech, number, category, chances[likeliest])
 
 
@@ -137,6 +154,11 @@ def _can_settle(talk: Conversation, speech: Speech, category: str) -> bool:
     if speech.by_user or category not in ("decision", "preference"):
         return True
     return category == "decision" and (speech.acted_before or talk.is_accepted(speech))
+
+
+def _may_open(talk: Conversation, speech: Speech, line: Line, category: str) -> bool:
+    """Whether a sentence could settle something even in a first prompt, if it stands in one."""
+    return not talk.is_first(speech) or category not in _RULE_CUES or line.has(*_RULE_CUES[category])
 
 
 def _finding(talk: Conversation, speech: Speech, number: int, category: str, score: float) -> Finding:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import switches
-from recollect.capture import review, waiting
+from recollect.capture import review, similar, waiting
 from recollect.capture.inbox import BrokenDraft, Inbox
 from recollect.cli import arguments
 from recollect.cli.edit import let_edit, read_edited
@@ -188,15 +188,13 @@ class Desk:
         return "accepted", draft
 
     def _insists(self, draft: Draft) -> bool:
-        """Whether a draft is to be saved beside the record that says the same or the opposite."""
-        near = [] if draft.updates or draft.supersedes else review.nearest(self.writer.store, draft.record)
-        if not near or near[0].verdict not in ("same", "reverses"):
-            return False
-        word = "says nearly the same" if near[0].verdict == "same" else "is reversed by this"
-        return self._agrees(f"{near[0].entry.path} {word} ({clean(near[0].reason)}). Save it all the same?")
+        """Whether a draft is to be saved beside the record that says the same."""
+        near = [] if draft.updates or draft.supersedes else similar.find(self.writer.store, draft.record)
+        same = next((each for each in near if each.is_same), None)
+        return same is not None and self._agrees(f"{same.entry.path} says nearly the same. Save it all the same?")
 
     def _merge(self, draft: Draft) -> str:
-        near = review.nearest(self.writer.store, draft.record)
+        near = similar.find(self.writer.store, draft.record)
         likely = draft.updates or (near[0].memory.id if near else "")
         into = self._ask(f"into which record? [{clean(likely)}] ") or likely
         if not into:
@@ -230,8 +228,8 @@ class Desk:
             self._say(f"{self.screen.paint('said', 'cyan')}: {clean(quote)}")
         if draft.is_machine_made:
             self._say(self.screen.paint("made by recollect from the transcript, not by an agent", "yellow"))
-        for near in review.nearest(self.writer.store, draft.record):
-            word = {"same": "says the same", "reverses": "contradicts this"}.get(near.verdict, "is near")
+        for near in similar.find(self.writer.store, draft.record):
+            word = "says nearly the same" if near.is_same else "similar"
             self._say(f"{self.screen.paint(word, 'yellow')}: {near.entry.path} ({clean(near.memory.title)})")
         if changes := self._difference(draft, self.screen):
             self._say(changes)

@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from recollect import project
-from recollect.capture import inbox, review, suggestions
-from recollect.capture.review import Neighbour
+from recollect.capture import inbox, review, similar, suggestions
+from recollect.capture.similar import Similar
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
 from recollect.cli import arguments, fixes
@@ -89,28 +89,28 @@ def _origin(args: argparse.Namespace, made: Suggestion | None) -> dict[str, Any]
     return {"origin": "agent"} if args.draft else {}
 
 
-def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Neighbour]:
-    """The nearest records; refused if one says nearly the same or the opposite and nobody said what to do with it."""
+def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Similar]:
+    """Similar records; refused if one says nearly the same and nobody said what to do with it."""
     for reference in (args.update, args.supersedes):
         if reference:
             writer.store.get(reference)
     if writer.store.has(record.path):
         return []
-    near = review.nearest(writer.store, record)
+    near = similar.find(writer.store, record)
     if not (args.force or args.update or args.supersedes):
-        review.refuse(near, "the same command with")
-    return near
+        similar.refuse(near, "the same command with")
+    return near if not (args.update or args.supersedes) else []
 
 
 def _draft(
-    args: argparse.Namespace, writer: Writer, record: Memory, made: Suggestion | None, near: list[Neighbour]
+    args: argparse.Namespace, writer: Writer, record: Memory, made: Suggestion | None, near: list[Similar]
 ) -> Answer:
     if not args.update:
         writer.store.refuse_existing(record.id)
     origin = {"session": made.session, "offer": made.key, "evidence": made.evidence} if made else {}
     draft = inbox.draft_of(record, updates=args.update, supersedes=args.supersedes, **origin)
     answer = drafted(args, writer, draft)
-    data = {**answer.data, "nearest": [_brief(each) for each in near]}
+    data = {**answer.data, "similar": [_brief(each) for each in near]}
     replaces = f"recollect review --accept {draft.name} --supersedes {{0}}{fixes.where(args)}"
     return Answer(data, lambda screen: "\n".join([*_similar_lines(near, replaces), answer.text(screen)]))
 
@@ -124,12 +124,12 @@ def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
 
 
 def _save(
-    args: argparse.Namespace, writer: Writer, category: str, partial: dict[str, Any], near: list[Neighbour]
+    args: argparse.Namespace, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar]
 ) -> Answer:
     entry = project.save(writer, category, partial, supersedes=args.supersedes, allow_secret=args.allow_secret)
     data: dict[str, Any] = {
         **arguments.handle(writer.store, entry),
-        "nearest": [_brief(each) for each in near],
+        "similar": [_brief(each) for each in near],
         "dry_run": args.dry_run,
     }
     if args.dry_run:
@@ -145,16 +145,16 @@ def _save(
     return Answer(data, text)
 
 
-def _brief(near: Neighbour) -> dict[str, Any]:
+def _brief(near: Similar) -> dict[str, Any]:
     return {
         **{name: getattr(near.memory, name) for name in ("id", "category", "title")},
         **{name: getattr(near.entry, name) for name in ("path", "hash")},
-        **{name: round(getattr(near, name), 3) for name in ("probability", "likeness")},
-        **{name: getattr(near, name) for name in ("verdict", "reason")},
+        **{name: round(getattr(near, name), 3) for name in ("closeness", "wording")},
+        "same": near.is_same,
     }
 
 
-def _similar_lines(near: list[Neighbour], replaces: str) -> list[str]:
+def _similar_lines(near: list[Similar], replaces: str) -> list[str]:
     """The similar records; `replaces` is the command for the case that the new one replaces one of them."""
     hint = "If the new record replaces it"
     return [

@@ -1,0 +1,123 @@
+"""Which records somebody should see before a new one is saved."""
+
+from __future__ import annotations
+
+import pytest
+
+import recollect
+from recollect.capture import similar
+from recollect.errors import NearDuplicate
+from recollect.project import Project
+from recollect.record import compose
+from recollect.record.memory import Memory
+from recollect.search import vectors
+from tests.hooks.conftest import SIX
+
+SESSIONS = "sessions-live-in-postgres-not-redis"
+
+
+@pytest.fixture
+def project(tmp_path) -> Project:
+    opened = recollect.open(str(tmp_path))
+    for category, fields in SIX.items():
+        opened.save(category, fields)
+    return opened
+
+
+def record(category: str, title: str, tags: tuple[str, ...] = (), **content: object) -> Memory:
+    return compose.compose(category, {"title": title, "tags": list(tags) or ["x"], "content": content})
+
+
+def reversal() -> Memory:
+    return record(
+        "decision",
+        "User sessions move from Postgres to Redis",
+        context="Postgres was too slow for sessions.",
+        decision="User sessions are kept in Redis with a 14 day expiry.",
+        rationale=["speed"],
+    )
+
+
+def ids(project: Project, new: Memory) -> list[tuple[str, bool]]:
+    return [(each.memory.id, each.is_same) for each in similar.find(project.store, new)]
+
+
+def test_the_same_decision_in_nearly_the_same_words_is_refused(project):
+    new = record(
+        "decision",
+        "User sessions live in Postgres and not in Redis",
+        context="Redis lost sessions on failover.",
+        decision="User sessions are rows in auth.sessions with a 14 day expiry.",
+        rationale=["one fewer moving part", "failover cost 40 tickets in May"],
+    )
+
+    assert ids(project, new) == [(SESSIONS, True)]
+    with pytest.raises(NearDuplicate, match="says nearly the same") as refused:
+        similar.refuse(similar.find(project.store, new), "recollect save")
+    assert f"--update {SESSIONS}" in refused.value.fix
+
+
+def test_the_reverse_of_a_decision_is_similar_and_refused_by_nobody(project):
+    near = similar.find(project.store, reversal())
+
+    assert [(each.memory.id, each.is_same) for each in near] == [(SESSIONS, False)]
+    similar.refuse(near, "recollect save")
+
+
+def test_without_a_table_of_word_vectors_only_the_same_wording_counts(project, monkeypatch):
+    def missing():
+        raise OSError("no table")
+
+    monkeypatch.setattr(vectors, "shared", missing)
+
+    assert ids(project, reversal()) == []
+    assert ids(project, record("decision", SIX["decision"]["title"], **SIX["decision"]["content"])) == [
+        (SESSIONS, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("category", "title", "content"),
+    [
+        ("decision", "Passwords are hashed with argon2id",
+         {"context": "bcrypt cuts at 72 bytes", "decision": "argon2id, 64 MB, 3 passes", "rationale": ["memory hard"]}),
+        ("preference", "British spelling", {"topic": "spelling", "value": "colour, behaviour", "reason": "the docs"}),
+        ("tech_debt", "Expired user sessions stay in Postgres",
+         {"description": "Expired rows of auth.sessions are not deleted.", "reason_deferred": "no time"}),
+    ],
+)  # fmt: skip
+def test_what_settles_another_question_is_not_similar(project, category, title, content):
+    new = record(category, title, tags=("auth", "sessions", "postgres"), **content)
+
+    assert ids(project, new) == []
+
+
+def test_two_procedures_that_resemble_each_other_are_not_similar(project):
+    new = record(
+        "runbook",
+        "Kafka consumer lag after a broker restart",
+        trigger="Consumer lag of group projector grows after a broker restart",
+        steps=["Scale projector to 12 replicas", "Wait for the leader election", "Watch the lag fall"],
+        verification="lag under 1000",
+    )
+
+    assert ids(project, new) == []
+
+
+def test_a_retired_record_is_not_similar(project):
+    project.writer.retire(SESSIONS, "gone")
+
+    assert ids(project, record("decision", SIX["decision"]["title"], **SIX["decision"]["content"])) == []
+
+
+def test_an_empty_store_has_nothing_similar(tmp_path):
+    assert similar.find(recollect.open(str(tmp_path)).store, reversal()) == []
+
+
+def test_a_sentence_that_a_record_says_already_is_known(project):
+    said = "At most 90 calls a minute to the carrier API, the 91st is answered with 429"
+
+    record = similar.saying(project.store.root, said)
+
+    assert record is not None and record.category == "constraint"
+    assert similar.saying(project.store.root, "Fares are rounded half up, to the cent, once") is None
