@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import recollect
+from recollect.categories import BY_NAME
 from recollect.setting_table import SETTINGS
 from tests.hooks.conftest import ROOT, SIX
 from tests.model_server import ModelServer, Request, message, notes, whole
@@ -258,7 +259,9 @@ SPOKEN: dict[str, tuple[list[str], str]] = {
 
 def suggested(category: str) -> Callable[[Lab], object]:
     lines, last = SPOKEN[category]
-    return lambda lab: f"recollect save {category}" in lab.stop(*lines, last=last)
+    # What a user prefers is said here as a correction of what was done.
+    called = "a correction" if category == "preference" else BY_NAME[category].called
+    return lambda lab: f"({called})" in lab.stop(*lines, last=last)
 
 
 def suggested_long_ago(lab: Lab) -> object:
