@@ -24,6 +24,7 @@ _COMMANDS = {
     "capture": "how well triage finds what should outlive a session",
     "triage": "fit triage's weights, or check them on authors left out",
     "import": "whether decision records are read right, on those of public repositories",
+    "improve": "what triggers by the recipe bring to records that have none",
     "mutants": "the share of small changes to the source that the tests notice",
     "past": "what questions about the past are shown",
     "searches": "fit the probability that a record answers a search and write its weights",

@@ -63,6 +63,8 @@ def test_six_triggers_are_enough():
         ("As discussed, keep the old pool", "", "As discussed"),
         ("The pool stays", "Keep the pool as mentioned above.", "as mentioned"),
         ("The pool stays", "We go with option B for the pool.", "option B"),
+        ("The pool stays", "Chosen because the pool comes out best (see below).", "see below"),
+        ("The pool stays", "The pool stays, see our conversation about load.", "our conversation"),
         ("The pool stays", "It must stay at 40 connections.", "It"),
         ("Never use it in tests", "The pool is for production only.", "use it"),
         ("This must stay", "The pool has 40 connections.", "This must"),
@@ -84,6 +86,7 @@ def test_wording_that_cannot_stand_alone_is_quoted(title, text, phrase):
         "Option B (Redis) was rejected for the pool.",
         "Users see earlier edits first.",
         "Retry a call twice and log it.",
+        "The chat is stored with the library it is about.",
         "Wie beschrieben in docs/pool.md hat der Pool 40 Verbindungen.",
     ],
 )

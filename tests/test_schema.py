@@ -4,6 +4,7 @@ import pytest
 
 from recollect.record import schema
 from recollect.record.fields import Flaw
+from recollect.search import record_vectors
 from tests.records import raw
 
 FOLDERS = {
@@ -117,3 +118,7 @@ def test_every_field_says_what_it_is_for():
     fields = [*schema.RECORD, *(field for category in schema.FOLDERS for field in schema.content_fields(category))]
 
     assert [field.name for field in fields if not field.doc.endswith(".")] == []
+
+
+def test_the_index_has_room_for_every_trigger_that_a_record_may_have():
+    assert record_vectors.MOST_TRIGGERS == schema.most_items("triggers") == 16

@@ -17,7 +17,8 @@ _ELSEWHERE = re.compile(
     r"as (?:we )?(?:just )?(?:discussed|agreed|mentioned|described|explained|noted|said)(?! (?:in|by|at|under|on)\b)"
     r"|(?:as|like|shown|listed|described|mentioned|discussed|given|defined) (?:above|below|earlier|previously)"
     r"|the (?:above|aforementioned) (?:approach|option|decision|solution|problem|issue|discussion|comment)"
-    r"|(?:this|our|the) (?:chat|conversation|slack thread|email thread)"
+    # "The chat" may be a part of the program.
+    r"|(?:this|our) (?:chat|conversation)|(?:this|our|the) (?:slack|email|teams) thread"
     r"|see (?:above|below|(?:the )?(?:thread|chat|conversation|previous (?:message|section|comment)))"
     r"|wie (?:oben|besprochen|erwähnt|vereinbart|beschrieben|gehabt)(?! (?:in|im|unter|auf)\b)|siehe (?:oben|unten)"
     r"|como (?:se (?:discutió|acordó|mencionó|dijo)|comentamos|acordamos|hablamos|discutimos)"
