@@ -11,8 +11,8 @@ from bench import life_sets
 from bench.examples import Pool
 from recollect.search import gate
 
-TOP = 5
-"""Matches of a prompt that could be shown, three as rules and two as pointers, and so have to be judged."""
+TOP = 8
+"""Matches of a prompt that are judged: five could be shown, and those behind them teach what is not relevant."""
 
 _RANK_DECAY = 1e-2
 _GATE_DECAY = 1e-3
