@@ -95,8 +95,7 @@ _LOW_BITS = int.from_bytes(b"\x7f" * DIMENSIONS, "little")
 
 def _word_rows(words: Iterable[str], made: Vectors) -> bytes:
     """The rows and row lengths of those words with a topic that the table has as they are."""
-    listed = [made.word(word) for word in words if word not in query.ENGLISH]
-    whole = [(word.row, word.length) for word in listed if word.length][:MOST_WORDS]
+    whole = made.whole([word for word in words if word not in query.ENGLISH])[:MOST_WORDS]
     return array("H", [row for row, _ in whole]).tobytes() + array("H", [length for _, length in whole]).tobytes()
 
 

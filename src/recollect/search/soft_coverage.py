@@ -6,7 +6,6 @@ from math import hypot
 
 from recollect.search import lanes, terms, vectors
 from recollect.search.vectors import WORD_DIMENSIONS
-from recollect.search.word_table import read_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def _vectors(made: Vectors, text: str, query: WeightedQuery) -> dict[int, list[i
 
 def _unpacked(made: Vectors, packed: bytes) -> list[tuple[int, int]]:
     """Rows and their lengths; ValueError if they are not of this table."""
-    numbers = list(read_numbers(packed, "H"))
+    numbers = list(memoryview(packed).cast("H"))
     half = len(numbers) // 2
     rows, lengths = numbers[:half], numbers[half:]
     if rows and (max(rows) >= made.table.count or not all(lengths)):

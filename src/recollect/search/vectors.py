@@ -149,6 +149,11 @@ class Vectors:
         self._words[word] = made
         return made
 
+    def whole(self, listed: Iterable[str]) -> list[tuple[int, int]]:
+        """The rows, and their lengths, of those of some words that the table has as they are."""
+        looked_up = self._words.get
+        return [made[3:] for word in listed if (made := looked_up(word) or self.word(word))[4]]
+
     def stored_rows(self, rows: Iterable[int], size: int = DIMENSIONS) -> bytes:
         """Rows of the table as vectors are stored, up to some dimension, each at its own length."""
         return self.table.rows(rows, size).translate(_OFFSET)
