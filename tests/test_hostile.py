@@ -311,7 +311,7 @@ def test_a_megabyte_made_to_slow_the_secret_search_is_searched_in_seconds(unit):
 
 
 def test_a_config_of_many_misspelt_keys_costs_a_hook_nothing(store):
-    _place(store, "memory-config.json", json.dumps({f"retrieval_max_inject_{n}": 1 for n in range(20_000)}).encode())
+    _place(store, "memory-config.json", json.dumps({f"retrieval.max_inject{n}": 1 for n in range(20_000)}).encode())
 
     with _at_most(5):
         settings = load_settings(store.root)
