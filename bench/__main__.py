@@ -21,6 +21,7 @@ _COMMANDS = {
     "failures": "whether a failing command brings up the right runbook",
     "first": "what is noticed in a first prompt, and how often an ordinary one sets it off",
     "similar": "whether records named as similar at a save are, and whether a search finds what is replaced",
+    "digest": "what of a digest helps, on states of real repositories",
     "capture": "how well triage finds what should outlive a session",
     "triage": "fit triage's weights, or check them on authors left out",
     "import": "whether decision records are read right, on those of public repositories",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollect import budget, coldstart, failure_log, timestamps
-from recollect.digest import candidates, digest, work_context
+from recollect.digest import candidates, digest, evidence, work_context
 from recollect.digest.candidates import Records
 from recollect.digest.digest import Digest
 from recollect.digest.evidence import Relevance
@@ -43,10 +43,11 @@ def project(tmp_path: Path) -> GitProject:
 @pytest.fixture
 def parser_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has `parser` in its summary is relevant to all work; the real ranking has tests of its own."""
+    words = (evidence.BINDING + evidence.CERTAIN) / 2
 
-    def relevance(store: Records, intent: str, words: str) -> dict[str, Relevance]:
+    def relevance(store: Records, intent: str, query: str) -> dict[str, Relevance]:
         matching = [each for each in store.candidates if "parser" in each.text.lower()]
-        return {each.key: Relevance(0.9 if "parser" in intent else 0.0, 0.9) for each in matching}
+        return {each.key: Relevance(0.9 if "parser" in intent else 0.0, words) for each in matching}
 
     monkeypatch.setattr(Records, "relevance", relevance)
 
@@ -165,7 +166,7 @@ def test_two_things_must_speak_for_a_record(
 
 
 @pytest.mark.usefixtures("parser_matches")
-@pytest.mark.parametrize(("others", "is_shown"), [(2, True), (3, False)])
+@pytest.mark.parametrize(("others", "is_shown"), [(1, True), (2, False)])
 def test_a_rule_for_one_file_of_many_needs_the_branch_to_be_about_it(
     project: GitProject, others: int, is_shown: bool
 ) -> None:
@@ -331,6 +332,7 @@ def test_what_presses_is_pointed_out_where_it_is_about_a_changed_file(
     assert (f"({reason})" in made.render().text) is bool(reason)
 
 
+@pytest.mark.usefixtures("parser_matches")
 @pytest.mark.parametrize(("limit", "urgent"), [(20, 3), (3, 2), (2, 1), (1, 0)])
 def test_three_that_press_are_pointed_out_and_none_beyond_the_limit(
     project: GitProject, limit: int, urgent: int
