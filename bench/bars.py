@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bench import life_sets
 from bench.coefficients_file import Bars
 from bench.learn import Ranked
 from recollect.recall import voices
@@ -90,6 +91,19 @@ def choose(judged: Sequence[Ranked]) -> Bars:
     threshold = next((bar for bar in _STEPS if _is_sure(show(written, bar, 2.0))), _STEPS[-1])
     pointer = next((bar for bar in _STEPS if _is_likely(show(written, threshold, bar))), threshold)
     return Bars(threshold, pointer, coefficients.KEYWORD_THRESHOLD, coefficients.KEYWORD_POINTER)
+
+
+def curve(judged: Sequence[Ranked]) -> list[dict[str, float]]:
+    """What each bar for rules would do, for written prompts and for commit subjects."""
+    written = [each for each in judged if each.pool.kind in WRITTEN]
+    commits = [each for each in judged if each.pool.kind == life_sets.COMMIT]
+    rows = []
+    for bar in (step / 20 for step in range(6, 20)):
+        shown = show(written, bar, 2.0)
+        figures = {"precision": shown.precision, "served": shown.served, "disturbed": shown.disturbed}
+        figures["precision, commit subjects"] = show(commits, bar, 2.0).precision_with_maybe
+        rows.append({"threshold": bar, **{key: round(value, 4) for key, value in figures.items()}})
+    return rows
 
 
 def _is_sure(shown: Shown) -> bool:

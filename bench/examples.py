@@ -43,13 +43,17 @@ class Pool(NamedTuple):
         return not self.relevant and not self.has_maybe
 
 
-def gather(own: Set) -> list[Pool]:
-    """The pools of all prompts of a set, from the cache where nothing has changed since."""
-    file = life_sets.CACHE / "examples" / f"{own.name}-{_digest(own)}.pickle"
+def gather(own: Set, *, removed: bool = False) -> list[Pool]:
+    """The pools of all prompts of a set, from the cache where nothing has changed since.
+
+    If `removed`, each prompt is asked of the store without its answer.
+    """
+    kind = "removed-" if removed else ""
+    file = life_sets.CACHE / "examples" / f"{own.name}-{kind}{_digest(own)}.pickle"
     if file.exists():
         return [Pool(*each) for each in pickle.loads(file.read_bytes())]
     with _neutral(), Stage(own.records) as stage:
-        pools = [pool(stage, prompt) for prompt in own.prompts]
+        pools = [(_removed if removed else pool)(stage, prompt) for prompt in own.prompts]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(pickle.dumps([tuple(each) for each in pools]))
     return pools
@@ -82,6 +86,11 @@ def pool(stage: Stage, prompt: Prompt) -> Pool:
     maybe = np.array([match.id in prompt.maybe for match in matches], dtype=bool)
     present = prompt.relevant & stage.paths.keys()
     return Pool(prompt.id, prompt.kind, table, labels, maybe, len(present), bool(prompt.maybe & stage.paths.keys()))
+
+
+def _removed(stage: Stage, prompt: Prompt) -> Pool:
+    with stage.without(prompt.relevant):
+        return pool(stage, prompt._replace(relevant=frozenset()))
 
 
 def smaller(own: Set, size: int) -> Set:

@@ -9,7 +9,6 @@ from multiprocessing import Pool as Workers
 from pathlib import Path
 
 from bench import bars, coefficients_file, data, examples, learn, life_sets, results
-from bench.coefficients_file import Bars
 from bench.learn import Model, Part, Ranked
 from recollect.search import word_features
 
@@ -20,10 +19,12 @@ _INVENTED = tuple(name for name in data.OWN_NAMES if name != data.HELD_OUT)
 _SIZES = (4, 12, 30)
 """Records of the young stores that the gate also has to get right."""
 
-_YOUNG, _MERGED, _TECHNICAL = 0.3, 0.5, 0.5
-"""How much a prompt counts in a young store, in one store of all projects, and in a technical set."""
+_YOUNG, _MERGED, _TECHNICAL = 0.3, 0.5, 0.25
+"""How much a prompt counts in a young store, in one store of all projects, and in a technical set. Without the last
+the gate trusts too much in large stores of long texts; with more it serves real projects less."""
 
-_MOST_TECHNICAL = 150
+_MOST_TECHNICAL, _MOST_STRANGE = 150, 50
+"""Prompts of a technical set, and of each other set that are asked of it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,25 +41,27 @@ def run(options: argparse.Namespace) -> int:
         return 1
     parts = collect(options.data)
     folds = {name: fit_both(without(name, parts)) for name in (*PROJECTS, *TECHNICAL, *_INVENTED)}
-    chosen = choose_bars(folds, options.data)
+    judged = judge_left_out(folds, options.data)
+    chosen = bars.choose(judged)
     print(chosen)
     if not options.dry_run:
         models = fit_both([part for each in parts.values() for part in each])
         coefficients_file.write(coefficients_file.FILE, sorted(parts), chosen, models)
+        results.save("fit", {**chosen._asdict(), "curve": bars.curve(judged)})
         results.save("folds", {name: coefficients_file.plain(each) for name, each in folds.items()})
         print(f"wrote {coefficients_file.FILE}")
     return 0
 
 
-def choose_bars(folds: dict[str, dict[str, Model]], folder: Path) -> Bars:
-    """The bars, by what models that never saw a project make of it: with three triggers, and with all."""
+def judge_left_out(folds: dict[str, dict[str, Model]], folder: Path) -> list[Ranked]:
+    """What models that never saw a project make of it, with three triggers a record and with all."""
     judged: list[Ranked] = []
     for name in PROJECTS:
         model = folds[name]["WITH_MEANING"]
         for variant in ("lean", "full") if life_sets.has_full_triggers(name) else ("lean",):
             pools = examples.gather(life_sets.load(name, variant, folder=folder))
             judged += [learn.judge(model, pool) for pool in pools]
-    return bars.choose(judged)
+    return judged
 
 
 def missing_sets(folder: Path) -> list[str]:
@@ -106,9 +109,14 @@ def project(name: str, folder: Path) -> list[Part]:
 
 
 def technical(name: str, folder: Path) -> list[Part]:
+    """A large store of other texts: its own prompts, with their answer and without, and those of the other sets."""
     own = data.load(name, folder=folder)
-    asked = examples.sample(own.answerable, _MOST_TECHNICAL, name)
-    return [Part(examples.gather(own._replace(prompts=asked)), _TECHNICAL, is_ranked_only=True)]
+    asked = own._replace(prompts=examples.sample(own.answerable, _MOST_TECHNICAL, name))
+    others = [data.load(other, folder=folder) for other in TECHNICAL if other != name]
+    strange = [prompt for other in others for prompt in examples.sample(other.prompts, _MOST_STRANGE, name)]
+    idle = own._replace(prompts=tuple(prompt._replace(relevant=frozenset()) for prompt in strange))
+    gathered = (examples.gather(asked), examples.gather(asked, removed=True), examples.gather(idle))
+    return [Part(pools, _TECHNICAL) for pools in gathered]
 
 
 def invented(name: str, _: Path) -> list[Part]:

@@ -95,10 +95,14 @@ def _subjects(name: str) -> dict[str, str]:
     return {each["id"]: each["text"] for each in data.lines(file)} if file.exists() else {}
 
 
+def repository(name: str) -> str:
+    """The public repository that a set of ours was made from, as `owner/name`."""
+    return str(json.loads((data.OWN / name / "project.json").read_text(encoding="utf-8"))["repository"])
+
+
 def rebuild(name: str, repositories: Path) -> int:
     """Read the commit subjects of a set from a clone below a folder into the cache; how many there are."""
-    project = json.loads((data.OWN / name / "project.json").read_text(encoding="utf-8"))
-    clone = find_clone(project["repository"], repositories)
+    clone = find_clone(repository(name), repositories)
     hashes = [raw["id"] for raw in data.lines(data.OWN / name / "commit_labels.jsonl")]
     command = ("git", "-C", str(clone), "log", "--no-walk=unsorted", "--format=%H%x09%s", "--stdin")
     done = subprocess.run(command, input="\n".join(hashes), capture_output=True, text=True, check=True)
