@@ -181,6 +181,32 @@ def shares(sums: np.ndarray) -> dict[str, float]:
     return {**numbers, **{key: round(float(value), 4) for key, value in figures.items()}}
 
 
+def readme_rows(variants: dict[str, dict[str, Any]]) -> list[str]:
+    """The rows of the README: with three triggers a record, and with ten."""
+    figures = [(name, WRITTEN, key) for name, key in _README.items()]
+    figures += [(f"{name}, in other words", "in other words", key) for name, key in _README_OTHER.items()]
+    figures += [(f"{name}, commit subjects", "commit subjects", key) for name, key in _README_COMMITS.items()]
+    return [
+        f"| {name} | {' | '.join(f'{100 * variants[variant][row][key]:.0f} %' for variant in ('lean', 'full'))} |"
+        for name, row, key in figures
+    ]
+
+
+_README = {
+    "records given as rules that are relevant to the prompt (precision)": "precision",
+    "prompts with an answer in the store that get a relevant rule (served)": "served",
+    "prompts without an answer that get a rule anyway (disturbed)": "disturbed",
+    "prompts with an answer that get a relevant rule or pointer": "reached",
+    "prompts without an answer that get a pointer": "pointed idle",
+    "a relevant record is among the first three matches": "hit 3",
+}
+_README_OTHER = {"served": "served", "among the first three matches": "hit 3"}
+_README_COMMITS = {
+    "precision, counting defensible records": "precision with maybe",
+    "served": "served",
+    "disturbed": "disturbed",
+}
+
 _HEAD = (
     "triggers", "prompts", "number", "shown", "precision", "served", "disturbed", "reached with pointers",
     "idle prompts with a pointer", "hit@1 / hit@3", "BM25",
