@@ -113,7 +113,7 @@ def test_bars_are_the_lowest_at_which_enough_is_right():
 
     chosen = bars.choose([*right, *wrong, *idle])
 
-    # Seven of the rules would be right beside the wrong ones at 0.60; a pointer at 0.45 would go to every idle prompt.
+    # From 0.61 on nothing wrong is a rule; from 0.46 on half of the pointers are right, and no idle prompt gets one.
     assert (chosen.threshold, chosen.pointer) == (0.61, 0.46)
 
 
