@@ -257,7 +257,7 @@ class Batch:
         """Delete a draft, if one is named; NotFound if somebody has decided on it meanwhile."""
         if name:
             path = f"{paths.INBOX}/{name}.json"
-            if not os.path.isfile(files.inside(self._store.root, path)):
+            if not os.path.lexists(files.inside(self._store.root, path)):
                 raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="recollect inbox")
             self.drop(path)
 
