@@ -30,7 +30,7 @@ from recollect.session.transcript import Ending
 
 OUTCOMES = ("nothing", *BY_NAME)
 LEAST_SEEN = 2
-LEAST_WEIGHT = 0.15
+LEAST_WEIGHT = 0.22
 """Below it, for every outcome, a feature is left out: thousands of features cost the hook more than they tell it."""
 
 LENIENCY = 0.2
