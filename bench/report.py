@@ -58,8 +58,8 @@ _APPENDIX = """
 These say how the ranking does in other texts, not what to expect in a project. The sets `eslint`, `peps`, `ruff` and
 `runbooks` are documents of other people and are not part of this repository. `harbor`, `lumen` and `quarry` are three
 projects that we invented, in `bench/sets`. A dash (`quarry-`) means the same records without their triggers. Every
-set is measured with coefficients fitted without it (`python -m bench run --again`). The gate was fitted on life sets
-alone: prompts of these sets were never used for it.
+set is measured with coefficients fitted without it (`python -m bench run --again`): ranking and gate learn from the
+technical sets, the ranking from `harbor` and `lumen`, and nothing from `quarry`.
 """
 _INJECTION = """
 ### What is injected

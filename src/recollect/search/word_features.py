@@ -39,15 +39,18 @@ def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: st
     concept, weights, total, corpus = query.concept, query.weights, query.total, query.corpus
     title_terms, body_terms = title.split(), body.split()
     in_title, in_body = _positions(concept, title_terms), _positions(concept, body_terms)
-    in_tags = {concept[term] for term in tags.split() if term in concept}
-    trigger_asked, trigger_share, in_triggers = _best_trigger(query, triggers)
+    tag_terms = tags.split()
+    in_tags = {concept[term] for term in tag_terms if term in concept}
+    phrases = [trigger.split() for trigger in triggers.split("|")] if triggers else []
+    trigger_asked, trigger_share, scarcity, in_triggers = _best_trigger(query, phrases)
     titled = {c for _, c in in_title}
     matched = titled.union((c for _, c in in_body), in_tags, in_triggers)
     window, inside, start = _window(in_body, weights)
     title_mass, window_mass, mass = (_mass(part, weights) for part in (titled, inside | titled, matched))
     title_asked = _title_asked(title_terms, concept)
     in_any_title = _mass(query.titled, weights)
-    fields = _bm25_fields(query, title_terms, tags.split(), triggers.replace("|", " ").split(), body_terms)
+    length = _IN_TITLE * len(title_terms) + _IN_TAGS * len(tag_terms) + len(body_terms) + sum(map(len, phrases))
+    fields = _bm25_fields(query, _times(query, in_title, in_body, tag_terms, phrases), length)
     return [
         mass / total,
         max(window, title_mass) / total,
@@ -71,8 +74,8 @@ def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: st
         _mass((titled | in_triggers).intersection(query.titled), weights) / in_any_title if in_any_title else 0.0,
         fields / 10,
         fields / (sum(query.scarcity) or 1.0),
-        _trigger_scarcity(query, triggers),
-        log(1 + triggers.count("|") + bool(triggers)),
+        scarcity,
+        log(1 + len(phrases)),
         query.filler,
         log(1 + min(corpus.records, _LARGEST_STORE)),
     ]
@@ -114,18 +117,24 @@ def _title_asked(title: list[str], concept: dict[str, int]) -> float:
     return sum(term in concept for term in distinctive) / (len(distinctive) or 1)
 
 
-def _best_trigger(query: WeightedQuery, triggers: str) -> tuple[float, float, set[int]]:
-    """Of the triggers, the share of the best one that was asked for, its share of the query, and all their concepts."""
-    best, share, everywhere = 0.0, 0.0, set[int]()
-    most = 0.0
-    for trigger in triggers.split("|") if triggers else ():
-        terms = set(trigger.split())
-        matched = {query.concept[term] for term in terms if term in query.concept}
+def _best_trigger(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float, float, float, set[int]]:
+    """Of the triggers, what the best one has in common with the query, and all concepts in them.
+
+    That is the share of it that was asked for, its share of the query, and how scarce its words are for its length.
+    """
+    concept, everywhere = query.concept, set[int]()
+    best = share = scarce = most = 0.0
+    for phrase in phrases:
+        matched = {concept[term] for term in phrase if term in concept}
+        if not matched:
+            continue
         everywhere |= matched
-        asked, mass = len(matched) / max(len(terms), 2), _mass(matched, query.weights)
+        length = len(set(phrase))
+        asked, mass = len(matched) / max(length, 2), _mass(matched, query.weights)
+        scarce = max(scarce, _mass(matched, query.scarcity) / (length + _SHORTEST_TRIGGER))
         if asked * mass > most:
             most, best, share = asked * mass, asked, mass / query.total
-    return best, share, everywhere
+    return best, share, scarce, everywhere
 
 
 def _adjacent(query: WeightedQuery, *fields: list[tuple[int, int]]) -> float:
@@ -149,27 +158,30 @@ def _bm25(places: list[tuple[int, int]], weights: list[float], length: float) ->
     return sum(weights[c] * n * (_K1 + 1) / (n + scale) for c, n in times.items())
 
 
-def _bm25_fields(
-    query: WeightedQuery, title: list[str], tags: list[str], triggers: list[str], body: list[str]
-) -> float:
-    """BM25 of the record as one text, in which words of the title and the tags stand several times."""
-    get, corpus = query.concept.get, query.corpus
+def _times(
+    query: WeightedQuery,
+    in_title: list[tuple[int, int]],
+    in_body: list[tuple[int, int]],
+    tags: list[str],
+    phrases: list[list[str]],
+) -> dict[int, int]:
+    """How often each concept occurs in the whole record, where words of title and tags count several times."""
+    concept = query.concept
     times: dict[int, int] = {}
-    for terms, count in ((title, _IN_TITLE), (tags, _IN_TAGS), (triggers, 1), (body, 1)):
+    for places, count in ((in_title, _IN_TITLE), (in_body, 1)):
+        for _, c in places:
+            times[c] = times.get(c, 0) + count
+    for terms, count in ((tags, _IN_TAGS), *((phrase, 1) for phrase in phrases)):
         for term in terms:
-            concept = get(term)
-            if concept is not None:
-                times[concept] = times.get(concept, 0) + count
-    length = _IN_TITLE * len(title) + _IN_TAGS * len(tags) + len(triggers) + len(body)
-    scale = _K1 * (1 - _B + _B * length / (_IN_TITLE * corpus.title_length + corpus.body_length + _OTHER_TERMS))
-    return sum(query.scarcity[c] * n * (_K1 + 1) / (n + scale) for c, n in times.items())
+            if term in concept:
+                c = concept[term]
+                times[c] = times.get(c, 0) + count
+    return times
 
 
-def _trigger_scarcity(query: WeightedQuery, triggers: str) -> float:
-    """How scarce the words of the query are in the best trigger, for its length."""
-    best = 0.0
-    for trigger in triggers.split("|") if triggers else ():
-        terms = set(trigger.split())
-        matched = {query.concept[term] for term in terms if term in query.concept}
-        best = max(best, _mass(matched, query.scarcity) / (len(terms) + _SHORTEST_TRIGGER))
-    return best
+def _bm25_fields(query: WeightedQuery, times: dict[int, int], length: int) -> float:
+    """BM25 of the record as one text."""
+    corpus = query.corpus
+    average = _IN_TITLE * corpus.title_length + corpus.body_length + _OTHER_TERMS
+    scale = _K1 * (1 - _B + _B * length / average)
+    return sum([query.scarcity[c] * n * (_K1 + 1) / (n + scale) for c, n in times.items()])
