@@ -70,12 +70,12 @@ def run(options: argparse.Namespace) -> int:
     if options.repositories:
         for name in (*life_sets.CHOOSE, *life_sets.REPORT):
             print(f"{name}: {life_sets.rebuild(name, options.repositories)} commit subjects", file=sys.stderr)
-    for name in names:
-        if not life_sets.has_subjects(name):
-            print(f"{name}: measured without commit subjects (--repositories reads them)", file=sys.stderr)
+    incomplete = [name for name in names if not life_sets.has_subjects(name)]
+    for name in incomplete:
+        print(f"{name}: measured without commit subjects (--repositories reads them)", file=sys.stderr)
     measured = measure(names)
     print(table(measured["variants"]))
-    if not options.choose:
+    if not options.choose and not incomplete:
         print(f"wrote {results.save('life', measured)}")
     return 0
 
