@@ -21,7 +21,7 @@ pytest.importorskip("pre_commit", reason="pre-commit is not installed")
 def recollect(tmp_path: Path) -> GitProject:
     """What pre-commit clones: the files that make the package, and the offer."""
     clone = GitProject(tmp_path / "recollect")
-    for name in (".pre-commit-hooks.yaml", "LICENSE", "README.md", "pyproject.toml"):
+    for name in (".pre-commit-hooks.yaml", "LICENSE", "NOTICE", "README.md", "pyproject.toml"):
         shutil.copy(ROOT / name, clone.root)
     shutil.copytree(ROOT / "src", clone.root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     clone.commit()

@@ -205,7 +205,15 @@ DECIDED = (
 EDIT = tool("Edit", file_path="/p/auth.py")
 CURED = "Found it: the certificate expired on Sunday. I renewed it with `certbot renew --cert x`, it works again."
 SPOKEN: dict[str, tuple[list[str], str]] = {
-    "decision": ([line("user", "the login should be hardened"), EDIT, line("user", DECIDED), EDIT], "Done."),
+    "decision": (
+        [
+            line("user", "the login should be hardened"),
+            line("assistant", [{"type": "text", "text": "Passwords are hashed with bcrypt."}]),
+            line("user", DECIDED),
+            EDIT,
+        ],
+        "Done.",
+    ),
     "constraint": (
         [
             line("user", "import the orders"),

@@ -41,7 +41,7 @@ def _fill(path: Path) -> None:
     edit = {"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": "/p/auth.py"}}
     lines = [
         line("user", {"type": "text", "text": "the login should be hardened"}),
-        line("assistant", edit),
+        line("assistant", {"type": "text", "text": "Passwords are hashed with bcrypt."}),
         line("user", {"type": "text", "text": DECIDED}),
         line("assistant", edit),
         line("assistant", {"type": "text", "text": "Done."}),

@@ -18,7 +18,9 @@ from recollect.git.repository import Repository, is_commit
 
 MOST_COMMITS = 1_000
 MOST_RENAMES = 20
-MOST_UNTRACKED = 200
+MOST_UNTRACKED = 60
+"""Untracked files that are read to see whether a lost file was moved there: those of the same name come first."""
+
 _LOG = (
     "log", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature",
     "--no-decorate", "--no-notes", "--no-color", "--reverse", "--topo-order", f"--max-count={MOST_COMMITS}",
@@ -142,8 +144,8 @@ class _History:
         """An untracked file that holds exactly what was anchored; the same file name is tried first."""
         answer = self._ask("ls-files", "--others", "--exclude-standard", "-z", about_files=True)
         name = self.anchor.path.rpartition("/")[2]
-        others = filter(None, map(self._existing, _names(answer or b"")[:MOST_UNTRACKED]))
-        for path in sorted(others, key=lambda other: not other.endswith(name)):
+        others = sorted(_names(answer or b""), key=lambda other: not other.endswith(name))
+        for path in filter(None, map(self._existing, others[:MOST_UNTRACKED])):
             if time.monotonic() >= self.deadline:
                 self.is_cut_short = True
                 break
