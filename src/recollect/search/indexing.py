@@ -15,8 +15,8 @@ from recollect.search.document import Document
 from recollect.search.index import Index
 from recollect.store.store import Store
 
-HOOK_CPU = 0.1
-"""Seconds of computing that a hook may spend reading records: some 80. Writing them takes half as long again, and a
+HOOK_CPU = 0.12
+"""Seconds of computing that a hook may spend reading records: some 100. Writing them takes half as long again, and a
 whole hook must stay below 60 bare interpreters, on machines where one takes 8 ms, too."""
 
 _MOST_IN_CIRCLES = 1_000

@@ -27,6 +27,9 @@ SLICE, LARGER_SLICE = 64, 512
 _MOST_CHECKED = 50_000
 """Files that a command checks: all in any store but a huge one, where checking them would take seconds."""
 
+_LARGE = 8_000
+"""Bytes of a file that is larger than nearly all records."""
+
 _YOUNG = 2_000_000_000
 """Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
 
@@ -121,5 +124,7 @@ def _added_and_removed(index: Index, folder: str) -> list[str]:
     rows = index.connection.execute(
         "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
     ).fetchall()
-    # In order, so that equal stores have equal indexes: ties in a search are settled by the number of a record.
-    return sorted(there.symmetric_difference(path for (path,) in rows))
+    changed = there.symmetric_difference(path for (path,) in rows)
+    # In order, so that equal stores have equal indexes: ties in a search are settled by the number of a record. Large
+    # ones last: one that takes all of a hook's time must not keep the others out.
+    return sorted(changed, key=lambda path: ((stamp(index.root, path) or (0, 0))[1] > _LARGE, path))
