@@ -27,7 +27,12 @@ _READERS_ARE_DONE = 1.0
 
 
 def open_regular(path: str, flags: int, mode: int = 0o600) -> int:
-    """An open regular file; OSError for anything else: opening a FIFO would block, and a device never ends."""
+    """An open regular file; OSError for anything else: opening a FIFO would block, and a device never ends.
+
+    A link is followed to read, never to write: what it points to is not ours.
+    """
+    if flags & (os.O_WRONLY | os.O_RDWR):
+        flags |= _NO_LINK
     handle = os.open(path, flags | _BINARY | getattr(os, "O_NONBLOCK", 0), mode)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
