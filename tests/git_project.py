@@ -6,6 +6,10 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from recollect.git import process
+
 _WHO = {
     "GIT_AUTHOR_NAME": "Ada",
     "GIT_AUTHOR_EMAIL": "ada@example.org",
@@ -44,3 +48,16 @@ class GitProject:
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
+
+
+class GitCalls:
+    """Counts how often git is started."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.times = 0
+        self._run = process.run_all
+        monkeypatch.setattr(process, "run_all", self)
+
+    def __call__(self, *arguments: object) -> list[process.Outcome]:
+        self.times += 1
+        return self._run(*arguments)  # type: ignore[arg-type]

@@ -16,9 +16,8 @@ from recollect import paths
 from recollect.cli import main
 from recollect.freshness import anchors, check
 from recollect.freshness.check import Freshness, IndexedAnchor, Verdict, VerdictCache
-from recollect.git import process
 from recollect.record.memory import Anchor, Memory
-from tests.git_project import GitProject
+from tests.git_project import GitCalls, GitProject
 
 NOW = "2026-03-01T00:00:00Z"
 BODY = "".join(f"line {number}\n" for number in range(40))
@@ -297,26 +296,13 @@ def test_a_git_that_hangs_costs_the_count_and_not_the_hook(
     assert time.monotonic() - started < 60
 
 
-class Asked:
-    """Counts how often git is started."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.times = 0
-        self._run = process.run_all
-        monkeypatch.setattr(process, "run_all", self)
-
-    def __call__(self, *arguments: object) -> list[process.Outcome]:
-        self.times += 1
-        return self._run(*arguments)  # type: ignore[arg-type]
-
-
 class TestNotebook:
     def test_git_is_asked_about_a_change_once(self, project: GitProject, monkeypatch: pytest.MonkeyPatch) -> None:
         record = anchored(project.root, "src/auth.py")
         project.write("src/auth.py", BODY + "more\n")
         project.commit()
         aged(project)
-        asked = Asked(monkeypatch)
+        asked = GitCalls(monkeypatch)
 
         first, after_one = told(project.root, record), asked.times
         project.write("unrelated.txt", "x")
@@ -334,7 +320,7 @@ class TestNotebook:
         assert judged(project.root, record).commits == 0
         project.commit()
         assert judged(project.root, record).commits == 1
-        asked = Asked(monkeypatch)
+        asked = GitCalls(monkeypatch)
 
         assert judged(project.root, record).commits == 1
         assert asked.times == 0

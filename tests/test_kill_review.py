@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from recollect.settings import Settings
 from recollect.store import index_md
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
+from tests.killed import killed_at
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="SIGKILL"),
@@ -93,27 +92,6 @@ CASES = {
 }
 
 
-def _killed_at(line: int, work: Callable[[], None]) -> bool:
-    """Do some work in a child that is killed before the n-th line of the watched modules; whether it came so far."""
-    child = os.fork()
-    if child == 0:
-        lines = iter(range(line))
-
-        def trace(frame, event, argument):
-            if not frame.f_code.co_filename.startswith(WATCHED):
-                return None
-            if event == "line" and next(lines, None) is None:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return trace
-
-        sys.settrace(trace)
-        work()
-        os._exit(0)
-    status = os.waitpid(child, 0)[1]
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
-
-
 def _killed(tmp_path: Path, draft, decide: Decision, step: int) -> Iterator[Store]:
     """The store after a kill at every `step`-th line until the work is done."""
     template = _found(tmp_path / "template", draft).root
@@ -122,7 +100,7 @@ def _killed(tmp_path: Path, draft, decide: Decision, step: int) -> Iterator[Stor
         root = tmp_path / f"killed-{line}"
         shutil.copytree(template, root)
         store = Store(str(root))
-        died = _killed_at(line, lambda store=store: decide(store))
+        died = killed_at(line, lambda store=store: decide(store), WATCHED)
         yield store
         shutil.rmtree(root)
         line += step

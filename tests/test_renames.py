@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.git import process
 from recollect.recall import for_file, renames
 from recollect.recall.context_block import Stores
 from recollect.search import index
 from recollect.settings import load_settings
-from tests.git_project import GitProject
+from tests.git_project import GitCalls, GitProject
 
 BODY = "".join(f"def handler_{number}(): return {number}\n" for number in range(40))
 RULE = {"title": "No floats", "severity": "high", "rule": "No floats for money.", "impact": ["x"]}
@@ -94,24 +93,11 @@ def test_one_symbol_of_a_renamed_file_is_enough(project: GitProject) -> None:
     assert titles(project, "src/store.py") == ["No floats", "Symbol"]
 
 
-class Asked:
-    """Counts how often git is started."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.times = 0
-        self._run = process.run_all
-        monkeypatch.setattr(process, "run_all", self)
-
-    def __call__(self, *arguments: object) -> list[process.Outcome]:
-        self.times += 1
-        return self._run(*arguments)  # type: ignore[arg-type]
-
-
 def test_git_is_asked_once_for_each_commit_and_never_while_no_file_is_lost(
     project: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aged(project)
-    asked = Asked(monkeypatch)
+    asked = GitCalls(monkeypatch)
     titles(project, "src/other.py")
     assert asked.times == 0
 

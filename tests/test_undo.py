@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,10 @@ from recollect.settings import Settings
 from recollect.store import history, index_md, undo
 from recollect.store.store import Store
 from recollect.store.writer import DryRunStore, Writer
+from tests.killed import killed_at
 from tests.records import LATER, sample
+
+WATCHED = str(Path(undo.__file__).parent)
 
 
 @pytest.fixture
@@ -206,28 +207,6 @@ def test_who_changed_it_is_said(store, monkeypatch):
     ]
 
 
-def _killed_at(line: int, work) -> bool:
-    """Do some work in a child that is killed before the n-th line it runs in the store; whether it came so far."""
-    watched = str(Path(undo.__file__).parent)
-    child = os.fork()
-    if child == 0:
-        lines = iter(range(line))
-
-        def trace(frame, event, argument):
-            if not frame.f_code.co_filename.startswith(watched):
-                return None
-            if event == "line" and next(lines, None) is None:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return trace
-
-        sys.settrace(trace)
-        work()
-        os._exit(0)
-    status = os.waitpid(child, 0)[1]
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork beside xdist's threads
 @pytest.mark.parametrize("work", [_supersede, undo.undo], ids=["change", "undo"])
@@ -245,7 +224,7 @@ def test_a_writer_killed_at_any_moment_can_be_taken_back(tmp_path, monkeypatch, 
         store.create(sample(id="first", title="First"))
         if work is undo.undo:
             _supersede(store)
-        died = _killed_at(line, lambda store=store: work(store))
+        died = killed_at(line, lambda store=store: work(store), WATCHED)
         # Whatever the killed writer did, two changes at most are to be taken back.
         while (changed := {**texts(store)}) != before:
             assert undo.undo(store), changed
