@@ -178,7 +178,7 @@ WORDS: dict[str, list[list[str]]] = {
     "doctor": [[], ["--fix"]],
     "clean": [["--dry-run"]],
     "merge-driver": [[EVIL, EVIL, EVIL], ["{record}", "{record}", "{broken}", "7", EVIL]],
-    "demo": [[]],
+    "demo": [[], ["--long"]],
     "try": [[], ["--import"]],
     "version": [[]],
 }  # fmt: skip
@@ -318,7 +318,7 @@ def test_a_text_of_any_handler_is_escaped_at_the_door(text: str):
 def test_the_demo_prints_nothing_raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     out = io.StringIO()
     with redirect_stdout(out):
-        assert main(["demo"]) == 0
+        assert [main(["demo", *words]) for words in WORDS["demo"]] == [0, 0]
 
     _assert_safe_to_print(out.getvalue(), has_colour=False)
 

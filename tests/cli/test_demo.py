@@ -24,7 +24,7 @@ def test_it_runs_from_a_bare_clone_and_leaves_nothing_behind(project, home, monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     before = sorted(tmp_path.iterdir())
 
-    outcome = in_own_process("demo", cwd=project, options=["-S", "-E"])
+    outcome = in_own_process("demo", "--long", cwd=project, options=["-S", "-E"])
 
     assert (outcome.code, outcome.err) == (0, "")
     assert "[CONSTRAINT] The harbour API allows 60 calls a minute" in outcome.out
@@ -32,8 +32,27 @@ def test_it_runs_from_a_bare_clone_and_leaves_nothing_behind(project, home, monk
     assert list(project.iterdir()) == [] and not (home / ".claude").exists()
 
 
+def test_it_makes_its_point_in_forty_lines_of_eighty_columns(project, home):
+    outcome = in_own_process("demo", cwd=project)
+
+    lines = outcome.out.splitlines()
+    assert (outcome.code, outcome.err) == (0, "")
+    assert len(lines) <= 40
+    assert [line for line in lines if len(line) > 80] == []
+
+
+def test_a_conversation_without_and_with_the_memory(recollect, temporary):
+    """The rule, nothing for another prompt, and of two decisions the one that holds."""
+    before, told, silent, replaced = json.loads(recollect("demo", "--json").out)["turns"]
+
+    assert before["added"] is None and before["prompt"] == told["prompt"] and before["answer"] != told["answer"]
+    assert told["added"].startswith("Sessions live in Postgres, not Redis: Sessions are rows in auth.sessions")
+    assert silent["added"] == ""
+    assert "at most 2 KB" in replaced["added"] and "auth.sessions" not in replaced["added"]
+
+
 def test_every_command_of_the_demo_is_one_that_exists(recollect, temporary):
-    steps = json.loads(recollect("demo", "--json").out)["steps"]
+    steps = json.loads(recollect("demo", "--long", "--json").out)["steps"]
 
     commands = {match[1] for step in steps if (match := re.match(r"\$ recollect ([a-z-]+)", step["command"]))}
     assert {"init", "save", "list", "show", "supersede", "doctor"} <= commands <= set(COMMANDS)
@@ -50,16 +69,16 @@ def test_what_is_kept_is_a_sound_project(recollect, temporary):
 def test_the_users_own_folders_are_not_touched(recollect, temporary, home):
     before = {name: os.environ.get(name) for name in ("CLAUDE_CONFIG_DIR", "RECOLLECT_CACHE_DIR")}
 
-    recollect("demo")
+    recollect("demo", "--long")
 
     assert {name: os.environ.get(name) for name in before} == before
     assert list(home.rglob("*.json")) == []
 
 
 def test_an_agent_gets_the_rule_then_the_successor_then_silence(recollect, temporary):
-    steps = json.loads(recollect("demo", "--json").out)["steps"]
+    steps = json.loads(recollect("demo", "--long", "--json").out)["steps"]
 
     answers = [step["output"] for step in steps if step["command"].startswith("> ")]
     assert "At most 60 calls a minute" in answers[0]
-    assert "NATS JetStream" in answers[1] and "FOR UPDATE SKIP LOCKED" not in answers[1]
+    assert "at most 2 KB" in answers[1] and "rows in auth.sessions" not in answers[1]
     assert answers[2:] == ["(nothing is added to the prompt)"]

@@ -1,11 +1,13 @@
-"""`recollect demo`: a sample project in a temporary folder, made and asked with the real commands."""
+"""`recollect demo`: a sample project in a temporary folder, made with the real commands and asked by the real hooks."""
 
 from __future__ import annotations
 
 import argparse
+import html
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -13,76 +15,32 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 
 from recollect import failure_log, files, paths
-from recollect.cli import main
-from recollect.cli.output import Answer, Screen, clean, clean_lines, fit
+from recollect.cli import demo_data, main
+from recollect.cli.demo_data import Turn
+from recollect.cli.output import Answer, Screen, clean, clean_lines, fit, wrap
 from recollect.coldstart import NamedTuple
 from recollect.git import repository
 
 _LOCAL = {"CLAUDE_CONFIG_DIR": "home", "RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
-_WIDTH = 100
-"""Columns of a command as it is shown: what a terminal beside an editor has."""
+_WIDTH = 80
 
-_RECORDS = """
-decision 'Jobs go through a table in Postgres' --tag=queue --tag=postgres
-    --trigger='where do background tasks run'
-    --set=context='Timetable imports take minutes and must survive a restart.'
-    --set=decision='Background jobs are rows of the table `jobs`, taken with FOR UPDATE SKIP LOCKED, 4 at a time.'
-    --set=rationale='One thing less to run than a message broker.'
-
-constraint 'The harbour API allows 60 calls a minute' --tag=harbour-api --tag=rate-limit
-    --related=ferry/harbour.py --trigger='429 Too Many Requests from the harbour'
-    --set=rule='At most 60 calls a minute to api.harbour.test, over all workers together.'
-    --set=impact='The 61st call answers 429 and blocks our key for 15 minutes.'
-    --set=workarounds='Take a token from ferry/throttle.py before each call.'
-    --set=severity=high --set=kind=limitation
-
-preference 'Times are kept in UTC and shown in the zone of the port' --tag=datetime
-    --trigger='which timezone should this timestamp have' --set=topic='Time zones'
-    --set=value='Store UTC; convert in the template with Port.zone, never in a query.'
-    --set=reason='Two bugs at the change to summer time came from local times in the database.'
-    --set=strength=strong
-
-runbook 'Timetable import hangs at 99 %' --tag=import --tag=locks --trigger='import never finishes'
-    --set=trigger='The nightly import stays at 99 % for more than ten minutes.'
-    --set=symptoms='canceling statement due to lock timeout'
-    --set=steps='Find the blocker: bin/blockers lists sessions that are idle in a transaction'
-    --set=steps='End it with pg_terminate_backend(pid)' --set=steps='Run bin/import --resume'
-    --set=verification='bin/import --status prints done within a minute.'
-
-tech_debt 'Fares are computed in three places' --tag=fares --related=ferry/fares.py
-    --trigger='ticket price differs by a cent'
-    --set=description='Web page, mobile API and printer each have their own rounding rule.'
-    --set=reason_deferred='The printer goes out of service in autumn.'
-    --set=suggested_fix='Move rounding to ferry/fares.py and call it from all three.' --set=priority=high
-
-session_summary 'Started the winter timetable' --tag=timetable
-    --set=goal='Import the winter timetable for all 14 ports.' --set=outcome=partial
-    --set=completed='12 ports imported.'
-    --set=next_actions='Ask for the missing tide tables of Aarn and Holmsund.'
-"""
-_SUCCESSOR = """
-decision 'A broker carries background work' --tag=queue --tag=nats --trigger='add a message queue'
-    --set=context='The jobs table grew to 40 million rows, and vacuum could not keep up.'
-    --set=decision='NATS JetStream carries background work: stream `work`, 3 replicas, acknowledge within 30 s.'
-    --set=rationale='Measured: 9,000 messages a second against 700 with the table.'
-"""
-_OLD_ID = "jobs-go-through-a-table-in-postgres"
-_NEW_ID = "a-broker-carries-background-work"
-_SEARCHES = ("harbour rate limit", "import stuck waiting for a lock")
 _PROMPTS = {
     "A prompt that matches a record: the rule itself arrives.": "we get 429 from the harbour API, why is that?",
-    "A prompt in the words of the old decision: its successor arrives.": "add a row to the jobs table in Postgres",
+    "A prompt in the words of the old decision: its successor arrives.": demo_data.LATER.prompt,
     "A prompt that matches no record: silence.": "write a haiku about the moon",
 }
-_FILE = "ferry/harbour.py"
-_CODE = {
-    _FILE: "from ferry.throttle import take_token\n",
-    "ferry/fares.py": "def rounded(cents: float) -> int:\n    return round(cents)\n",
-}
-"""The files that the records are about."""
+_OPENING = """A sample project in a temporary folder: six records, real files, real hooks.
+The lines after "memory" are what a hook added to the prompt. The agent's
+words were written for this demo; no model is asked."""
+_CLOSING = """Next:
+  recollect demo --long            every command and every hook, step by step
+  recollect try --project FOLDER   what your agent would have been shown for
+                                   your last prompts there; writes nothing"""
+_SPEAKER = 10
+"""Columns before what somebody says."""
 
 
 class Step(NamedTuple):
@@ -94,34 +52,80 @@ class Step(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--long", action="store_true", help="show every command and hook, step by step")
     parser.add_argument("--keep", action="store_true", help="keep the sample project and say where it is")
 
 
 def run(args: argparse.Namespace) -> Answer:
+    with sample_project(args.keep) as project:
+        answer = _step_by_step(project) if args.long else _in_short(project)
+    data = {**answer.data, "project": project if args.keep else None}
+    end = f"The sample project is kept in {clean(project)}" if args.keep else "The sample project was deleted."
+    return Answer(data, lambda screen: f"{answer.text(screen)}\n{end}")
+
+
+def _step_by_step(project: str) -> Answer:
+    steps = list(_steps(project))
+    return Answer({"steps": [step._asdict() for step in steps]}, lambda screen: _steps_text(screen, steps))
+
+
+def _in_short(project: str) -> Answer:
+    turns = list(conversation(project))
+    return Answer({"turns": [turn._asdict() for turn in turns]}, lambda screen: _turns_text(screen, turns))
+
+
+@contextmanager
+def sample_project(keep: bool = False) -> Iterator[str]:
+    """A folder for the sample project, with a home, a cache and a state folder beside it."""
     folder = tempfile.mkdtemp(prefix="recollect-demo-")
-    project = os.path.join(folder, "ferry")
     try:
         with paths.override({name: os.path.join(folder, below) for name, below in _LOCAL.items()}):
-            steps = list(_steps(project))
+            yield os.path.join(folder, "ferry")
     finally:
-        if not args.keep:
+        if not keep:
             shutil.rmtree(folder)
-    data = {"steps": [step._asdict() for step in steps], "project": project if args.keep else None}
-    return Answer(data, lambda screen: _text(screen, steps, project if args.keep else ""))
+
+
+def conversation(project: str) -> Iterator[Turn]:
+    """An agent's turns in the sample project, with what the hook really adds to each prompt."""
+    _write_code(project)
+    for words in _records():
+        _command(project, "", *words)
+    yield demo_data.FORGETFUL
+    for turn in demo_data.TURNS:
+        yield turn._replace(added=_added(project, turn.prompt))
+    _command(project, "", "save", *shlex.split(demo_data.SUCCESSOR), "--supersedes", demo_data.OLD_ID)
+    yield demo_data.LATER._replace(added=_added(project, demo_data.LATER.prompt))
+
+
+def _records() -> Iterator[tuple[str, ...]]:
+    yield ("init",)
+    for record in demo_data.RECORDS.split("\n\n"):
+        yield ("save", *shlex.split(record))
+
+
+def _added(project: str, prompt: str) -> str:
+    """The rules that the hook adds to a prompt, without the markup around them."""
+    context = _hook(project, "user_prompt_submit", prompt=prompt)
+    return " ".join(html.unescape(rule) for rule in re.findall(r">([^<]+)</result>", context))
+
+
+def _write_code(project: str) -> None:
+    os.makedirs(os.path.join(project, "ferry"))
+    for name, code in demo_data.CODE.items():
+        files.write(os.path.join(project, *name.split("/")), code.encode())
 
 
 def _steps(project: str) -> Iterator[Step]:
-    os.makedirs(os.path.join(project, "ferry"))
-    for name, code in _CODE.items():
-        files.write(os.path.join(project, *name.split("/")), code.encode())
+    _write_code(project)
     repository.create(project, deadline=time.monotonic() + 10)
     yield from _commands(project)
     for caption, prompt in _PROMPTS.items():
         context = _hook(project, "user_prompt_submit", prompt=prompt)
         yield Step(caption, f"> {prompt}", context or "(nothing is added to the prompt)")
-    path = os.path.join(project, *_FILE.split("/"))
+    path = os.path.join(project, *demo_data.FILE.split("/"))
     context = _hook(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": path})
-    yield Step("The agent is about to edit a file: the constraint about it arrives.", f"Edit {_FILE}", context)
+    yield Step("The agent is about to edit a file: the constraint about it arrives.", f"Edit {demo_data.FILE}", context)
     context = _hook(project, "session_start", session_id="demo-2", source="startup")
     yield Step("A new session starts: where things stand.", "$ claude", context)
     with open(os.path.join(project, paths.STORE, paths.INDEX_MD), encoding="utf-8") as file:
@@ -130,17 +134,17 @@ def _steps(project: str) -> Iterator[Step]:
 
 
 def _commands(project: str) -> Iterator[Step]:
-    yield _command(project, "A project gets a memory: a folder of plain files, kept by git.", "init")
-    for number, record in enumerate(_RECORDS.split("\n\n")):
-        caption = "" if number else "Six things worth remembering, one of each kind."
-        yield _command(project, caption, "save", *shlex.split(record))
+    captions = {0: "A project gets a memory: a folder of plain files, kept by git.",
+                1: "Six things worth remembering, one of each kind."}  # fmt: skip
+    for number, words in enumerate(_records()):
+        yield _command(project, captions.get(number, ""), *words)
     yield _command(project, "What there is.", "list")
-    yield _command(project, "One of them.", "show", _OLD_ID)
-    for number, text in enumerate(_SEARCHES):
+    yield _command(project, "One of them.", "show", demo_data.OLD_ID)
+    for number, text in enumerate(demo_data.SEARCHES):
         yield _command(project, "" if number else "Finding one.", "search", text)
     caption = "The decision changes. The old record stays on file, but no longer holds."
-    yield _command(project, caption, "save", *shlex.split(_SUCCESSOR))
-    yield _command(project, "", "supersede", _OLD_ID, _NEW_ID)
+    yield _command(project, caption, "save", *shlex.split(demo_data.SUCCESSOR))
+    yield _command(project, "", "supersede", demo_data.OLD_ID, demo_data.NEW_ID)
 
 
 def _command(project: str, caption: str, *words: str) -> Step:
@@ -181,12 +185,30 @@ def _hook(project: str, event: str, **fields: object) -> str:
     return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
 
 
-def _text(screen: Screen, steps: list[Step], project: str) -> str:
+def _steps_text(screen: Screen, steps: list[Step]) -> str:
     lines: list[str] = []
     for step in steps:
         if step.caption:
             lines += ["", screen.paint(f"# {step.caption}", "cyan")]
         lines += [screen.paint(line, "bold") for line in clean_lines(step.command)]
         lines += clean_lines(step.output)
-    lines += ["", f"The sample project is kept in {clean(project)}" if project else "The sample project was deleted."]
-    return "\n".join(lines).lstrip("\n")
+    return "\n".join([*lines, ""]).lstrip("\n")
+
+
+def _turns_text(screen: Screen, turns: list[Turn]) -> str:
+    lines = [_OPENING, ""]
+    for turn in turns:
+        lines.append(screen.paint(turn.caption, "bold"))
+        lines.append(_said(screen, "you", turn.prompt))
+        if turn.added is not None:
+            lines.append(_said(screen, "memory", turn.added or "(nothing)", "green"))
+        lines += [_said(screen, "agent", turn.answer), ""]
+    return "\n".join([*lines, _CLOSING])
+
+
+def _said(screen: Screen, who: str, text: str, *styles: str) -> str:
+    """What somebody says, in a column of its own beside the name."""
+    first, *more = wrap(clean(text), _WIDTH - _SPEAKER).split("\n")
+    label = f"  {who}".ljust(_SPEAKER)
+    lines = [screen.paint(label, "dim") + screen.paint(first, *styles)]
+    return "\n".join([*lines, *(" " * _SPEAKER + screen.paint(line, *styles) for line in more)])
