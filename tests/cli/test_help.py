@@ -1,0 +1,112 @@
+"""Help fits on 80 columns, and its examples run in the project that they are about."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from recollect.cli import help, main, parser_of
+from recollect.cli.commands import COMMANDS, GROUPS
+from recollect.cli.output import Screen
+from tests.cli import sample_project
+from tests.model_server import ModelServer, keeps
+
+EXAMPLES = [(name, example.command) for name, row in COMMANDS.items() for example in row.examples]
+SHOWN_ELSEWHERE = {"demo", "demo --long"}
+"""Takes three seconds; tests/cli/test_demo.py runs it."""
+
+
+def _helped(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    capsys.readouterr()
+    assert main(words) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_fits_and_ends_with_examples(capsys, name):
+    lines = _helped(capsys, name, "--help")
+
+    assert [line for line in lines if len(line) > 80] == []
+    headings = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings[-2:] == ["for every command:", "examples:"]
+    assert lines == _helped(capsys, "help", name)
+    assert f"  recollect {COMMANDS[name].examples[0].command}".split("\n")[0] in lines
+
+
+def test_the_list_of_commands_has_a_line_for_each_in_its_group(capsys):
+    lines = _helped(capsys, "--help")
+
+    assert list(GROUPS) == ["start here", "every day", "look after", "under the hood"]
+    assert [line for line in lines if len(line) > 80] == []
+    for group, commands in GROUPS.items():
+        at = lines.index(group) + 1
+        listed = [line.split() for line in lines[at : at + len(commands)]]
+        assert [(words[0], " ".join(words[1:])) for words in listed] == [
+            (name, command.summary) for name, command in commands.items()
+        ]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_of_itself_and_explains_each(name):
+    examples = COMMANDS[name].examples
+
+    assert any(example.command.split()[0] == name for example in examples)
+    assert all(example.meaning for example in examples)
+
+
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pattern") / "project"
+
+
+@pytest.fixture
+def sample(project, recollect, pattern, monkeypatch):
+    """Run a command in the sample project, which is made once and copied afterwards."""
+    monkeypatch.setenv("EDITOR", "true")
+    if not pattern.exists():
+        sample_project.make(project, recollect)
+        shutil.copytree(project, pattern)
+    shutil.copytree(pattern, project, dirs_exist_ok=True)
+    # The log of changes lies elsewhere, so the copy has none yet.
+    assert recollect("update", "use-uv", "--tag=quick").code == 0
+    return recollect
+
+
+@pytest.mark.parametrize(("name", "command"), EXAMPLES)
+def test_an_example_runs(sample, name, command):
+    if command in SHOWN_ELSEWHERE:
+        return
+    words = shlex.split(command.replace("\\\n", ""))
+    assert parser_of(words[0])
+    if name == "judge":
+        with ModelServer(keeps("Webhook handlers are idempotent by event id")) as server:
+            for key, value in (("endpoint", server.url), ("model", "small"), ("enabled", "true")):
+                sample("config", "set", "--user", f"retrieval.judge.{key}", value)
+            outcome = sample(*words)
+    else:
+        outcome = sample(*words, stdin="q\n")
+
+    assert outcome.code == 0, outcome
+
+
+def test_wrong_usage_says_what_is_wrong_and_what_may_be_given(recollect):
+    assert recollect("list", "--catgory=decision") == (
+        2,
+        "",
+        "recollect list: unrecognized arguments: --catgory=decision; did you mean --category?\n"
+        "usage: recollect list [options]\nrecollect list --help shows more\n",
+    )
+    assert recollect("retire", "x").err == (
+        "recollect retire: the following arguments are required: --reason\n"
+        "usage: recollect retire ID --reason TEXT [options]\nrecollect retire --help shows more\n"
+    )
+
+
+def test_headings_are_bold_on_a_terminal():
+    screen = Screen(80, is_terminal=True, has_colour=True)
+
+    assert "\x1b[1mstart here\x1b[0m" in help.overview(screen)
+    assert "\x1b[1mexamples:\x1b[0m" in help.page(parser_of("save"), screen)
