@@ -16,6 +16,7 @@ from recollect.record.memory import Memory
 from recollect.search import rank
 from recollect.search.search_coefficients import FLOOR
 from recollect.settings import Settings, load_settings
+from recollect.store.reference import resolve
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 
@@ -87,8 +88,9 @@ class Project:
         return Writer(self.store, self.settings)
 
     def get(self, reference: str) -> Entry:
-        """A record of this project by its id, `category/id` or path."""
-        return require_store(self.store).get(reference)
+        """A record of this project by its id, `category/id` or path, or by a beginning or words that fit no other."""
+        store = require_store(self.store)
+        return store.read(resolve(store, reference))
 
     def save(self, category: str, fields: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
         """Save a new record from a partial one; the first one founds the store."""

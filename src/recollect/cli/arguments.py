@@ -22,7 +22,7 @@ from recollect.store.store import Entry, Store
 from recollect.store.writer import DryRunStore, Writer
 
 _SHARED: dict[str, dict[str, Any]] = {
-    "id": {"metavar": "ID", "help": "an id, category/id or path, or the name in a pointer"},
+    "id": {"metavar": "ID", "help": "the id of a record, or a beginning or words of it"},
     "--allow-secret": {"action": "store_true", "help": "save it although it seems to carry a credential"},
     "--category": {"action": "append", "default": [], "metavar": "NAME", "help": "only this category (repeatable)"},
     "--dry-run": {"action": "store_true", "help": "show what would happen and write nothing"},

@@ -16,7 +16,7 @@ from typing import Any
 
 from recollect.capture import inbox, review
 from recollect.capture.inbox import Inbox
-from recollect.cli import arguments
+from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean
 from recollect.errors import BadInput, BadRecord, RecollectError
 from recollect.record import compose, lifecycle, memory, revision
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     writer = arguments.existing_writer(args)
-    before = writer.store.get(args.id)
+    before = chosen.record(args, writer.store, args.id, changes=True)
     change = {"summary": args.summary, "allow_secret": args.allow_secret}
     if args.command == "update":
         patch = _patch(args, before)

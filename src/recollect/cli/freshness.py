@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from recollect.cli import arguments
+from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean, table, watched
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
@@ -64,7 +64,7 @@ def _checked(freshness: Freshness, entry: Entry) -> Checked:
 def _freshness(args: argparse.Namespace) -> Answer:
     store = arguments.existing(args)
     _require_project(store)
-    named = [store.get(reference) for reference in args.ids]
+    named = [chosen.record(args, store, reference) for reference in args.ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
     checked = check_all(store, watched(entries, "checking files"))
     shown = [each for each in checked if each.is_stale or not args.stale]
@@ -130,7 +130,7 @@ def _reanchor(args: argparse.Namespace) -> Answer:
     _require_project(writer.store)
     done = []
     for reference in args.ids:
-        before = writer.store.get(reference)
+        before = chosen.record(args, writer.store, reference, changes=True)
         (checked,) = check_all(writer.store, [before]) or [Checked(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)

@@ -8,7 +8,7 @@ from typing import Any
 from recollect.audit import hard_to_find
 from recollect.audit.hard_to_find import CHECKS, HardToFind
 from recollect.capture.inbox import Inbox
-from recollect.cli import arguments
+from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean, many, watched
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> Answer:
 def _wanted(args: argparse.Namespace, store: Store, entries: dict[str, Entry]) -> list[HardToFind]:
     """What is hard to find among all records, as far as it was asked for: twins may be among the others."""
     records = [entry.memory for entry in entries.values()]
-    named = {store.get(reference).path for reference in args.ids}
+    named = {chosen.record(args, store, reference).path for reference in args.ids}
     categories = {compose.category_of(name) for name in args.category}
     listed = hard_to_find.among(records, anchors.root_of(store.root), lambda texts: watched(texts, "comparing records"))
     wanted = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from recollect.cli import arguments
+from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen
 from recollect.store.store import Entry
 from recollect.store.writer import Writer
@@ -43,15 +43,17 @@ def _change_status(writer: Writer, args: argparse.Namespace) -> Answer:
 
 
 def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
+    path = chosen.record(args, writer.store, args.id, changes=True).path
     if args.command == "retire":
-        return writer.retire(args.id, args.reason)
+        return writer.retire(path, args.reason)
     if args.command == "archive":
-        return writer.archive(args.id, args.reason)
-    return writer.restore(args.id) if args.command == "restore" else writer.unarchive(args.id)
+        return writer.archive(path, args.reason)
+    return writer.restore(path) if args.command == "restore" else writer.unarchive(path)
 
 
 def _supersede(writer: Writer, args: argparse.Namespace) -> Answer:
-    old, new = writer.supersede(args.old, args.new)
+    before, after = (chosen.record(args, writer.store, typed, changes=True).path for typed in (args.old, args.new))
+    old, new = writer.supersede(before, after)
     handles = {"old": arguments.handle(writer.store, old), "new": arguments.handle(writer.store, new)}
 
     def text(screen: Screen) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from recollect import switches
 from recollect.capture import review, similar, waiting
 from recollect.capture.inbox import BrokenDraft, Inbox
-from recollect.cli import arguments
+from recollect.cli import arguments, chosen
 from recollect.cli.edit import let_edit, read_edited
 from recollect.cli.output import Answer, Screen, clean, say, table
 from recollect.cli.show import page
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> Answer:
         return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root))
     desk = Desk(args)
     if args.command == "inbox":
-        drafts = [desk.box.get(args.name)] if args.name else list(desk.box.scan())
+        drafts = [desk.box.get(chosen.draft(args, desk.box, args.name))] if args.name else list(desk.box.scan())
         data = {"drafts": [desk.brief(draft) for draft in drafts]}
         return Answer(data, lambda screen: _rows(screen, drafts), note=_off(desk))
     for verb in ("accept", "merge", "reject"):
@@ -117,6 +117,7 @@ class Desk:
 
     def decide(self, verb: str, name: str) -> Answer:
         """Carry one decision out that was made on the command line."""
+        name = chosen.draft(self.args, self.box, name, changes=True)
         draft = self.box.find(name)
         if verb == "reject":
             review.reject(self.writer, draft, project=self.project)
@@ -124,7 +125,7 @@ class Desk:
         if isinstance(draft, BrokenDraft):
             raise draft.error
         if verb == "merge":
-            into = self.args.into or draft.updates
+            into = chosen.flag(self.args, self.writer.store, self.args.into) or draft.updates
             if not into:
                 raise BadInput("--merge needs the record to merge into", fix=f"--merge {name} --into ID")
             return self._done("merged", name, review.merge(self.writer, draft, into, project=self.project))
@@ -132,7 +133,8 @@ class Desk:
 
     def _accept(self, draft: Draft) -> Entry:
         args = self.args
-        draft = draft._replace(updates=args.update or draft.updates, supersedes=args.supersedes or draft.supersedes)
+        updates, supersedes = (chosen.flag(args, self.writer.store, typed) for typed in (args.update, args.supersedes))
+        draft = draft._replace(updates=updates or draft.updates, supersedes=supersedes or draft.supersedes)
         return review.accept(self.writer, draft, project=self.project, force=args.force)
 
     def _done(self, verb: str, name: str, entry: Entry) -> Answer:

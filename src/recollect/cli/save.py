@@ -11,7 +11,7 @@ from recollect.capture import inbox, review, similar, suggestions
 from recollect.capture.similar import Similar
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
-from recollect.cli import arguments, fixes
+from recollect.cli import arguments, chosen, fixes
 from recollect.cli.edit import drafted, updated
 from recollect.cli.output import Answer, Screen, clean, to_json
 from recollect.errors import BadInput
@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> Answer:
     partial = {**_origin(args, made), **arguments.record(args, category)}
     record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
     arguments.refuse_lost_files(args, writer.store, record.related_files)
+    args.update, args.supersedes = (chosen.flag(args, writer.store, typed) for typed in (args.update, args.supersedes))
     near = _near(args, writer, record)
     is_draft = args.draft or (made is not None and writer.settings.text("capture.mode") != "auto")
     if is_draft:
@@ -91,9 +92,6 @@ def _origin(args: argparse.Namespace, made: Suggestion | None) -> dict[str, Any]
 
 def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Similar]:
     """Similar records; refused if one says nearly the same and nobody said what to do with it."""
-    for reference in (args.update, args.supersedes):
-        if reference:
-            writer.store.get(reference)
     if writer.store.has(record.path):
         return []
     near = similar.find(writer.store, record)

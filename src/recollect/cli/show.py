@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollect.capture import waiting
-from recollect.cli import arguments
+from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, watched, wrap
 from recollect.record import compose, memory, schema
 from recollect.record.memory import Memory
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> Answer:
     store = arguments.existing(args)
     if args.command == "list":
         return _list(store, args)
-    entry = store.get(args.id)
+    entry = chosen.record(args, store, args.id)
     data = {**arguments.handle(store, entry), "record": memory.to_json(entry.memory)}
     return Answer(data, lambda screen: page(entry, screen, history=args.history))
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from recollect import switches, timestamps
-from recollect.cli import arguments, fixes
+from recollect.cli import arguments, chosen, fixes
 from recollect.cli.output import Answer, Screen, clean, many, table
 from recollect.errors import BadInput, RecollectError
 from recollect.settings import load_settings
@@ -25,7 +25,7 @@ _HEADS = (*_OF_RULES, "last", "id", "title")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", nargs="?", help="one record only: an id, category/id or path")
+    parser.add_argument("id", metavar="ID", nargs="?", help="one record only: its id, or a beginning or words of it")
     parser.add_argument("--since", metavar="WHEN", help="only what happened since a day (2026-03-01) or an age (30d)")
     parser.add_argument("--limit", type=int, metavar="N", default=20, help="only the N shown most often (default: 20)")
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> Answer:
     store = arguments.existing(args)
     since = "" if args.since is None else _day(args.since)
     counts = per_record(store.root, since)
-    only = store.get(args.id).path if args.id else ""
+    only = chosen.record(args, store, args.id).path if args.id else ""
     if only:
         counts = {only: counts.get(only, Counts())}
     weeks = per_week(store.root, WEEKS, only, since)

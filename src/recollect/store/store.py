@@ -112,7 +112,7 @@ class Store:
 
     def get(self, reference: str) -> Entry:
         """A record by its id, `category/id`, path, or the short name in a pointer."""
-        matches = self._paths_of(reference) or short_name.paths(self.root, reference)
+        matches = self.named(reference)
         if not matches:
             from shlex import quote
 
@@ -123,6 +123,10 @@ class Store:
                 f"{reference!r} is the id of {' and '.join(matches)}", fix=f"name one by its path: {matches[0]}"
             )
         return self.read(matches[0])
+
+    def named(self, reference: str) -> list[str]:
+        """The paths of the records with an id, `category/id`, path or short name: more than one only for an id."""
+        return self._paths_of(reference) or short_name.paths(self.root, reference)
 
     def has(self, record_id: str) -> bool:
         return bool(self._paths_of(record_id))

@@ -1,0 +1,140 @@
+"""What somebody typed for a record, compared with the names in a store. No record is read: a store may hold 200,000."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from shlex import quote
+
+from recollect.coldstart import NamedTuple
+from recollect.errors import Ambiguous, NotFound
+from recollect.record import schema
+from recollect.record.fields import shorten
+from recollect.store import record_files, short_name
+from recollect.store.store import Store
+
+PREFIX, WORDS = "prefix", "words"
+_BREAK = re.compile(r"[^0-9a-z]+")
+_MOST_LISTED = 10
+_MOST_SUGGESTED = 3
+_ALIKE = 0.7
+"""The least likeness of two words, one of which may be the other misspelt: `sesion` and `sessions` have 0.86."""
+
+_ENOUGH = 0.5
+"""The least share of the typed letters that must be found again in a name that is suggested."""
+
+
+class Fit(NamedTuple):
+    """The paths that a typed text fits, and how: by the beginning of their names, or by words of them."""
+
+    how: str
+    paths: tuple[str, ...]
+
+
+def resolve(store: Store, typed: str) -> str:
+    """The path of the one record that a text means; NotFound or Ambiguous if it fits none or several."""
+    if store.named(typed):
+        return store.get(typed).path
+    paths = list(record_files.every(store.root))
+    candidates = fit(typed, paths)
+    if not candidates.paths:
+        raise nothing_fits(store.root, typed, paths)
+    if len(candidates.paths) > 1:
+        raise several_fit(typed, candidates.paths)
+    return candidates.paths[0]
+
+
+def fit(typed: str, paths: Iterable[str]) -> Fit:
+    """The paths whose names begin with a text; if there are none, those that have all of its words, or begin with them.
+
+    A whole word goes before the beginning of one.
+    """
+    folder, name, words = _parts(typed)
+    named = [(path, name_of(path).lower()) for path in paths if path.startswith(folder)]
+    for beginning in filter(None, (name, "-".join(words))):
+        begin = tuple(path for path, name in named if name.startswith(beginning))
+        if begin:
+            return Fit(PREFIX, begin)
+    if not words:
+        return Fit("", ())
+    having = [(path, _BREAK.split(name)) for path, name in named if all(word in name for word in words)]
+    whole = tuple(path for path, parts in having if set(words).issubset(parts))
+    started = tuple(path for path, parts in having if all(_starts(word, parts) for word in words))
+    return Fit(WORDS, whole or started) if whole or started else Fit("", ())
+
+
+def _starts(word: str, parts: Iterable[str]) -> bool:
+    return any(part.startswith(word) for part in parts)
+
+
+def _parts(typed: str) -> tuple[str, str, list[str]]:
+    """The folder that a text restricts its record to, with a slash; the name in it; the words of that."""
+    category, slash, name = typed.strip().lower().rpartition("/")
+    folder = schema.FOLDERS.get(category, category.rsplit("/", 1)[-1])
+    name = name.removesuffix(".json")
+    return (f"{folder}/" if slash else ""), name, [word for word in _BREAK.split(name) if word]
+
+
+def name_of(path: str) -> str:
+    """The id in a record's path, or the name in a draft's."""
+    return path.rsplit("/", 1)[-1].removesuffix(".json")
+
+
+def nearest(typed: str, paths: Collection[str]) -> list[str]:
+    """The paths whose names have most of a text in them, misspelt words included; three at most, best first."""
+    words = _parts(typed)[2]
+    spellings = _spellings(set(words), {part for path in paths for part in name_of(path).lower().split("-")})
+    scored = []
+    for path in paths:
+        parts = set(name_of(path).lower().split("-"))
+        likeness = sum(
+            len(word) * max((spellings[word].get(part, 0.0) for part in parts), default=0.0) for word in words
+        )
+        if likeness and likeness >= _ENOUGH * sum(map(len, words)):
+            scored.append((-likeness, len(path), path))
+    return [path for _, _, path in sorted(scored)[:_MOST_SUGGESTED]]
+
+
+def _spellings(words: Collection[str], vocabulary: Collection[str]) -> dict[str, dict[str, float]]:
+    """For each word those of a vocabulary that it may be meant to be, and how alike the two are."""
+    from difflib import SequenceMatcher
+
+    spellings: dict[str, dict[str, float]] = {}
+    for word in words:
+        likely = spellings[word] = {}
+        matcher = SequenceMatcher(b=word, autojunk=False)
+        for other in vocabulary:
+            shorter, longer = sorted((len(word), len(other)))
+            # Letters that one of them has more can be equal to none: no comparison is needed to see that.
+            if 2 * shorter < _ALIKE * (shorter + longer):
+                continue
+            matcher.set_seq1(other)
+            if matcher.quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE:
+                likely[other] = matcher.ratio()
+    return spellings
+
+
+def nothing_fits(root: str, typed: str, paths: Collection[str]) -> NotFound:
+    """The failure that no record is called so; it names those whose names are nearest."""
+    near = [name_of(path) for path in nearest(typed, paths)]
+    search = f"recollect search {quote(shorten(typed.replace('-', ' ')))}"
+    fix = f"recollect show {quote(near[0])}; {search}" if near else search
+    return NotFound(f"no memory {shorten(typed)!r} in {root}{did_you_mean(near)}", fix=fix)
+
+
+def did_you_mean(names: list[str]) -> str:
+    """The end of a message that offers some names; empty if there are none."""
+    return f"; did you mean {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}?" if names else ""
+
+
+def several_fit(typed: str, paths: Collection[str]) -> Ambiguous:
+    """The failure that a text fits several records; it lists ten by names that mean one record each."""
+    names = [short_name.of(path) for path in sorted(paths)]
+    message = fits_several(typed, names, "records")
+    return Ambiguous(message, fix=f"recollect show {quote(names[0])}; or type more of the name you mean")
+
+
+def fits_several(typed: str, names: Sequence[str], what: str) -> str:
+    """The message that lists what a text fits, up to ten."""
+    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
+    return f"{shorten(typed)!r} fits {len(names):,} {what}: {', '.join(names[:_MOST_LISTED])}{more}"

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.errors import Ambiguous, NotFound
+from recollect.project import Project
+from recollect.store import reference
+from recollect.store.reference import PREFIX, WORDS, Fit
+
+PATHS = [
+    "decisions/sessions-live-in-postgres.json",
+    "decisions/use-postgres-16.json",
+    "decisions/use-uv.json",
+    "decisions/use-uv-2.json",
+    "constraints/no-network-in-tests.json",
+    "runbooks/testing-by-hand.json",
+    "runbooks/Old_Name.json",
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "how", "names"),
+    [
+        ("sess", PREFIX, ["sessions-live-in-postgres"]),
+        ("SESS", PREFIX, ["sessions-live-in-postgres"]),
+        ("use-p", PREFIX, ["use-postgres-16"]),
+        ("use postgres", PREFIX, ["use-postgres-16"]),
+        ("use-uv", PREFIX, ["use-uv", "use-uv-2"]),
+        ("old_n", PREFIX, ["Old_Name"]),
+        ("old-n", WORDS, ["Old_Name"]),
+        ("network", WORDS, ["no-network-in-tests"]),
+        ("netw", WORDS, ["no-network-in-tests"]),
+        ("tests network", WORDS, ["no-network-in-tests"]),
+        ("test", PREFIX, ["testing-by-hand"]),
+        ("hand-testing", WORDS, ["testing-by-hand"]),
+        ("postgres", WORDS, ["sessions-live-in-postgres", "use-postgres-16"]),
+        ("decision/postgres", WORDS, ["sessions-live-in-postgres", "use-postgres-16"]),
+        ("runbooks/use", "", []),
+        ("runbook/hand", WORDS, ["testing-by-hand"]),
+        (".claude/memory/decisions/use-p", PREFIX, ["use-postgres-16"]),
+        ("sesion", "", []),
+        ("", "", []),
+        ("/", "", []),
+        ("---", "", []),
+    ],
+)
+def test_fit(typed, how, names):
+    fit = reference.fit(typed, PATHS)
+
+    assert (fit.how, [reference.name_of(path) for path in fit.paths]) == (how, names)
+
+
+def test_a_whole_word_goes_before_the_beginning_of_one():
+    paths = ["decisions/the-auth-flow.json", "decisions/the-authors.json"]
+
+    assert reference.fit("auth", paths) == Fit(WORDS, (paths[0],))
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("sesion", ["sessions-live-in-postgres"]),
+        ("use-postgers-16", ["use-postgres-16", "sessions-live-in-postgres"]),
+        ("use-postgres-17", ["use-postgres-16", "sessions-live-in-postgres"]),
+        ("no-netwrok", ["no-network-in-tests"]),
+        ("kubernetes", []),
+        ("", []),
+    ],
+)
+def test_nearest(typed, names):
+    assert [reference.name_of(path) for path in reference.nearest(typed, PATHS)] == names
+
+
+def test_no_more_than_three_are_suggested_the_nearest_first():
+    paths = [f"decisions/{name}.json" for name in ("cache-a", "cache-b", "cache-size", "cash", "cache-in-redis-at-7")]
+
+    assert reference.nearest("cahce-size", paths)[0] == "decisions/cache-size.json"
+    assert len(reference.nearest("cahce", paths)) == 3
+
+
+WORD = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=6)
+NAME = st.lists(WORD, min_size=1, max_size=4).map("-".join)
+NAMES = st.lists(NAME, min_size=1, max_size=5, unique=True)
+
+
+@settings(max_examples=50)
+@given(typed=st.text(max_size=12), names=NAMES)
+def test_any_text_fits_something_or_nothing(typed, names):
+    paths = [f"decisions/{name}.json" for name in names]
+
+    fit = reference.fit(typed, paths)
+
+    assert set(fit.paths) <= set(paths)
+    assert bool(fit.how) == bool(fit.paths)
+    assert set(reference.nearest(typed, paths)) <= set(paths)
+
+
+@settings(max_examples=50)
+@given(names=NAMES, data=st.data())
+def test_a_beginning_that_one_name_has_means_that_one(names, data):
+    name = data.draw(st.sampled_from(names))
+    typed = name[: data.draw(st.integers(1, len(name)))]
+    having = [f"decisions/{each}.json" for each in names if each.startswith(typed)]
+
+    assert reference.fit(typed, [f"decisions/{each}.json" for each in names]) == Fit(PREFIX, tuple(having))
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / ".git").mkdir()
+    project = Project(str(tmp_path))
+    content = {"context": "c", "decision": "d", "rationale": "r"}
+    for title in ("Use uv", "Use uv for tests", "Sessions live in Postgres", "3"):
+        project.save("decision", {"title": title, "content": content})
+    return project
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("use-uv", "use-uv"),
+        ("use-uv-f", "use-uv-for-tests"),
+        ("postgres", "sessions-live-in-postgres"),
+        ("decision/sess", "sessions-live-in-postgres"),
+        ("3", "3"),
+    ],
+)
+def test_a_whole_id_goes_first_then_a_beginning_then_words(project, typed, name):
+    assert project.get(typed).memory.id == name
+
+
+def test_what_fits_several_is_refused_with_their_names(project):
+    with pytest.raises(Ambiguous) as failure:
+        project.get("use")
+
+    assert failure.value.message == "'use' fits 2 records: use-uv-for-tests, use-uv"
+    assert failure.value.fix == "recollect show use-uv-for-tests; or type more of the name you mean"
+
+
+def test_no_more_than_ten_are_listed():
+    paths = [f"decisions/cache-{number:02}.json" for number in range(12)]
+
+    assert reference.several_fit("cache", paths).message.endswith("cache-08, cache-09 and 2 more")
+
+
+def test_what_fits_nothing_is_refused_with_the_nearest(project):
+    with pytest.raises(NotFound) as failure:
+        project.get("sesions in postgrs")
+
+    assert failure.value.message.endswith("; did you mean sessions-live-in-postgres?")
+    assert failure.value.fix == "recollect show sessions-live-in-postgres; recollect search 'sesions in postgrs'"
