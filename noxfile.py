@@ -30,7 +30,7 @@ PYTHONS = [MAIN, *(version for version in ("3.9", "3.10", "3.11", "3.12", "3.13"
 LIGHT = ("hypothesis", "pytest", "pytest-xdist")
 CORE = (
     "coldstart timestamps fields schema memory slug secrets files store index_md compose lifecycle writer"
-    " settings summary_line paths errors hostile layers manifest"
+    " settings summary_line paths errors hostile"
 ).split()
 BARE = ["--without-pip"]
 """Arguments for `venv`: pip is lent by the Python that runs nox, which saves seconds for each environment."""

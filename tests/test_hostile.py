@@ -300,6 +300,7 @@ def test_a_record_too_large_to_be_read_again_was_written(store):
     assert store.get("good").memory == sample(id="good")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "unit", ["eyJ-", "eyJaaaaaaaa.", "sk-", "a://b:c", "-----BEGIN A ", "aws secret ", "SG.aaaa", "password="]
 )
