@@ -79,7 +79,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def command(python: str, event: str) -> list[str]:
-    return [python, "-S", "-E", str(ROOT / "hooks" / "run.py"), event]
+    return [python, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event]
 
 
 def compare(

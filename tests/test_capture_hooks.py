@@ -439,7 +439,10 @@ def test_a_huge_transcript_costs_no_more_than_its_tail(project, tmp_path):
     # In turn, so that both meet the same noise.
     python = [sys.executable, "-S", "-E"]
     pairs = [
-        (_cpu([*python, "-c", "pass"], b""), _cpu([*python, str(ROOT / "hooks" / "run.py"), "stop"], event))
+        (
+            _cpu([*python, "-c", "pass"], b""),
+            _cpu([*python, str(ROOT / "src/recollect/hooks/run.py"), "stop"], event),
+        )
         for _ in range(15)
     ]
     bare, ours = (statistics.median(each) for each in zip(*pairs))

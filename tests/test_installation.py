@@ -231,7 +231,7 @@ def test_a_hook_that_failed_is_told_in_its_own_words(machine: Machine):
         "hookEvent": "UserPromptSubmit",
         "stderr": "sh: 0: cannot open launch: Permission denied",
         "exitCode": 2,
-        "command": "sh ${CLAUDE_PLUGIN_ROOT}/hooks/launch user_prompt_submit",
+        "command": "sh ${CLAUDE_PLUGIN_ROOT}/src/recollect/hooks/launch user_prompt_submit",
     }
     machine.had_session({"type": "attachment", "attachment": failed})
 
@@ -270,7 +270,7 @@ def test_another_memory_plugin_that_is_disabled_is_none(machine: Machine):
 @pytest.mark.parametrize(
     ("words", "is_ours"),
     [
-        (["sh", "/old/hooks/launch", "user_prompt_submit"], True),
+        (["sh", "/old/src/recollect/hooks/launch", "user_prompt_submit"], True),
         (["/opt/recollect/run", "prompt"], True),
         (["sh", "/opt/linter/hooks/start"], False),
     ],

@@ -60,7 +60,7 @@ class Machine:
     def started(self, plugin: Path = ROOT, prefix: Sequence[str] = (), **env: str) -> subprocess.Popen[bytes]:
         whole = {"HOME": str(self.home), "PATH": str(self.bin), **env}
         return subprocess.Popen(
-            [*prefix, "/bin/sh", str(plugin / "hooks" / "launch"), "user_prompt_submit"],
+            [*prefix, "/bin/sh", str(plugin / "src/recollect/hooks/launch"), "user_prompt_submit"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -251,7 +251,7 @@ def test_two_first_runs_at_once_leave_one_whole_note(machine: Machine):
 
 
 def test_the_launcher_can_be_run_by_any_shell():
-    mode = (ROOT / "hooks" / "launch").stat().st_mode
+    mode = (ROOT / "src/recollect/hooks/launch").stat().st_mode
 
     assert mode & stat.S_IXUSR
-    assert b"\r" not in (ROOT / "hooks" / "launch").read_bytes()
+    assert b"\r" not in (ROOT / "src/recollect/hooks/launch").read_bytes()

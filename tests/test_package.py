@@ -72,7 +72,7 @@ def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(p
     names = set(package.in_wheel())
     source = ROOT / "src" / "recollect"
     cues = {f"recollect/capture/cues/{path.name}" for path in (source / "capture" / "cues").iterdir()}
-    data = cues | {"recollect/session/corrections.txt", "recollect/search/words.vec"}
+    data = cues | {"recollect/session/corrections.txt", "recollect/search/words.vec", "recollect/hooks/launch"}
     licences = {f"recollect-{recollect.__version__}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}
 
     assert {"recollect/py.typed", *licences, *data} <= names
@@ -102,8 +102,8 @@ def test_the_source_archive_holds_what_the_plugin_and_its_tests_need(package: Pa
         "CHANGELOG.md",
         ".claude-plugin/plugin.json",
         "hooks/hooks.json",
-        "hooks/launch",
-        "hooks/run.py",
+        "src/recollect/hooks/launch",
+        "src/recollect/hooks/run.py",
         "bin/recollect",
         "skills/search/SKILL.md",
         "tests/test_package.py",
@@ -143,7 +143,7 @@ class Installed:
         names = ("RECOLLECT_CACHE_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR")
         env = {name: value for name, value in os.environ.items() if name not in (*names, "PYTHONPATH")}
         return subprocess.run(
-            [str(self.bin / words[0]), *words[1:]],
+            [words[0] if words[0] == "sh" else str(self.bin / words[0]), *words[1:]],
             cwd=self.project,
             env={**env, "HOME": str(self.home)},
             input=stdin,
@@ -159,7 +159,8 @@ def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, 
     pytest.importorskip("pip")
     installed = Installed(PYTHONS[version], package, tmp_path)
     event = {"session_id": "s", "cwd": str(installed.project), "prompt": ASKS}
-    hook = "import sys; from recollect.hooks import main; sys.exit(main(['user_prompt_submit']))"
+    where = "from recollect import paths; print(paths.launcher())"
+    launcher = installed.run("python", "-c", where).stdout.strip()
 
     done = [
         installed.run("recollect", "version"),
@@ -167,7 +168,7 @@ def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, 
         installed.run("recollect", "recall", ASKS),
         installed.run("recollect", "doctor"),
         installed.run("recollect", "demo"),
-        installed.run("python", "-c", hook, stdin=json.dumps(event)),
+        installed.run("sh", launcher, "user_prompt_submit", stdin=json.dumps(event)),
     ]
 
     assert [(one.returncode, one.stderr) for one in done if one.returncode] == []

@@ -46,7 +46,7 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
         for prompt in PROMPTS:
             for event in ("user_prompt_submit", "session_start", "stop", "pre_compact", "session_end"):
                 fields = {"session_id": "s", "cwd": str(project), "prompt": prompt, "source": "startup"}
-                command = ["sh", str(ROOT / "hooks" / "launch"), event]
+                command = ["sh", str(ROOT / "src/recollect/hooks/launch"), event]
                 subprocess.run(command, input=json.dumps(fields).encode(), check=True, timeout=120)
     finally:
         os.umask(before)

@@ -67,7 +67,7 @@ class Lab:
 
     def hook(self, event: str, **fields: Any) -> str:
         given = {"session_id": "s", "cwd": self.root, "transcript_path": "", **fields}
-        command = [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), event]
+        command = [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event]
         done = subprocess.run(
             command, input=json.dumps(given), capture_output=True, env=self.env, text=True, check=True, timeout=120
         )

@@ -94,6 +94,11 @@ def clone() -> str:
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
+def launcher() -> str:
+    """The script that a coding agent starts for each event: it lies in the package, however that was installed."""
+    return os.path.join(os.path.dirname(os.path.realpath(__file__)), "hooks", "launch")
+
+
 def cache_dir() -> str:
     """Where derived files go: everything in it can be deleted at any time."""
     return _base("RECOLLECT_CACHE_DIR", "XDG_CACHE_HOME", ".cache", ("Library", "Caches"), "cache")

@@ -260,7 +260,7 @@ class _Check:
         }
 
     def _hook(self, name: str, payload: dict[str, Any]) -> tuple[Run, list[Finding]]:
-        argv = [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), name]
+        argv = [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), name]
         run = self._fuzzer.run(argv, json.dumps(payload).encode(), self._place.folder, _environment(self._place))
         wrong = list(self._costs(name, run, HOOK_RATIO, HOOK_MEMORY))
         wrong += [f"ended with {run.code}"] if run.code else []

@@ -40,7 +40,7 @@ Hook = Callable[..., Answer]
 def run_hook(event: str, payload: bytes | dict[str, Any], **env: str) -> Answer:
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), event],
+        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event],
         input=data,
         capture_output=True,
         env={**os.environ, **env},

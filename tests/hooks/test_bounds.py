@@ -38,7 +38,7 @@ ASKS = "where do we keep user sessions, postgres or redis?"
 def bounded(event: str, fields: dict[str, Any], **env: str) -> Answer:
     """Run a hook that the system kills if it works too long or takes too much memory."""
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), event],
+        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event],
         input=_encoded(fields),
         capture_output=True,
         env={**os.environ, **env},
@@ -240,7 +240,7 @@ def test_ten_parallel_prompts_of_two_sessions_and_a_save_lose_nothing(project: P
 
 def _started(fields: dict[str, str]) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), "user_prompt_submit"],
+        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), "user_prompt_submit"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -165,7 +165,7 @@ def test_a_huge_event_costs_no_more_than_the_bound(
     file.write_bytes(json.dumps(fields, ensure_ascii=False).encode())
     bare, _ = min(_cost(["-c", "pass"], file) for _ in range(3))
 
-    seconds, kilobytes = _cost([str(ROOT / "hooks" / "run.py"), event], file)
+    seconds, kilobytes = _cost([str(ROOT / "src/recollect/hooks/run.py"), event], file)
 
     assert seconds < 60 * bare
     assert kilobytes < 150_000

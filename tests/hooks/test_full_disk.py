@@ -53,7 +53,7 @@ def _ask(event: str, project: Project, transcript: Path, *, session: str, no_spa
     fields = json.dumps(EVENTS[event]).replace("{store}", project.store.root)
     given = {"session_id": session, "cwd": project.root, "transcript_path": str(transcript), **json.loads(fields)}
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), event],
+        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event],
         input=json.dumps(given).encode(),
         capture_output=True,
         env={**os.environ, **env},

@@ -66,7 +66,7 @@ def loaded(python: str, event: str, fields: dict[str, str], folder: Path) -> tup
     """The modules that a hook has loaded when it leaves, and what it says."""
     log = folder / "modules"
     done = subprocess.run(
-        [python, "-S", "-E", "-c", WATCH, str(log), str(ROOT / "hooks" / "run.py"), event],
+        [python, "-S", "-E", "-c", WATCH, str(log), str(ROOT / "src/recollect/hooks/run.py"), event],
         input=json.dumps(fields).encode(),
         capture_output=True,
         check=False,
@@ -129,8 +129,13 @@ def test_only_a_prompt_reads_the_table_of_word_vectors(event: str, settled: Proj
 
 def test_a_prompt_is_answered_by_a_package_without_the_table(settled: Project, tmp_path: Path):
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("words.vec", "__pycache__"))
-    shutil.copytree(ROOT / "hooks", tmp_path / "hooks")
-    script = [sys.executable, "-S", "-E", str(tmp_path / "hooks" / "run.py"), "user_prompt_submit"]
+    script = [
+        sys.executable,
+        "-S",
+        "-E",
+        str(tmp_path / "src/recollect/hooks/run.py"),
+        "user_prompt_submit",
+    ]
     event = json.dumps({"session_id": "s", "cwd": settled.root, "prompt": ASKS}).encode()
 
     done = subprocess.run(script, input=event, capture_output=True, check=False)

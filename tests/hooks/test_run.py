@@ -90,7 +90,7 @@ def test_a_reader_that_has_gone_away_is_no_failure(project):
     os.close(read)
 
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "hooks" / "run.py"), "user_prompt_submit"],
+        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), "user_prompt_submit"],
         input=json.dumps(event).encode(),
         stdout=write,
         stderr=subprocess.PIPE,

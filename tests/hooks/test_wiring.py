@@ -103,7 +103,9 @@ def test_every_event_is_wired_in_the_form_that_no_host_misreads():
 
     assert [hook for _, hook in HOOKS if set(hook) - {"type", "command", "timeout"}] == []
     assert sorted(command.split()[-1] for command in commands.values()) == sorted(EVENTS)
-    assert {command.rpartition(" ")[0] for command in commands.values()} == {'sh "${CLAUDE_PLUGIN_ROOT}/hooks/launch"'}
+    assert {command.rpartition(" ")[0] for command in commands.values()} == {
+        'sh "${CLAUDE_PLUGIN_ROOT}/src/recollect/hooks/launch"'
+    }
 
 
 def test_the_form_with_args_would_be_executed(project: Project):

@@ -19,6 +19,8 @@ from recollect.session.sessions import Session
 
 NAME = "memory@recollect"
 LAUNCHER = "hooks/launch"
+"""The end of the path of our launcher, wherever it lies."""
+
 _LARGEST = 4_000_000
 """Bytes of a settings file; the largest seen was 60 kB."""
 
@@ -88,10 +90,8 @@ def examine(project: str) -> Iterator[Finding]:
     last = next(iter(sessions.recent(sessions.folders(project), 1, project)), None)
     yield from _plugin(own, last)
     yield from _switches(settings)
-    for root in (own.folder if own else "", _clone()):
-        if root and os.path.exists(os.path.join(root, LAUNCHER)):
-            yield from machine.examine_launcher(os.path.join(root, LAUNCHER))
-            break
+    theirs = os.path.join(own.folder, "src", "recollect", *LAUNCHER.split("/")) if own else ""
+    yield from machine.examine_launcher(theirs if os.path.exists(theirs) else paths.launcher())
     if last and os.path.isdir(os.path.join(project, paths.STORE)):
         yield from _activity(own, project, last)
     yield from _others([plugin for plugin in plugins if plugin is not own and plugin.is_enabled], settings)
@@ -118,7 +118,7 @@ def _plugin(own: Plugin | None, last: Session | None) -> Iterator[Finding]:
 def _clone() -> str:
     """The clone or plugin folder this code runs from; empty if it was installed as a package."""
     root = paths.clone()
-    return root if os.path.exists(os.path.join(root, LAUNCHER)) else ""
+    return root if os.path.exists(os.path.join(root, ".claude-plugin", "plugin.json")) else ""
 
 
 def _switches(settings: Sequence[SettingsFile]) -> Iterator[Finding]:
