@@ -183,28 +183,24 @@ def shares(sums: np.ndarray) -> dict[str, float]:
 
 def readme_rows(variants: dict[str, dict[str, Any]]) -> list[str]:
     """The rows of the README: with three triggers a record, and with ten."""
-    figures = [(name, WRITTEN, key) for name, key in _README.items()]
-    figures += [(f"{name}, in other words", "in other words", key) for name, key in _README_OTHER.items()]
-    figures += [(f"{name}, commit subjects", "commit subjects", key) for name, key in _README_COMMITS.items()]
     return [
-        f"| {name} | {' | '.join(f'{100 * variants[variant][row][key]:.0f} %' for variant in ('lean', 'full'))} |"
-        for name, row, key in figures
+        f"| {text} | {' | '.join(f'{100 * variants[variant][row][key]:.0f}' for variant in ('lean', 'full'))} |"
+        for text, (row, key) in _README.items()
     ]
 
 
 _README = {
-    "records given as rules that are relevant to the prompt (precision)": "precision",
-    "prompts with an answer in the store that get a relevant rule (served)": "served",
-    "prompts without an answer that get a rule anyway (disturbed)": "disturbed",
-    "prompts with an answer that get a relevant rule or pointer": "reached",
-    "prompts without an answer that get a pointer": "pointed idle",
-    "a relevant record is among the first three matches": "hit 3",
-}
-_README_OTHER = {"served": "served", "among the first three matches": "hit 3"}
-_README_COMMITS = {
-    "precision, counting defensible records": "precision with maybe",
-    "served": "served",
-    "disturbed": "disturbed",
+    "rules that are shown: relevant to the prompt": (WRITTEN, "precision"),
+    "prompts that a record answers: it is shown": (WRITTEN, "served"),
+    "prompts that a record answers: it is shown or pointed to": (WRITTEN, "reached"),
+    "prompts that no record is about: a rule is shown all the same": (WRITTEN, "disturbed"),
+    "prompts that no record is about: a pointer is shown": (WRITTEN, "pointed idle"),
+    "prompts in quite other words than the record: it is shown": ("in other words", "served"),
+    "commit subjects that a record answers: it is shown": ("commit subjects", "served"),
+    "rules that are shown for commit subjects: a colleague might mention them": (
+        "commit subjects",
+        "precision with maybe",
+    ),
 }
 
 _HEAD = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shlex
@@ -136,11 +137,24 @@ def test_the_picture_shows_what_the_commands_print() -> None:
 def test_the_picture_tells_its_story() -> None:
     """The picture may be made anew by a command; this is what must not get lost by it."""
     picture = (ROOT / "docs" / "picture.svg").read_text(encoding="utf-8")
-    shown = _letters(re.sub(r"<[^>]*>", "", picture))
+    lines = [html.unescape(line) for line in re.findall(r"<text[^>]*>([^<]*)</text>", picture)]
+    shown = " ".join(lines)
 
-    assert _letters("Sessions are rows in auth.sessions with a 14 day expiry. Why:") in shown
-    assert _letters("(nothing is relevant enough to be shown)") in shown
-    assert _letters("(replaces “Sessions live in Postgres, not Redis” since") in shown
+    assert "Add Redis for the sessions. ● I'll add a Redis container" in shown
+    assert "Add Redis for the sessions. + Sessions live in Postgres, not Redis: Sessions are rows" in shown
+    assert "+ (nothing)" in shown
+    assert "(replaces “Sessions live in Postgres, not Redis” since" in shown
+    assert "memory-context" not in shown and max(map(len, lines)) <= 80
+
+
+def test_the_readme_fits_and_begins_with_what_the_demo_prints() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    conversation = re.search(r"^```text\n(.*?)^```$", readme, re.M | re.S)
+    done = subprocess.run((sys.executable, str(ROOT / "bin" / "recollect"), "demo"), capture_output=True, text=True)
+
+    assert len(readme.splitlines()) <= 150
+    assert conversation and conversation.start() < readme.index("\n## ")
+    assert conversation[1] in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -159,11 +173,6 @@ def test_the_picture_tells_its_story() -> None:
 )
 def test_a_wrong_command_line_is_noticed(text: str, faulty: bool, capsys: pytest.CaptureFixture[str]) -> None:
     assert bool(_fault(Line("page", text), capsys)) is faulty
-
-
-def _letters(text: str) -> str:
-    """Text without its spaces, which a line break may take the place of."""
-    return "".join(text.split())
 
 
 def _exists(page: Path, target: str) -> bool:

@@ -32,7 +32,7 @@ LIFETIMES = {
     "trace.log": 90,
     "last-injection.json": 30,
 }
-"""Days after its last change in which a file of the state folder is deleted; docs/privacy.md says what each holds."""
+"""Days after its last change in which a file is deleted; docs/where-things-are.md says what each holds."""
 
 PRUNED = "pruned"
 """The file whose time says when that was last done."""
