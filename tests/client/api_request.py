@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Json = dict[str, Any]
+from tests.hosts.model_request import Json
 
 _REMINDER = re.compile(r"<system-reminder>\n?(.*?)\n?</system-reminder>", re.DOTALL)
 _HOOK = re.compile(r"(?:\A|\n\n)(\w+(?::\S+)?) hook (?:additional context|success): ")

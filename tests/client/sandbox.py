@@ -4,33 +4,27 @@
     turn = client.prompt("where is the port set?", replies=[Tool("Read", {"file_path": "…"}), "in config.py"])
     assert turn.injected == ["…what our hooks told the model…"]
 
-Each run gets an empty network namespace, a throw-away HOME and a clean environment. What its hooks start
-is in there too: nothing reaches the network.
+Each run gets a throw-away HOME and a clean environment.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Optional, Union
 
 from api_request import Request
-from client_package import Unavailable, installed, unavailable, version
-from mock_api import MockApi, Replies
+from client_package import installed
 from turn import Turn
 
-__all__ = ["Client", "Session", "Turn", "Unavailable", "unavailable", "version"]
-
-_LOOPBACK = Path(__file__).with_name("loopback.py")
+from tests.hosts.isolation import BASE_URL, Running, deadline, started, use_this_python
+from tests.hosts.mock_api import MockApi, Replies
 
 
 class Client:
@@ -48,13 +42,10 @@ class Client:
     ) -> None:
         self.home, self.project, self.plugin_dir = home, project, plugin_dir
         self.env, self.timeout = dict(env or {}), timeout
-        self._binary = installed() / "claude"
-        for folder in (project, self._scratch, self._bin):
+        self._binary = installed()
+        for folder in (project, self._scratch):
             folder.mkdir(parents=True, exist_ok=True)
-        # A hook that asks for python3 gets the interpreter that runs the tests.
-        python = self._bin / "python3"
-        if not python.is_symlink():
-            python.symlink_to(os.path.realpath(sys.executable))
+        use_this_python(self._bin)
         if attended:
             self._attend()
 
@@ -131,7 +122,7 @@ class Client:
         # A file, not a pipe: a process that a hook leaves behind could hold a pipe open for ever.
         with tempfile.TemporaryFile("w+", encoding="utf-8") as out, self._started(args, replies, stdout=out) as started:
             process, api, err = started
-            with _deadline(process, self.timeout):
+            with deadline(process, self.timeout):
                 code = process.wait()
             out.seek(0)
             return self._turn(code, out.read(), err, api.requests)
@@ -149,31 +140,19 @@ class Client:
         *,
         stdin: int = subprocess.DEVNULL,
         stdout: Union[int, IO[str]],
-    ) -> Iterator[tuple[subprocess.Popen[str], MockApi, IO[str]]]:
+    ) -> Iterator[Running]:
         if self._debug.exists():
             self._debug.unlink()
-        ours, theirs = socket.socketpair()
-        with ours, tempfile.TemporaryFile("w+", encoding="utf-8") as err:
-            with theirs:
-                inside = [sys.executable, "-I", "-S", str(_LOOPBACK), str(theirs.fileno()), str(self._binary), *args]
-                process = subprocess.Popen(
-                    ["unshare", "-rn", *inside],
-                    cwd=self.project,
-                    env=self._environment(),
-                    stdin=stdin,
-                    stdout=stdout,
-                    stderr=err,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                    encoding="utf-8",
-                )
-            with process:
-                try:
-                    with MockApi(replies, listener=_received(ours, err)) as api:
-                        yield process, api, err
-                finally:
-                    if process.poll() is None:
-                        os.killpg(process.pid, signal.SIGKILL)
+        with started(
+            [str(self._binary), *args],
+            cwd=self.project,
+            env=self._environment(),
+            stdin=stdin,
+            stdout=stdout,
+            replies=replies,
+            read=Request,
+        ) as running:
+            yield running
 
     def _environment(self) -> dict[str, str]:
         return {
@@ -183,6 +162,7 @@ class Client:
             "TMPDIR": str(self._scratch),
             "CLAUDE_CODE_TMPDIR": str(self._scratch),
             "ANTHROPIC_API_KEY": "dummy-not-a-key",
+            "ANTHROPIC_BASE_URL": BASE_URL,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             **self.env,
@@ -200,7 +180,7 @@ class Session:
         self._api.script(replies)
         before = len(self._api.requests)
         message = {"type": "user", "message": {"role": "user", "content": text}}
-        with _deadline(self._process, self._client.timeout):
+        with deadline(self._process, self._client.timeout):
             self._process.stdin.write(json.dumps(message) + "\n")
             self._process.stdin.flush()
             result = next((line for line in self._process.stdout if json.loads(line)["type"] == "result"), "")
@@ -208,7 +188,7 @@ class Session:
 
     def close(self) -> None:
         """End the conversation and wait for the client to go."""
-        with _deadline(self._process, self._client.timeout):
+        with deadline(self._process, self._client.timeout):
             self._process.communicate()
 
 
@@ -219,32 +199,3 @@ def _options(
     options += ["--permission-mode", permission_mode] if permission_mode else []
     options += ["--allowedTools", ",".join(allowed_tools)] if allowed_tools else []
     return options + (["--model", model] if model else [])
-
-
-def _received(ours: socket.socket, err: IO[str]) -> socket.socket:
-    ours.settimeout(120)
-    _, handles, _, _ = socket.recv_fds(ours, 1, 1)
-    if not handles:
-        err.seek(0)
-        raise Unavailable(f"the namespace did not come up: {err.read().strip()}")
-    return socket.socket(fileno=handles[0])
-
-
-@contextmanager
-def _deadline(process: subprocess.Popen[str], seconds: float) -> Iterator[None]:
-    """Kill the process and raise TimeoutError if the block takes longer."""
-    late = threading.Event()
-
-    def kill() -> None:
-        late.set()
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-    timer = threading.Timer(seconds, kill)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-    if late.is_set():
-        raise TimeoutError(f"the client took more than {seconds:g} s")

@@ -10,11 +10,11 @@ from typing import Optional, Union
 
 import pytest
 from api_request import Request
-from mock_api import Tool
 from sandbox import Client
 
 import recollect
 from recollect.capture.inbox import Inbox
+from tests.hosts.model_request import Tool
 
 ROOT = Path(__file__).parents[2]
 DECIDED = (

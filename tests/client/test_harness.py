@@ -33,8 +33,11 @@ from typing import Any, Optional, Union
 import client_package
 import pytest
 from api_request import Note, Request
-from mock_api import MockApi, Tool
 from sandbox import Client
+
+from tests.hosts import npm
+from tests.hosts.mock_api import MockApi
+from tests.hosts.model_request import Tool
 
 OLDER_MODEL = "claude-haiku-4-5"
 
@@ -276,7 +279,7 @@ def test_the_mock_answers_without_streaming_too() -> None:
         other = _post(api.base_url + "/api/event_logging", {})
 
     assert (message["stop_reason"], message["content"][0]["input"]) == ("tool_use", {"command": "ls"})
-    assert (tokens, other) == ({"input_tokens": 10}, {})
+    assert (tokens["input_tokens"], other) == (10, {})
     assert [request.prompt for request in api.main_requests] == ["go"]
 
 
@@ -286,24 +289,24 @@ def _post(url: str, body: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("npm", "reason"),
+    ("script", "reason"),
     [
-        (None, "the client is not in the cache, and there is no npm to fetch it with"),
-        ("#!/bin/sh\necho 'E403 refused' >&2; exit 1\n", "npm would not deliver the client: E403 refused"),
+        (None, "{} is not in the cache, and there is no npm to fetch it with"),
+        ("#!/bin/sh\necho 'E403 refused' >&2; exit 1\n", "npm would not deliver {}@latest: E403 refused"),
     ],
 )
 @only_linux
 def test_why_the_client_is_not_available(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, npm: Optional[str], reason: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Optional[str], reason: str
 ) -> None:
-    tools = {"unshare": "#!/bin/sh\nexit 0\n", **({"npm": npm} if npm else {})}
-    for name, script in tools.items():
-        (tmp_path / name).write_text(script)
+    tools = {"unshare": "#!/bin/sh\nexit 0\n", **({"npm": script} if script else {})}
+    for name, text in tools.items():
+        (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(client_package, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(npm, "CACHE", tmp_path / "cache")
 
-    assert client_package.unavailable.__wrapped__() == reason
+    assert client_package.unavailable.__wrapped__() == reason.format(client_package._package().name)
 
 
 @only_linux

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mock_api import Tool
 from sandbox import Client
 
 import recollect
+from tests.hosts.model_request import Tool
 
 ROOT = Path(__file__).parents[2]
 ESSENCE = "User sessions are rows in auth.sessions with a 14 day expiry"

@@ -4,7 +4,6 @@ three sessions, taken off again. What is asserted is what the client sends to th
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,15 +12,15 @@ from typing import Any, Optional
 
 import pytest
 from api_request import Request
-from mock_api import Reply, Tool
 from sandbox import Client, Session
 from turn import Turn
 
 import recollect
 from recollect.capture.inbox import Inbox
+from tests.hosts import plugin_copy
+from tests.hosts.dialects import Reply
+from tests.hosts.model_request import Tool
 
-ROOT = Path(__file__).parents[2]
-PARTS = (".claude-plugin", "bin", "hooks", "skills", "src", "README.md", "LICENSE")
 TOOLS = ("Bash", "Read", "Edit")
 NOTE = "later sessions may need to know this (a decision)"
 
@@ -96,13 +95,7 @@ class Life:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.project, self.copy = folder / "a home", folder / "a project", folder / "a copy of recollect"
-        for part in PARTS:
-            source = ROOT / part
-            target = self.copy / part
-            if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
-            else:
-                shutil.copy(source, target)
+        plugin_copy.copy_to(self.copy)
         (self.project / "src").mkdir(parents=True)
         (self.project / "src" / "money.py").write_text("cents = 1\n")
         (self.project / "src" / "auth.py").write_text("hashed = bcrypt\n")

@@ -1,0 +1,50 @@
+"""OpenAI Codex CLI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.hosts.host_client import HostClient
+from tests.hosts.isolation import BASE_URL
+from tests.hosts.model_request import Tool
+from tests.hosts.npm import Package
+
+SETTINGS = f"""model = "gpt-5.5"
+model_provider = "mock"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+
+[model_providers.mock]
+name = "mock"
+base_url = "{BASE_URL}/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+"""
+
+
+class Codex(HostClient):
+    name = "codex"
+    package = Package("@openai/codex", "0.166.0", ".bin/codex")
+    environment = {"MOCK_KEY": "dummy"}
+
+    def configure(self) -> None:
+        self.write_text(".codex/config.toml", SETTINGS)
+
+    def command(self, prompt: str, again: bool) -> list[str]:
+        # Trust is given in the screen; without it hooks are skipped.
+        options = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
+        return ["exec", *(["resume", "--last"] if again else []), *options, prompt]
+
+    def install_plugin(self, repository: Path) -> list[list[str]]:
+        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "add", "memory@recollect"]]
+
+    def write(self, path: Path, text: str) -> Tool:
+        lines = "".join(f"+{line}\n" for line in text.splitlines())
+        gone = f"*** Delete File: {path}\n" if path.exists() else ""
+        return Tool("apply_patch", f"*** Begin Patch\n{gone}*** Add File: {path}\n{lines}*** End Patch\n")
+
+    def shell(self, command: str) -> Tool:
+        return Tool("exec_command", {"cmd": command})
+
+    def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
+        return Tool(tool, dict(arguments), namespace="mcp__recollect")

@@ -1,0 +1,41 @@
+"""Our repository, installed as a plugin by the commands of the clients that can read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.hosts import plugin_copy
+from tests.hosts.clients.codex import Codex
+from tests.hosts.clients.copilot import Copilot
+from tests.hosts.clients.droid import Droid
+from tests.hosts.clients.qwen import Qwen
+from tests.hosts.conftest import NewClient
+from tests.hosts.host_client import HostClient
+
+pytestmark = pytest.mark.client
+
+SHELL_SYNTAX = "$(touch PWNED-1) `touch PWNED-2`; touch PWNED-3 & touch PWNED-4 | touch PWNED-5\ntouch PWNED-6 #"
+
+
+@pytest.mark.parametrize("host", [Codex, Copilot, Qwen, Droid])
+def test_a_prompt_full_of_shell_syntax_runs_nothing(
+    tmp_path: Path, new_client: NewClient, host: type[HostClient]
+) -> None:
+    client = new_client(host)
+    repository = plugin_copy.copy_to(tmp_path / "copy of recollect")
+    for words in client.install_plugin(repository):
+        done = client.run(*words)
+        assert done.exit_code == 0, done.stdout + done.stderr
+
+    turn = client.prompt(
+        f"look around {SHELL_SYNTAX}",
+        replies=[client.shell(f"echo DONE; cat <<'EOF'\n{SHELL_SYNTAX}\nEOF\nexit 3"), "Fine."],
+    )
+
+    assert list(tmp_path.rglob("PWNED*")) == []
+    assert turn.exit_code == 0, turn.stdout + turn.stderr
+    # In Copilot, a hook that fails before a tool denies the tool.
+    assert "DONE" in turn.last.text
+    assert (client.home / ".cache" / "recollect" / "python").exists(), "no hook of ours has run"
