@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import json
 import sys
-import urllib.request
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -36,7 +35,6 @@ from api_request import Note, Request
 from sandbox import Client
 
 from tests.hosts import npm
-from tests.hosts.mock_api import MockApi
 from tests.hosts.model_request import Tool
 
 OLDER_MODEL = "claude-haiku-4-5"
@@ -269,23 +267,6 @@ def test_a_script_that_fails_fails_the_test(client: Client) -> None:
 
     with pytest.raises(KeyError, match="from the script"):
         client.prompt("hello", replies=reply)
-
-
-def test_the_mock_answers_without_streaming_too() -> None:
-    with MockApi([Tool("Bash", {"command": "ls"})]) as api:
-        body = {"model": "m", "tools": [{}], "messages": [{"role": "user", "content": "go"}]}
-        message = _post(api.base_url + "/v1/messages?beta=true", body)
-        tokens = _post(api.base_url + "/v1/messages/count_tokens", body)
-        other = _post(api.base_url + "/api/event_logging", {})
-
-    assert (message["stop_reason"], message["content"][0]["input"]) == ("tool_use", {"command": "ls"})
-    assert (tokens["input_tokens"], other) == (10, {})
-    assert [request.prompt for request in api.main_requests] == ["go"]
-
-
-def _post(url: str, body: dict[str, Any]) -> Any:
-    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode()), timeout=120) as answer:
-        return json.load(answer)
 
 
 @pytest.mark.parametrize(

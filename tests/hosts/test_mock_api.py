@@ -44,6 +44,14 @@ def test_a_request_without_tools_takes_no_reply_of_the_script() -> None:
     assert ("OK" in side, "Scripted." in main) == (True, True)
 
 
+def test_what_is_not_a_model_takes_no_reply_either() -> None:
+    with MockApi(["Scripted."]) as api:
+        tokens = _post(api.base_url + "/v1/messages/count_tokens", {"tools": TOOLS})
+        other = _post(api.base_url + "/api/event_logging?beta=true", {})
+
+    assert (json.loads(tokens)["input_tokens"], other, api.requests) == (10, "{}", [])
+
+
 def test_a_wanted_shape_is_filled_in() -> None:
     schema = {"type": "OBJECT", "properties": {"next": {"enum": ["user", "model"]}, "sure": {"type": "boolean"}}}
     body = {"contents": [], "generationConfig": {"responseSchema": schema}}
