@@ -9,7 +9,9 @@ import pytest
 
 import recollect
 from recollect.hooks import tools
-from recollect.hooks.event import Event
+from recollect.hooks.place import Place
+from recollect.hosts import claude_code
+from recollect.hosts.question import Payload
 from recollect.project import Project
 from recollect.recall import after_compaction as compaction
 from recollect.recall import for_failure, for_file, for_prompt
@@ -99,9 +101,11 @@ def test_every_tool_that_writes_a_file_counts_as_an_edit(project, tool, is_shown
     at_prompt(project)
     payload = {"session_id": "s", "cwd": project.root, "tool_name": tool, "tool_input": {"file_path": FILE}}
 
-    answer = tools.pre_tool_use(Event("pre_tool_use", payload, project.root, project.store.root, ""))
+    question = claude_code.read("pre_tool_use", Payload(payload))
 
-    assert bool(answer) is is_shown
+    answer = tools.pre_tool_use(question, Place(project.root, project.store.root, ""))
+
+    assert bool(answer.text) is is_shown
 
 
 def test_what_an_edit_showed_first_is_not_repeated_by_the_next_edit(project):

@@ -23,8 +23,10 @@ import recollect
 from recollect import failure_log, paths
 from recollect.cli import COMMANDS, main
 from recollect.cli.output import Screen
-from recollect.hooks import EVENTS
-from recollect.hooks.event import answer
+from recollect.hooks import EVENTS, written
+from recollect.hosts import claude_code
+from recollect.hosts.answer import CONTINUE, Answer
+from recollect.hosts.question import Question
 from recollect.project import Project
 from recollect.record import memory
 from recollect.session import sessions
@@ -305,11 +307,8 @@ def _answers() -> Iterator[str]:
 
 @pytest.mark.parametrize("text", list(_answers()))
 def test_a_text_of_any_handler_is_escaped_at_the_door(text: str):
-    (shown,) = [
-        value
-        for key, value in json.loads(answer("stop", text))["hookSpecificOutput"].items()
-        if key == "additionalContext"
-    ]
+    answer = written(claude_code, Question("stop"), Answer(CONTINUE, text))
+    (shown,) = [value for key, value in json.loads(answer)["hookSpecificOutput"].items() if key == "additionalContext"]
 
     assert re.findall(r"[<>]", shown) == []
     assert [char for char in shown if not char.isprintable() and char != "\n"] == []

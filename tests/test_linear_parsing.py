@@ -39,7 +39,7 @@ READERS = {
     "transcript.entry": lambda text: transcript.entry(b"{" + text.encode("utf-8", "replace"), 2 * SIZE),
     "ledger.is_correction": ledger.is_correction,
     "ledger.corrects": ledger.corrects,
-    "text.with_note": lambda text: text_module.with_note(text, text),
+    "text.joined": lambda text: text_module.joined(text, text),
     "ledger.stamp": ledger.stamp,
     "ledger.exists": ledger.exists,
     "sessions.mangled": sessions.mangled,

@@ -12,8 +12,8 @@ from recollect.guard import store_files
 STORE = "/p/.claude/memory"
 
 
-def forbids(tool: str, **given: str) -> bool:
-    return store_files.forbids(tool, given, [STORE], "/p")
+def forbids(command: str = "", *, file: str = "", tool: str = "shell") -> bool:
+    return store_files.forbids("write" if file else tool, [file] if file else [], command, [STORE], "/p")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def forbids(tool: str, **given: str) -> bool:
     ],
 )
 def test_a_shell_command_that_writes_records_is_stopped(command):
-    assert forbids("Bash", command=command)
+    assert forbids(command)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_shell_command_that_writes_records_is_stopped(command):
     ],
 )
 def test_reading_the_store_and_everything_else_stays_free(command):
-    assert not forbids("Bash", command=command)
+    assert not forbids(command)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +96,10 @@ def test_reading_the_store_and_everything_else_stays_free(command):
 def test_a_here_document_is_read_and_not_run_and_ends_at_its_line(opening):
     document = f"cat {opening}\nrm .claude/memory/index.md\necho x > .claude/memory/a.json\n\tEOF"
 
-    assert not forbids("Bash", command=document)
-    assert forbids("Bash", command=f"{document}\nrm .claude/memory/index.md")
-    assert forbids("Bash", command=f"rm .claude/memory/index.md\n{document}")
-    assert not forbids("Bash", command=f"{document}\ncat .claude/memory/index.md")
+    assert not forbids(document)
+    assert forbids(f"{document}\nrm .claude/memory/index.md")
+    assert forbids(f"rm .claude/memory/index.md\n{document}")
+    assert not forbids(f"{document}\ncat .claude/memory/index.md")
 
 
 @pytest.mark.parametrize(
@@ -107,20 +107,20 @@ def test_a_here_document_is_read_and_not_run_and_ends_at_its_line(opening):
     ["cat <<< 'EOF'", "cat <<<EOF", "cat <<", "cat <<-", "cat << -", "echo 'a << b'", "echo $((1<<3))", "cat << ;"],
 )
 def test_what_opens_no_here_document_hides_nothing(line):
-    assert forbids("Bash", command=f"{line}\nrm .claude/memory/index.md\nEOF")
-    assert not forbids("Bash", command=f"{line}\ncat .claude/memory/index.md\nEOF")
+    assert forbids(f"{line}\nrm .claude/memory/index.md\nEOF")
+    assert not forbids(f"{line}\ncat .claude/memory/index.md\nEOF")
 
 
 def test_two_here_documents_in_a_row_each_end_for_themselves():
     free = "cat <<A\nrm .claude/memory/x\nA\ncat <<'B C'\nA\nrm .claude/memory/x\nB C"
 
-    assert not forbids("Bash", command=free)
-    assert forbids("Bash", command=f"{free}\nrm .claude/memory/x")
+    assert not forbids(free)
+    assert forbids(f"{free}\nrm .claude/memory/x")
 
 
 def test_powershell_paths_have_backslashes():
-    assert forbids("PowerShell", command="Set-Content .claude\\memory\\decisions\\x.json '{}'")
-    assert not forbids("PowerShell", command="Get-Content .claude\\memory\\decisions\\x.json")
+    assert forbids(tool="powershell", command="Set-Content .claude\\memory\\decisions\\x.json '{}'")
+    assert not forbids(tool="powershell", command="Get-Content .claude\\memory\\decisions\\x.json")
 
 
 LONG = {
@@ -147,7 +147,7 @@ def test_a_long_command_costs_in_proportion_to_its_length(shape):
         times = []
         for _ in range(3):
             start = time.process_time()
-            assert not forbids("Bash", command=command)
+            assert not forbids(command)
             times.append(time.process_time() - start)
         return min(times)
 
@@ -155,22 +155,19 @@ def test_a_long_command_costs_in_proportion_to_its_length(shape):
     assert cost(1_000_000) < 4 * cost(100_000) + 0.05
 
 
-@pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
-def test_a_file_tool_may_not_write_a_record(tool):
-    assert forbids(tool, file_path="/p/.claude/memory/decisions/a.json")
-    assert forbids(tool, file_path=".claude/memory/decisions/a.json")
-    assert forbids(tool, file_path="/p/src/../.claude/memory/index.md")
+def test_a_file_tool_may_not_write_a_record():
+    assert forbids(file="/p/.claude/memory/decisions/a.json")
+    assert forbids(file=".claude/memory/decisions/a.json")
+    assert forbids(file="/p/src/../.claude/memory/index.md")
 
 
 def test_the_config_is_the_users_to_edit():
-    assert not forbids("Write", file_path="/p/.claude/memory/memory-config.json")
+    assert not forbids(file="/p/.claude/memory/memory-config.json")
 
 
 def test_files_beside_the_store_are_free():
-    assert not forbids("Edit", file_path="/p/src/memory.py")
-    assert not forbids("Write", file_path="/p/.claude/memory-notes.md")
-    assert not forbids("NotebookEdit", notebook_path="/p/a.ipynb")
-    assert not forbids("Grep", pattern=".claude/memory")
+    assert not forbids(file="/p/src/memory.py")
+    assert not forbids(file="/p/.claude/memory-notes.md")
 
 
 def test_a_link_into_the_store_is_followed(tmp_path):
@@ -178,22 +175,25 @@ def test_a_link_into_the_store_is_followed(tmp_path):
     (store / "decisions").mkdir(parents=True)
     os.symlink(store, tmp_path / "shortcut")
 
-    given = {"file_path": str(tmp_path / "shortcut" / "decisions" / "a.json")}
+    file = str(tmp_path / "shortcut" / "decisions" / "a.json")
 
-    assert store_files.forbids("Write", given, [str(store)], str(tmp_path))
+    assert store_files.forbids("write", [file], "", [str(store)], str(tmp_path))
 
 
-@pytest.mark.parametrize("given", [{}, {"command": 7}, {"file_path": None}, {"command": ""}])
-def test_a_tool_call_of_another_shape_is_none_of_our_business(given):
-    assert not store_files.forbids("Bash", given, [STORE], "/p")
-    assert not store_files.forbids("Write", given, [STORE], "/p")
+def test_one_file_of_many_is_enough():
+    assert store_files.forbids("write", ["/p/src/a.py", "/p/.claude/memory/index.md"], "", [STORE], "/p")
+
+
+def test_a_tool_call_that_names_nothing_is_none_of_our_business():
+    assert not store_files.forbids("shell", [], "", [STORE], "/p")
+    assert not store_files.forbids("write", [], "", [STORE], "/p")
 
 
 @pytest.mark.parametrize("platform", ["win32", "darwin"])
 def test_a_store_is_the_same_under_another_case_where_the_system_says_so(platform, monkeypatch):
     command = "echo {} > .Claude/MEMORY/decisions/x.json"
-    assert not forbids("Bash", command=command)
+    assert not forbids(command)
 
     monkeypatch.setattr("sys.platform", platform)
 
-    assert forbids("Bash", command=command)
+    assert forbids(command)

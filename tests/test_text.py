@@ -51,4 +51,4 @@ def test_a_text_is_cut_at_a_word_unless_that_costs_more_than_four_tenths(whole, 
     ],
 )
 def test_a_note_after_a_text_leaves_its_own_tags_alone(before, note, expected):
-    assert text.for_agent(text.with_note(before, note)) == expected
+    assert text.for_agent(text.joined(before, note)) == expected

@@ -70,11 +70,11 @@ def for_agent(text: str) -> str:
     return "\n".join(flat(line).replace("<", "&lt;").replace(">", "&gt;") for line in text.split("\n"))
 
 
-def with_note(text: str, note: str) -> str:
-    """A text for an agent with a note after it; either may be empty."""
-    if not text or not note:
-        return text or note
-    return Block(f"{for_agent(text)}\n\n{for_agent(note)}")
+def joined(text: str, other: str) -> str:
+    """Two texts for an agent, one after the other; either may be empty."""
+    if not text or not other:
+        return text or other
+    return Block(f"{for_agent(text)}\n\n{for_agent(other)}")
 
 
 def sentences(line: str) -> list[str]:

@@ -37,10 +37,10 @@ class Answer(NamedTuple):
 Hook = Callable[..., Answer]
 
 
-def run_hook(event: str, payload: bytes | dict[str, Any], **env: str) -> Answer:
+def run_hook(event: str, payload: bytes | dict[str, Any], host: str = "", **env: str) -> Answer:
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event],
+        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event, *[host][: bool(host)]],
         input=data,
         capture_output=True,
         env={**os.environ, **env},

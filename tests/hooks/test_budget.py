@@ -45,7 +45,7 @@ def run(event: str, project: Project, setup: str, **fields: Any) -> Answer:
 
 
 def handler_that(event: str, does: str) -> str:
-    return f"import recollect.hooks.{EVENTS[event]} as module\nmodule.{event} = lambda happened: {does}\n"
+    return f"import recollect.hooks.{EVENTS[event]} as module\nmodule.{event} = lambda asked, place: {does}\n"
 
 
 NEVER_END = [(event, does) for event in EVENTS for does in (SPIN, SLEEP)] + [("stop", STUBBORN)]

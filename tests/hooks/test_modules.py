@@ -111,7 +111,7 @@ def test_where_there_is_no_store_next_to_nothing_is_loaded(version: str, tmp_pat
         assert ours == [
             "recollect.coldstart",
             "recollect.hooks",
-            "recollect.hooks.event",
+            "recollect.hooks.place",
             "recollect.paths",
         ]
         assert "_sqlite3" not in modules

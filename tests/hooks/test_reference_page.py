@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib
 import json
 import re
 from pathlib import Path
@@ -12,7 +11,11 @@ from typing import Any
 import pytest
 
 from recollect import hooks, paths
-from recollect.hooks import EVENTS, event
+from recollect.hooks import EVENTS, ask
+from recollect.hooks.place import Place
+from recollect.hosts import claude_code
+from recollect.hosts.answer import ADD, CONTINUE, DENY
+from recollect.hosts.question import Payload, Question
 from recollect.project import Project
 from recollect.settings import Settings
 from tests.hooks.conftest import ROOT
@@ -46,24 +49,31 @@ class Behaviour:
         self.reads: set[str] = set()
         self.settings: set[str] = set()
         self.answers: set[str] = set()
-        self._name, self._root = name, project.root
+        self._name, self._place = name, Place(project.root, project.store.root, "")
         self._watch(monkeypatch)
         for sample in SAMPLES[name]:
             self._run({"session_id": "s1", "cwd": project.root, "hook_event_name": name, **sample})
 
     def _watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Note each field and each setting that is asked for, by whichever function."""
-        for kind in ("text", "flag", "fields", "has_items"):
-            monkeypatch.setattr(event.Event, kind, _noting(getattr(event.Event, kind), self.reads))
+        """Note each setting that is asked for, by whichever function."""
         monkeypatch.setattr(Settings, "value", _noting(Settings.value, self.settings))
 
     def _run(self, fields: dict[str, Any]) -> None:
-        name = _event(self._name)
-        happened = event.parse(name, json.dumps(fields).replace("{root}", self._root).encode())
-        answer = getattr(importlib.import_module(f"recollect.hooks.{EVENTS[name]}"), name)(happened)
-        answer = event.answer(name, answer)
-        specific = json.loads(answer)["hookSpecificOutput"] if answer else {}
-        self.answers |= specific.keys() & {"additionalContext", "permissionDecision"}
+        payload = json.loads(json.dumps(fields).replace("{root}", self._place.project))
+        question = claude_code.read(_event(self._name), Payload(payload))
+        answer = ask(_Watched(question, self.reads), self._place)  # type: ignore[arg-type]
+        self.answers |= {answer.kind} if answer.text else set()
+
+
+class _Watched:
+    """A question that notes which of its fields are read."""
+
+    def __init__(self, question: Question, names: set[str]) -> None:
+        self._question, self._names = question, names
+
+    def __getattr__(self, name: str) -> Any:
+        self._names |= {name} - {"event"}
+        return getattr(self._question, name)
 
 
 def _noting(method: Any, names: set[str]) -> Any:
@@ -92,7 +102,7 @@ def test_each_section_says_what_its_handler_reads_obeys_and_answers(
     behaviour: Behaviour, request: pytest.FixtureRequest
 ) -> None:
     section = _section(request.node.callspec.params["behaviour"])
-    answers = {"a text": "additionalContext", "a refusal": "permissionDecision"}
+    answers = {"a text": ADD, "a refusal": DENY, "a request": CONTINUE}
     patterns = set(re.findall("`(.+?)`", section["Obeys"]))
 
     assert set(re.findall("`(.+?)`", section["Reads"])) == behaviour.reads
@@ -122,11 +132,18 @@ def test_the_table_is_the_wiring() -> None:
 
     assert rows == wired
     assert sorted(_event(name) for name in WIRING) == sorted(EVENTS)
-    assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == set(WIRING)
+    assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == {*WIRING, "Events"}
+
+
+def test_the_page_names_every_field_of_a_question() -> None:
+    table = PAGE.partition("| field of a question |")[2].partition("\n\n")[0]
+    named = {name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])}
+
+    assert named == set(Question._fields) - {"event"}
 
 
 def test_the_limits_are_those_of_the_source() -> None:
-    assert f"never longer than {event.LONGEST_CONTEXT:,} characters" in PAGE
+    assert f"never longer than {hooks.LONGEST_CONTEXT:,} characters" in PAGE
     page = " ".join(PAGE.split())
     assert f"ends by itself after {hooks.WALL_SECONDS:g} seconds ({hooks.LAST_SECONDS:g} at SessionEnd)" in page
     assert f"after {hooks.CPU_SECONDS:g} seconds of computing" in page

@@ -12,11 +12,8 @@ from recollect import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator, Sequence
 
-FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
-SHELL_TOOLS = ("Bash", "PowerShell")
 INSTEAD = (
     "Memory records are not edited by hand: a command validates, locks and logs the change. Use"
     " `recollect save CATEGORY --json` (record as JSON on stdin), `recollect update ID --hash HASH`,"
@@ -46,17 +43,13 @@ _KINDS = {
 _WRAPPERS = frozenset("sudo command env time nice nohup do then else if while until ! ( { xargs".split())
 
 
-def forbids(tool: str, tool_input: Mapping[str, Any], stores: list[str], cwd: str) -> bool:
-    """Whether a tool call would write a store's files by hand."""
-    if tool in FILE_TOOLS:
-        target = tool_input.get(FILE_TOOLS[tool])
-        return isinstance(target, str) and _is_record_file(target, stores, cwd)
-    command = tool_input.get("command")
-    if tool in SHELL_TOOLS and isinstance(command, str):
-        # In PowerShell a backslash separates folders; in the others it would hide the next character.
-        spelt = command.replace("\\", "/") if tool == "PowerShell" else command
-        return _shell_writes(spelt, _Ground(stores, cwd))
-    return False
+def forbids(tool: str, files: Sequence[str], command: str, stores: list[str], cwd: str) -> bool:
+    """Whether a tool call would write a store's files by hand: the files it writes, or a command it runs."""
+    if any(_is_record_file(file, stores, cwd) for file in files):
+        return True
+    # In PowerShell a backslash separates folders; in the others it would hide the next character.
+    spelt = command.replace("\\", "/") if tool == "powershell" else command
+    return bool(spelt) and _shell_writes(spelt, _Ground(stores, cwd))
 
 
 def _is_record_file(target: str, stores: list[str], cwd: str) -> bool:

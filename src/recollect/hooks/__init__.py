@@ -33,11 +33,26 @@ CPU_SECONDS = 1.5
 """Of computing; the worst repositories known take a third of it."""
 
 
+LONGEST_CONTEXT = 9_900
+"""Characters: Claude Code cuts a context above 10,000 down to a preview, without a word to anybody."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from recollect.hooks.place import Place
+    from recollect.hosts.answer import Answer
+    from recollect.hosts.question import Question
+
+
 def main(arguments: list[str]) -> int:
-    """Answer the event named on the command line. Always 0: a failure goes to the log, never to the session."""
-    name = arguments[0] if arguments else ""
+    """Answer the event named on the command line, of the host named after it or recognised.
+
+    Always 0: a failure goes to the log, never to the session.
+    """
+    name, host = [*arguments, "", ""][:2]
     try:
-        answer = _answer(name, sys.stdin.buffer.read(LARGEST_EVENT + 1))
+        answer = _answer(name, host, sys.stdin.buffer.read(LARGEST_EVENT + 1))
         if answer:
             sys.stdout.buffer.write(answer.encode("ascii"))
         sys.stdout.flush()
@@ -60,23 +75,45 @@ def _prune() -> None:
         state_file.prune()
 
 
-def _answer(name: str, data: bytes) -> str | None:
+def _answer(name: str, host_name: str, data: bytes) -> str | None:
     """What to say to an event; None where it does not concern us."""
     if name not in EVENTS or os.environ.get("RECOLLECT_OFF"):
         return None
     if len(data) > LARGEST_EVENT:
         raise ValueError(f"the event is larger than {LARGEST_EVENT:,} bytes")
-    from recollect.hooks import event
+    from recollect.hooks import place
 
-    happened = event.parse(name, data)
-    if happened is None:
+    fields = place.fields(data)
+    here = place.find(name, fields)
+    if here is None:
         return None
     # Only now: where there is no store, which is the commonest case, nothing more is loaded.
     from recollect import budget
+    from recollect.hosts import table
+    from recollect.hosts.question import Payload
 
     budget.start(LAST_SECONDS if name == "session_end" else WALL_SECONDS, CPU_SECONDS)
     try:
-        module = __import__(f"recollect.hooks.{EVENTS[name]}", fromlist=[name])
-        return event.answer(name, getattr(module, name)(happened))
+        host = table.module(table.asked_by(host_name, fields))
+        question = host.read(name, Payload(fields))
+        return written(host, question, ask(question, here)) if question else ""
     finally:
         budget.stop()
+
+
+def ask(question: Question, here: Place) -> Answer:
+    """The answer of the event's handler."""
+    handlers = __import__(f"recollect.hooks.{EVENTS[question.event]}", fromlist=[question.event])
+    answer: Answer = getattr(handlers, question.event)(question, here)
+    return answer
+
+
+def written(host: Any, question: Question, answer: Answer) -> str:
+    """An answer in the host's form, harmless and short enough; nothing where there is nothing to say."""
+    if not answer.text:
+        return ""
+    from recollect import coldstart
+    from recollect.text import for_agent
+
+    fields = host.write(question, answer._replace(text=for_agent(answer.text)[:LONGEST_CONTEXT]))
+    return coldstart.dumps(fields) if fields else ""

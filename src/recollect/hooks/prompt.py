@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from recollect import budget
-from recollect.hooks.event import Event
+from recollect.hosts.answer import ADD, NOTHING, Answer
+from recollect.hosts.question import START
 from recollect.session import ledger, transcript
 from recollect.settings import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.hooks.place import Place
+    from recollect.hosts.question import Question
 
 _LONG_WORD = 24
 """Characters from which a word may be a key: the shortest API keys have 24."""
@@ -13,25 +19,41 @@ _LONG_WORD = 24
 _NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alone"
 
 
-def user_prompt_submit(event: Event) -> str:
-    prompt = event.text("prompt")
-    if not prompt.strip() or event.in_subagent or event.text("source") not in ("", "user", "sdk"):
-        return ""
-    if transcript.wants_silence(prompt):
-        return ""
-    settings = load_settings(event.store)
-    if event.store and settings.text("capture.mode") != "off":
-        budget.attempt("note a correction", None, _note_correction, prompt, event.session)
+def user_prompt_submit(asked: Question, place: Place) -> Answer:
+    if not asked.prompt.strip() or asked.is_subagent or not asked.is_typed or transcript.wants_silence(asked.prompt):
+        return NOTHING
+    start = budget.attempt("catch up on the session's start", "", _late_start, asked, place) if asked.late else ""
+    from recollect.text import joined
+
+    return Answer(ADD, joined(start, _memories(asked, place)))
+
+
+def _memories(asked: Question, place: Place) -> str:
+    """The few records that are relevant to the prompt."""
+    settings = load_settings(place.store)
+    if place.store and settings.text("capture.mode") != "off":
+        budget.attempt("note a correction", None, _note_correction, asked.prompt, asked.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     from recollect.recall import context_block, for_prompt
 
-    stores = context_block.Stores(event.store, event.user_store)
-    transcript_path = event.text("transcript_path")
-    answer = for_prompt.answer(stores, prompt, settings, session=event.session, transcript_path=transcript_path)
+    stores = context_block.Stores(place.store, place.user_store)
+    answer = for_prompt.answer(stores, asked.prompt, settings, session=asked.session, transcript_path=asked.transcript)
     if not stores.has_words:
-        budget.attempt("warn", None, _warn_without_fts5, event.session)
+        budget.attempt("warn", None, _warn_without_fts5, asked.session)
     return answer
+
+
+def _late_start(asked: Question, place: Place) -> str:
+    """What the session's start, or its going on after compaction, would have shown in another host."""
+    with ledger.Ledger(asked.session) as session:
+        source = session.owed or ("startup" if asked.late == START and not session.has_started else "")
+        session.start()
+    if not source or not asked.session:
+        return ""
+    from recollect.hooks.session import session_start
+
+    return session_start(asked._replace(event="session_start", source=source, late=""), place).text
 
 
 def _warn_without_fts5(session: str) -> None:

@@ -1,4 +1,4 @@
-"""Answer one event of a coding agent: python3 -S -E run.py <event> < event.json"""
+"""Answer one event of a coding agent: python3 -S -E run.py <event> [<host>] < event.json"""
 
 import gc
 import os

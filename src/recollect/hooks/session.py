@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from recollect import budget
-from recollect.hooks.event import Event
+from recollect.hosts.answer import ADD, NOTHING, Answer
 from recollect.session import ledger
 from recollect.settings import load_settings
 
@@ -13,77 +13,92 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.digest.digest import Digest
     from recollect.digest.render import Page
+    from recollect.hooks.place import Place
+    from recollect.hosts.question import Question
 
 
-def session_start(event: Event) -> str:
+def session_start(asked: Question, place: Place) -> Answer:
     """What was left unfinished and which rules hold for the work at hand, or nothing."""
-    if event.in_subagent:
-        return ""
-    source = event.text("source")
-    return _after_compaction(event) if source == "compact" else _digest(event, source)
+    if asked.is_subagent:
+        return NOTHING
+    if asked.late:
+        with ledger.Ledger(asked.session) as session:
+            session.owe(asked.source)
+        return NOTHING
+    return Answer(ADD, _after_compaction(asked, place) if asked.source == "compact" else _digest(asked, place))
 
 
-def pre_compact(event: Event) -> str:
+def pre_compact(asked: Question, place: Place) -> Answer:
     """Draft a summary. Never answers: what this hook prints would become part of the instructions for compacting."""
-    if event.in_subagent or not event.store or not event.text("transcript_path"):
-        return ""
+    if asked.late and not asked.is_subagent:
+        with ledger.Ledger(asked.session) as session:
+            session.owe("compact")
+    _draft(asked, place)
+    return NOTHING
+
+
+def session_end(asked: Question, place: Place) -> Answer:
+    """Draft a summary, or bring it up to date."""
+    _draft(asked, place)
+    return NOTHING
+
+
+def _draft(asked: Question, place: Place) -> None:
+    if asked.is_subagent or not place.store or not asked.transcript:
+        return
     from recollect.hooks.stop import captures
 
-    settings = load_settings(event.store)
+    settings = load_settings(place.store)
     if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
-        return ""
+        return
     from recollect.capture import inbox
 
     inbox.draft_summary(
-        project=event.project,
-        store=event.store,
-        session=event.session,
-        transcript_path=event.text("transcript_path"),
+        project=place.project,
+        store=place.store,
+        session=asked.session,
+        transcript_path=asked.transcript,
         settings=settings,
     )
-    return ""
 
 
-session_end = pre_compact
-
-
-def _after_compaction(event: Event) -> str:
-    settings = load_settings(event.store)
+def _after_compaction(asked: Question, place: Place) -> str:
+    settings = load_settings(place.store)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     from recollect.recall import after_compaction, context_block
 
-    return after_compaction.block(context_block.Stores(event.store, event.user_store), event.session)
+    return after_compaction.block(context_block.Stores(place.store, place.user_store), asked.session)
 
 
-def _digest(event: Event, source: str) -> str:
-    settings = load_settings(event.store)
+def _digest(asked: Question, place: Place) -> str:
+    settings, source = load_settings(place.store), asked.source
     if source == "clear":
-        with ledger.Ledger(event.session) as shown:
+        with ledger.Ledger(asked.session) as shown:
             shown.reset()
     if not settings.flag("session_start.enabled"):
         return ""
     from recollect.digest import digest, last_digest
 
-    made = digest.make(event.project, event.store, event.user_store, settings)
+    made = digest.make(place.project, place.store, place.user_store, settings)
     _warn(made)
-    page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
+    page = _new_page(made, asked.session, is_resumed=source in ("resume", "fork"))
     if page.text:
         described = last_digest.describe(made, page)
-        last_digest.write(f"session start, {source}", event.session, event.project, described)
-        budget.attempt("count the digest", None, _count, event.stores, page)
-    from recollect.text import with_note
+        last_digest.write(f"session start, {source}", asked.session, place.project, described)
+        budget.attempt("count the digest", None, _count, place.stores, page)
+    from recollect.text import joined
 
-    return with_note(page.text, _waiting(event, source))
+    return joined(page.text, _waiting(asked, place))
 
 
-def _waiting(event: Event, source: str) -> str:
+def _waiting(asked: Question, place: Place) -> str:
     """How many drafts wait for review: said once a session, and only where somebody could review them."""
-    if not event.store or source in ("resume", "fork") or not event.is_attended:
+    if not place.store or asked.source in ("resume", "fork") or not asked.is_attended:
         return ""
     from recollect.capture import waiting
 
-    drafts = budget.attempt("count the drafts", "", waiting.line, event.store)
+    drafts = budget.attempt("count the drafts", "", waiting.line, place.store)
     return f"Memory: {drafts}" if drafts else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect import budget, usage
 from recollect.categories import BY_NAME
-from recollect.hooks.event import Event
+from recollect.hosts.answer import CONTINUE, Answer
 from recollect.session import ledger, transcript
 from recollect.settings import load_settings
 
@@ -13,27 +13,27 @@ _EVIDENCE = 0.6
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.hooks.place import Place
+    from recollect.hosts.question import Question
     from recollect.session.transcript import Ending
     from recollect.settings import Settings
 
 
-def stop(event: Event) -> str:
-    if not event.in_subagent:
-        turn = (event.session, event.text("transcript_path"), event.stores, event.text("last_assistant_message"))
+def stop(asked: Question, place: Place) -> Answer:
+    if not asked.is_subagent:
+        turn = (asked.session, asked.transcript, place.stores, asked.reply)
         budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE)
-    return _suggestion(event)
+    return Answer(CONTINUE, _suggestion(asked, place))
 
 
-def _suggestion(event: Event) -> str:
-    if event.flag("stop_hook_active") or event.in_subagent or event.has_items("background_tasks") or not event.store:
+def _suggestion(asked: Question, place: Place) -> str:
+    if asked.is_continued or asked.is_subagent or asked.is_busy or not place.store or not asked.is_attended:
         return ""
-    if not event.is_attended:
-        return ""
-    settings = load_settings(event.store)
+    settings = load_settings(place.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
         return ""
     categories = [name for name in BY_NAME if captures(name, settings)]
-    end = _ending(event, settings.count("triage.max_messages")) if categories else None
+    end = _ending(asked, settings.count("triage.max_messages")) if categories else None
     if end is None or not end.messages:
         return ""
     from recollect.capture import triage
@@ -45,7 +45,7 @@ def _suggestion(event: Event) -> str:
     from recollect.capture import suggestions
 
     return suggestions.suggest(
-        findings, project=event.project, store=event.store, session=event.session, settings=settings
+        findings, project=place.project, store=place.store, session=asked.session, settings=settings
     )
 
 
@@ -54,9 +54,9 @@ def captures(category: str, settings: Settings) -> bool:
     return settings.is_enabled(category) and settings.flag(f"categories.{category}.auto_capture")
 
 
-def _ending(event: Event, most: int) -> Ending:
+def _ending(asked: Question, most: int) -> Ending:
     """The session's last messages; the transcript may lag behind what was typed and said last."""
-    end = transcript.ending(event.text("transcript_path"), most)
-    with ledger.Ledger(event.session) as session:
+    end = transcript.ending(asked.transcript, most)
+    with ledger.Ledger(asked.session) as session:
         end = end.with_missing("user", session.corrections)
-    return end.with_missing("assistant", [transcript.without_blocks(event.text("last_assistant_message"))])
+    return end.with_missing("assistant", [transcript.without_blocks(asked.reply)])

@@ -2,89 +2,92 @@
 
 from __future__ import annotations
 
-import os
-
 from recollect import budget
-from recollect.hooks.event import Denial, Event
+from recollect.hosts.answer import ADD, DENY, Answer
+from recollect.hosts.question import POWERSHELL, READ, SHELL, WRITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.hooks.place import Place
+    from recollect.hosts.question import Question
     from recollect.settings import Settings
 
-_PATHS = {
-    "Read": "file_path",
-    "Edit": "file_path",
-    "MultiEdit": "file_path",
-    "Write": "file_path",
-    "NotebookEdit": "notebook_path",
-}
 
-
-def pre_tool_use(event: Event) -> str:
+def pre_tool_use(asked: Question, place: Place) -> Answer:
     """Refuse to write record files by hand, or show the records about the file that is touched."""
-    tool = event.text("tool_name")
-    if tool != "Read" and _may_touch_a_store(event):
+    if asked.tool != READ and _may_touch_a_store(asked, place):
         from recollect.guard import store_files
 
-        if store_files.forbids(tool, event.fields("tool_input"), event.stores, event.text("cwd")):
-            return Denial(store_files.INSTEAD)
-    file = _file(event)
-    settings = None if event.in_subagent or not file else _settings(event, "retrieval.files")
+        if store_files.forbids(asked.tool, asked.files, asked.command, place.stores, asked.cwd):
+            return Answer(DENY, store_files.INSTEAD)
+    return Answer(ADD, _about_files(asked, place))
+
+
+def post_tool_use(asked: Question, place: Place) -> Answer:
+    """Report the records that were written past the guard and cannot be read; show what could not be shown before."""
+    from recollect.text import joined
+
+    damage = _damage(asked, place) if _may_touch_a_store(asked, place) else ""
+    return Answer(ADD, joined(damage, joined(_about_files(asked, place), _about_failure(asked, place))))
+
+
+def post_tool_use_failure(asked: Question, place: Place) -> Answer:
+    """Show the runbook for a failed command, if there clearly is one."""
+    return Answer(ADD, _about_failure(asked, place))
+
+
+def _about_files(asked: Question, place: Place) -> str:
+    """The records about the files that are touched, where the host delivers them."""
+    settings = _settings(asked, place, "retrieval.files") if asked.shows_files and asked.files else None
     if not settings:
         return ""
     from recollect.recall import for_file
     from recollect.recall.context_block import Stores
+    from recollect.text import joined
 
-    stores = Stores(event.store, event.user_store)
-    return for_file.block(stores, event.project, file, settings, event.session, is_edit=tool != "Read")
+    stores, text = Stores(place.store, place.user_store), ""
+    for file in asked.files:
+        is_edit = asked.tool != READ
+        text = joined(text, for_file.block(stores, place.project, file, settings, asked.session, is_edit=is_edit))
+    return text
 
 
-def post_tool_use(event: Event) -> str:
-    """Report the records that were written past the guard and cannot be read; set aside what is not even JSON."""
-    if not _may_touch_a_store(event):
-        return ""
+def _damage(asked: Question, place: Place) -> str:
+    """Which record files were written past the guard and cannot be read; what is not even JSON is set aside."""
     from recollect.guard import quarantine
     from recollect.text import flat
 
-    file = _file(event)
-    written = os.path.join(event.text("cwd"), file) if file else ""
     messages: list[str] = []
-    for store in event.stores:
-        messages += budget.attempt(f"check records in {store}", [], quarantine.check, store, written)
-    return flat(f"Memory: {' '.join(messages[:5])}") if messages else ""
+    for store in place.stores:
+        for written in asked.files if asked.tool == WRITE else ("",):
+            messages += budget.attempt(f"check records in {store}", [], quarantine.check, store, written)
+    return flat(f"Memory: {' '.join(list(dict.fromkeys(messages))[:5])}") if messages else ""
 
 
-def post_tool_use_failure(event: Event) -> str:
-    """Show the runbook for a failed command, if there clearly is one."""
-    error = event.text("error")
-    if event.text("tool_name") not in ("Bash", "PowerShell") or not error or event.flag("is_interrupt"):
+def _about_failure(asked: Question, place: Place) -> str:
+    if asked.tool not in (SHELL, POWERSHELL) or not asked.error:
         return ""
-    settings = None if event.in_subagent else _settings(event, "retrieval.failures")
+    settings = _settings(asked, place, "retrieval.failures")
     if not settings:
         return ""
     from recollect.recall import for_failure
     from recollect.recall.context_block import Stores
 
-    command = event.fields("tool_input").get("command")
-    stores = Stores(event.store, event.user_store)
-    return for_failure.block(stores, command if isinstance(command, str) else "", error, settings, event.session)
+    stores = Stores(place.store, place.user_store)
+    return for_failure.block(stores, asked.command, asked.error, settings, asked.session)
 
 
-def _file(event: Event) -> str:
-    """The file that a file tool touches; empty for any other tool."""
-    file = event.fields("tool_input").get(_PATHS.get(event.text("tool_name"), ""))
-    return file if isinstance(file, str) and "\0" not in file else ""
-
-
-def _may_touch_a_store(event: Event) -> bool:
+def _may_touch_a_store(asked: Question, place: Place) -> bool:
     """The cheap test first: nearly no tool call names a store or runs in one."""
-    text = f"{event.fields('tool_input').get('command')}{_file(event)}{event.text('cwd')}"
-    return any(store in text for store in event.stores) or "memory" in text.lower()
+    text = f"{asked.command}{''.join(asked.files)}{asked.cwd}"
+    return bool(asked.tool) and (any(store in text for store in place.stores) or "memory" in text.lower())
 
 
-def _settings(event: Event, key: str) -> Settings | None:
-    """The settings, unless they turn this off."""
+def _settings(asked: Question, place: Place, key: str) -> Settings | None:
+    """The settings, unless they turn this off or a subagent asks."""
+    if asked.is_subagent:
+        return None
     from recollect.settings import load_settings
 
-    settings = load_settings(event.store)
+    settings = load_settings(place.store)
     return settings if settings.flag("retrieval.enabled") and settings.flag(key) else None

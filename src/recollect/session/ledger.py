@@ -32,7 +32,7 @@ _MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 class Ledger:
     """The open ledger of one session: use it in a `with`, which holds the lock."""
 
-    __slots__ = ("_file", "corrections", "pointed", "prompts", "shown", "warnings")
+    __slots__ = ("_file", "corrections", "has_started", "owed", "pointed", "prompts", "shown", "warnings")
 
     def __init__(self, session: str) -> None:
         """Without a session nothing is read or written."""
@@ -44,6 +44,10 @@ class Ledger:
         self.corrections: list[str] = []
         """The user's corrections, as typed, the newest few."""
         self.prompts = 0
+        self.has_started = False
+        """Whether the session's start was told with a prompt, in a host that delivers it nowhere else."""
+        self.owed = ""
+        """How the session started, or went on, which the next prompt has to tell."""
         self._file = StateFile(_path(session), _LARGEST, "ledger") if session else None
 
     def __enter__(self) -> Ledger:
@@ -84,12 +88,21 @@ class Ledger:
     def count_prompt(self) -> None:
         self._append("prompt")
 
+    def owe(self, source: str) -> None:
+        self._append(f"owed\t{source.split()[0] if source.split() else 'startup'}")
+
+    def start(self) -> None:
+        """Note that nothing is owed any more."""
+        if self.owed or not self.has_started:
+            self._append("started")
+
     def reset(self) -> None:
         """Forget what was shown: the conversation was compacted or cleared, and that went with it."""
         self.shown = {}
         self.pointed = {}
         self.prompts = 0
         lines = [*map(_correction, self.corrections), *(f"warned\t{name}" for name in sorted(self.warnings))]
+        lines += ["started"] * self.has_started
         if self._file:
             self._file.replace("".join(f"{line}\n" for line in lines).encode("ascii"))
 
@@ -110,6 +123,10 @@ class Ledger:
             self.warnings.add(rest)
         elif kind == "prompt":
             self.prompts += 1
+        elif kind == "owed":
+            self.owed = rest
+        elif kind == "started":
+            self.has_started, self.owed = True, ""
         elif kind == "heard":
             try:
                 self.corrections = [*self.corrections, str(coldstart.loads(rest))][-_MOST_CORRECTIONS:]

@@ -1,0 +1,78 @@
+"""Codex CLI: Claude Code's events without the one for failures; an answer with an unknown key is refused whole.
+
+The exit status of a command is only in the session's file, which has it before the hook runs.
+"""
+
+from __future__ import annotations
+
+from recollect import coldstart, files
+from recollect.hosts.answer import CONTINUE, Answer, block, event_name, specific
+from recollect.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_TOOLS = {
+    "Bash": SHELL,
+    "exec_command": SHELL,
+    "shell": SHELL,
+    "apply_patch": WRITE,
+    "Edit": WRITE,
+    "Write": WRITE,
+    "Read": READ,
+}
+_HEAD = 8_000
+"""Bytes of a session's file that say how it was started."""
+
+_TAIL = 200_000
+_LONGEST_CONTEXT = 9_900
+"""Bytes: of more, the host shows the beginning and the end."""
+
+
+def read(event: str, payload: Payload) -> Question:
+    question = common(event, payload, _TOOLS)
+    return question._replace(
+        is_attended=event in ("stop", "session_start") and _is_attended(question.transcript),
+        error=_error(question, payload) if event == "post_tool_use" and question.tool == SHELL else "",
+        shows_files=event == "pre_tool_use",
+    )
+
+
+def write(question: Question, answer: Answer) -> dict[str, Any]:
+    text = answer.text.encode("utf-8", "replace")[:_LONGEST_CONTEXT].decode("utf-8", "ignore")
+    fitted = answer._replace(text=text)
+    return block(fitted) if fitted.kind == CONTINUE else specific(event_name(question), fitted)
+
+
+def _is_attended(transcript: str) -> bool:
+    """Whether the session runs on a screen: `codex exec` says so in the first line of its file."""
+    try:
+        head = files.read(transcript, _HEAD)
+    except (OSError, ValueError):
+        return False
+    return b'"source":"cli"' in head or b'"source":"vscode"' in head
+
+
+def _error(question: Question, payload: Payload) -> str:
+    """What a command printed, if it failed; the event itself does not say whether it did."""
+    call = payload.text("tool_use_id").encode("utf-8", "replace")
+    if not call:
+        return ""
+    from recollect.session import transcript
+
+    lines, _ = transcript.tail(question.transcript, _TAIL)
+    for line in reversed(lines):
+        if call in line and b'"CommandExecution"' in line:
+            status = _exit_status(line)
+            return f"Exit code {status}\n{payload.text('tool_response')}" if status else ""
+    return ""
+
+
+def _exit_status(line: bytes) -> int:
+    try:
+        entry = Payload({"entry": coldstart.loads(line.decode("utf-8", "replace"))})
+    except ValueError:
+        return 0
+    status = entry.inner("entry").inner("payload").inner("item").fields.get("exit_code")
+    return status if isinstance(status, int) else 0

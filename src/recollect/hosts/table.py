@@ -1,0 +1,80 @@
+"""The hosts, a row for each: how it is recognised, and what reaches its model."""
+
+from __future__ import annotations
+
+import os
+
+from recollect import coldstart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+BEFORE, RESULT = "before the tool", "with the tool's result"
+
+
+class Host(coldstart.NamedTuple):
+    """A coding agent: its name on the command line, and when the model gets what. What it cannot do is empty."""
+
+    name: str
+    title: str
+    version: str
+    """The version it was run with; empty if it was never run."""
+    sessions: str
+    """A part of the path under which it keeps its sessions, which no other host's has."""
+    variable: str
+    """An environment variable that it sets for its hooks."""
+    digest: str
+    """When the digest is shown: at the session's start, or with the first prompt."""
+    prompt: str
+    """Where memories for a prompt are shown."""
+    files: str
+    failures: str
+    guard: str
+    suggestion: str
+    compaction: str
+
+
+HOSTS = (
+    Host(
+        "codex", "Codex CLI", "0.166.0",
+        sessions="/rollout-", variable="",
+        digest="session start", prompt="every prompt", files=BEFORE, failures=RESULT,
+        guard="denies", suggestion="end of a turn, on the screen", compaction="at once",
+    ),
+    Host(
+        "claude-code", "Claude Code", "2.1.325",
+        sessions="/.claude/projects/", variable="CLAUDECODE",
+        digest="session start", prompt="every prompt", files=BEFORE, failures=RESULT,
+        guard="denies", suggestion="end of a turn, on the screen", compaction="at once",
+    ),
+)  # fmt: skip
+"""In the order in which their variables are looked for: a host started by Claude Code inherits Claude Code's."""
+
+BY_NAME = {host.name: host for host in HOSTS}
+_DEFAULT = "claude-code"
+
+
+def module(host: Host) -> Any:
+    """The module of a host: `read` makes a question of an event, `write` puts an answer into the host's form."""
+    return __import__(f"recollect.hosts.{host.name.replace('-', '_')}", fromlist=["read", "write"])
+
+
+def asked_by(name: str, fields: Mapping[str, Any]) -> Host:
+    """The host with a name; without a name, the one that sent an event."""
+    if name and name not in BY_NAME:
+        raise ValueError(f"no host is named {name[:40]!r}; hosts: {', '.join(BY_NAME)}")
+    return BY_NAME[name] if name else recognised(fields, os.environ)
+
+
+def recognised(fields: Mapping[str, Any], environment: Mapping[str, str]) -> Host:
+    """The host that sent an event: by where it keeps the session, by a field of its own, or by its variable."""
+    path = fields.get("transcript_path")
+    where = path.replace("\\", "/") if isinstance(path, str) else ""
+    by_path = [host for host in HOSTS if host.sessions and host.sessions in where]
+    if by_path:
+        return by_path[0]
+    if "turn_id" in fields:
+        return BY_NAME["codex"]
+    return next((host for host in HOSTS if host.variable and environment.get(host.variable)), BY_NAME[_DEFAULT])
