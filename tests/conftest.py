@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import debian
+
 try:
     from hypothesis import HealthCheck, settings
 except ImportError:  # the wheel's clean environment has pytest alone
@@ -57,3 +59,11 @@ def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/cli/golden from what commands print")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    debian.choose(session.config, session.items)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    debian.require(item)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ import pytest
 
 from recollect import timestamps
 from recollect.cli import main
+from tests.cli import sample_project
 
 NOW = "2026-03-02T09:30:00Z"
 BIN = Path(__file__).parents[2] / "bin" / "recollect"
@@ -54,6 +56,22 @@ def recollect(
         return Outcome(code, *capfd.readouterr())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def sample_pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pattern") / "project"
+
+
+@pytest.fixture
+def sample(project: Path, recollect: Callable[..., Outcome], sample_pattern: Path) -> Path:
+    """The project of the examples; it is made once and copied afterwards."""
+    if not sample_pattern.exists():
+        sample_project.make(project, recollect)
+        shutil.copytree(project, sample_pattern)
+    else:
+        shutil.copytree(sample_pattern, project, dirs_exist_ok=True)
+    return project
 
 
 def in_own_process(*words: str, cwd: Path, stdin: bytes = b"", options: Sequence[str] = ()) -> Outcome:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-from pathlib import Path
 
 import pytest
 
 from recollect.cli import help, main, parser_of
 from recollect.cli.commands import COMMANDS, GROUPS
 from recollect.cli.output import Screen
-from tests.cli import sample_project
 from tests.model_server import ModelServer, keeps
 
 EXAMPLES = [(name, example.command) for name, row in COMMANDS.items() for example in row.examples]
@@ -57,37 +54,22 @@ def test_every_command_has_an_example_of_itself_and_explains_each(name):
     assert all(example.meaning for example in examples)
 
 
-@pytest.fixture(scope="module")
-def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("pattern") / "project"
-
-
-@pytest.fixture
-def sample(project, recollect, pattern, monkeypatch):
-    """Run a command in the sample project, which is made once and copied afterwards."""
-    monkeypatch.setenv("EDITOR", "true")
-    if not pattern.exists():
-        sample_project.make(project, recollect)
-        shutil.copytree(project, pattern)
-    shutil.copytree(pattern, project, dirs_exist_ok=True)
-    # The log of changes lies elsewhere, so the copy has none yet.
-    assert recollect("update", "use-uv", "--tag=quick").code == 0
-    return recollect
-
-
 @pytest.mark.parametrize(("name", "command"), EXAMPLES)
-def test_an_example_runs(sample, name, command):
+def test_an_example_runs(sample, recollect, monkeypatch, name, command):
     if command in SHOWN_ELSEWHERE:
         return
+    monkeypatch.setenv("EDITOR", "true")
+    # The log of changes lies elsewhere, so the copy has none yet.
+    assert recollect("update", "use-uv", "--tag=quick").code == 0
     words = shlex.split(command.replace("\\\n", ""))
     assert parser_of(words[0])
     if name == "judge":
         with ModelServer(keeps("Webhook handlers are idempotent by event id")) as server:
             for key, value in (("endpoint", server.url), ("model", "small"), ("enabled", "true")):
-                sample("config", "set", "--user", f"retrieval.judge.{key}", value)
-            outcome = sample(*words)
+                recollect("config", "set", "--user", f"retrieval.judge.{key}", value)
+            outcome = recollect(*words)
     else:
-        outcome = sample(*words, stdin="q\n")
+        outcome = recollect(*words, stdin="q\n")
 
     assert outcome.code == 0, outcome
 

@@ -49,6 +49,10 @@ def parser_of(name: str) -> Parser:
 
 
 def _run(words: list[str]) -> int:
+    if words[:1] == ["__complete"]:
+        from recollect.cli import complete
+
+        return complete.run(words[1:])
     if words[:1] == ["help"] and words[1:]:
         words = [words[1], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):

@@ -56,6 +56,15 @@ GROUPS: dict[str, dict[str, Command]] = {
                 Example("every command and hook, step by step", "demo --long"),
             ),
         ),
+        "completion": Command(
+            "completion",
+            "Print the script that completes commands and ids on Tab.",
+            (
+                Example('for bash; in ~/.bashrc: eval "$(recollect completion bash)"', "completion bash"),
+                Example('for zsh; in ~/.zshrc: eval "$(recollect completion zsh)"', "completion zsh"),
+                Example("for fish; into ~/.config/fish/completions/recollect.fish", "completion fish"),
+            ),
+        ),
         "doctor": Command(
             "doctor",
             "Find out what is wrong with a memory or an installation.",

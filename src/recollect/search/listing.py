@@ -44,6 +44,22 @@ def read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed],
     return index.ask(lambda index: _read(index, choice, most))
 
 
+def named(index: Index, beginning: str, status: str, most: int) -> list[tuple[str, str]]:
+    """The ids with a beginning, in order, and their titles; no file is looked at."""
+    where = "id >= ? AND id < ? AND status = ? ORDER BY id LIMIT ?"
+    values = (beginning, beginning + "\U0010ffff", status, most)
+    return index.ask(
+        lambda index: index.connection.execute(f"SELECT id, title FROM record WHERE {where}", values).fetchall()
+    )
+
+
+def newest_tags(index: Index, most: int) -> list[str]:
+    """The tags of the active records that were changed last, each as often as it occurs."""
+    newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
+    rows = index.ask(lambda index: index.connection.execute(newest, (most,)).fetchall())
+    return [tag for (tags,) in rows for tag in tags.split("\n") if tag]
+
+
 def broken(index: Index) -> list[str]:
     """The paths of files that cannot be read as records."""
     return [path for (path,) in index.connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
