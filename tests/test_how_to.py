@@ -58,6 +58,7 @@ PAGES = {
     "README.md": [f"ln -s {ROOT}/bin bin"],
     "docs/how-to/start-in-an-existing-project.md": [],
     "docs/how-to/import.md": [],
+    "docs/how-to/find-and-list.md": _BEGUN,
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,
     "docs/how-to/tune-silence.md": _BEGUN,
     "docs/how-to/write-records-that-are-found.md": ["recollect init"],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import Ambiguous, NotFound
 from recollect.project import Project
-from recollect.store import reference
+from recollect.store import reference, short_name
 from recollect.store.reference import PREFIX, WORDS, Fit
 
 PATHS = [
@@ -153,3 +153,35 @@ def test_what_fits_nothing_is_refused_with_the_nearest(project):
 
     assert failure.value.message.endswith("; did you mean sessions-live-in-postgres?")
     assert failure.value.fix == "recollect show sessions-live-in-postgres; recollect search 'sesions in postgrs'"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("decisions/sessions-live-in-postgres.json", "sessions"),
+        ("decisions/use-postgres-16.json", "use-postgres"),
+        ("decisions/use-uv.json", "use-uv"),
+        ("decisions/use-uv-2.json", "use-uv-2"),
+        ("runbooks/Old_Name.json", "Old_Name"),
+    ],
+)
+def test_shortest(path, name):
+    assert reference.shortest([path], PATHS) == {path: name}
+
+
+def test_where_a_beginning_is_long_or_a_number_or_unsafe_the_short_name_stands():
+    long = "decisions/a-name-that-others-share-but-for-its-end"
+    paths = [f"{long}-1.json", f"{long}-2.json", "decisions/2024.json", "decisions/$(reboot).json", "runbooks/use.json",
+             "decisions/use.json"]  # fmt: skip
+
+    assert reference.shortest(paths, paths) == {path: short_name.of(path) for path in paths}
+
+
+@settings(max_examples=50)
+@given(names=NAMES)
+def test_what_a_list_shows_means_its_record(names):
+    paths = [f"decisions/{name}.json" for name in names]
+
+    for path, name in reference.shortest(paths, paths).items():
+        is_exact = name in (reference.name_of(path), short_name.of(path))
+        assert is_exact or reference.fit(name, paths) == Fit(PREFIX, (path,))

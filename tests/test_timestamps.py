@@ -83,3 +83,32 @@ def test_any_text_is_a_moment_or_not_but_never_an_error(text):
 
 def test_now_is_a_moment():
     assert timestamps.is_instant(timestamps.now())
+
+
+@pytest.mark.parametrize(
+    ("moment", "age", "ago"),
+    [
+        ("2026-03-02T09:30:00Z", "now", "just now"),
+        ("2026-03-02T09:30:40Z", "now", "just now"),
+        ("2026-03-02T09:29:00Z", "1 minute", "1 minute ago"),
+        ("2026-03-02T08:29:00Z", "1 hour", "1 hour ago"),
+        ("2026-03-01T09:30:00Z", "1 day", "1 day ago"),
+        ("2026-02-24T09:30:00Z", "6 days", "6 days ago"),
+        ("2026-02-05T09:30:00Z", "3 weeks", "3 weeks ago"),
+        ("2025-10-01T09:30:00Z", "5 months", "5 months ago"),
+        ("2025-03-02T09:30:00Z", "1 year", "1 year ago"),
+        ("2016-03-02", "10 years", "10 years ago"),
+        ("2026-03-02", "today", "today"),
+        ("2026-02-28", "2 days", "2 days ago"),
+        ("2099-01-01T00:00:00Z", "2099-01-01", "on 2099-01-01"),
+    ],
+)
+def test_ages(moment, age, ago, monkeypatch):
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-03-02T09:30:00Z")
+
+    assert (timestamps.age(moment), timestamps.ago(moment)) == (age, ago)
+
+
+@given(st.text(max_size=25))
+def test_no_text_breaks_an_age(text):
+    assert isinstance(timestamps.ago(text), str)

@@ -29,6 +29,7 @@ LIFETIMES = {
     "history": 365,
     "imports": 3_650,
     "judge": 30,
+    "listings": 1,
     "trace.log": 90,
     "last-injection.json": 30,
 }

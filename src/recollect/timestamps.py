@@ -21,6 +21,40 @@ def days_before(moment: str, days: float) -> str:
     return at(seconds(moment) - days * 86_400)
 
 
+_UNITS = (
+    (31_536_000, "year"),
+    (2_592_000, "month"),
+    (604_800, "week"),
+    (86_400, "day"),
+    (3_600, "hour"),
+    (60, "minute"),
+)
+
+
+def age(moment: str) -> str:
+    """How long ago a moment or a day was, in its largest unit: `3 weeks`; as it stands if it is not in the past."""
+    try:
+        gone = seconds(now()) - seconds(moment)
+    except ValueError:
+        return moment
+    if gone < -60:
+        return moment[:10]
+    is_day = len(moment) == 10
+    for size, unit in _UNITS[: -2 if is_day else None]:
+        count = int(max(gone, 0) // size)
+        if count:
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return "today" if is_day else "now"
+
+
+def ago(moment: str) -> str:
+    """The same in a sentence: `3 weeks ago`, `just now`, `on 2099-01-01`."""
+    text = age(moment)
+    if text == moment[:10]:
+        return f"on {text}"
+    return {"now": "just now", "today": "today"}.get(text, f"{text} ago")
+
+
 def seconds(moment: str) -> float:
     """Seconds since 1970 of a moment or a day; ValueError if it is neither."""
     year, month, day = int(moment[:4]), int(moment[5:7]), int(moment[8:10])

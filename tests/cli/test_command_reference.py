@@ -19,5 +19,5 @@ def test_every_command_has_its_section_and_every_option_its_line():
     page = command_reference.page()
 
     assert [name for name in COMMANDS if f"\n## {name}\n" not in page] == []
-    assert "| `--since WHEN` | only changed since a day (2026-03-01) or an age (30d) |" in page
+    assert "| `--since WHEN` | only since a day (2026-03-01) or an age (3w; d, w, m or y) |" in page
     assert "recollect retire ID --reason TEXT [options]" in page

@@ -3,8 +3,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recollect import timestamps
+from recollect.cli import list_format
+from recollect.cli.output import Screen
+from recollect.errors import BadInput
 
 from .conftest import DECISION
 
@@ -32,6 +37,12 @@ def four(recollect, monkeypatch):
         (["--since=2026-03-04"], ["four", "three"]),
         (["--since=2026-03-05"], []),
         (["--since=1d"], ["four", "three"]),
+        (["--since=1w", "--status=all"], ["four", "one", "three", "two"]),
+        (["--since=99999999y"], ["four", "three"]),
+        (["--status=all", "--sort=title"], ["four", "one", "three", "two"]),
+        (["--status=all", "--sort=created"], ["four", "three", "two", "one"]),
+        (["--status=all", "--sort=id", "--limit=2"], ["four", "one"]),
+        (["--by=tag"], ["four", "three", "four", "three"]),
     ],
 )
 def test_filters(recollect, four, flags, ids):
@@ -42,7 +53,7 @@ def test_the_total_is_told_though_a_limit_hides_some(recollect, four):
     assert json.loads(recollect("list", "--limit=1", "--json").out)["total"] == 2
 
 
-@pytest.mark.parametrize("when", ["yesterday", "2026-13-01", "d", "-1d"])
+@pytest.mark.parametrize("when", ["yesterday", "2026-13-01", "d", "-1d", "w", "3x"])
 def test_a_bad_since_is_explained(recollect, four, when):
     assert recollect("list", f"--since={when}").err.startswith("BAD_INPUT: --since")
 
@@ -78,3 +89,125 @@ def test_an_index_md_that_disagrees_is_reported_and_repaired_on_request(project,
         assert "index.md disagrees with the records" in recollect("doctor").out
         recollect("doctor", "--fix")
         assert path.read_text() == right
+
+
+@pytest.fixture
+def terminal(recollect, monkeypatch):
+    """Commands as they look on a terminal of 80 columns."""
+    monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
+    return recollect
+
+
+@pytest.fixture
+def shelf(project, recollect, monkeypatch):
+    (project / "jobs.py").write_text("")
+    records = (
+        ("2025-02-01", "decision", "Use Postgres 16", ("--tag=db", *DECISION)),
+        (
+            "2026-02-05",
+            "decision",
+            "Use Postgres for the queue of jobs and for nothing else that is not asked",
+            ("--tag=use", *DECISION),
+        ),
+        ("2026-03-01", "decision", "データベースを使う 🎉", ("--tag=db", "--tag=jobs", "--related=jobs.py", *DECISION)),
+        ("2026-03-02", "preference", "Tabs", ("--set=topic=t", "--set=value=v", "--set=reason=r")),
+    )
+    for day, category, title, flags in records:
+        monkeypatch.setattr(timestamps, "now", lambda day=day: f"{day}T08:30:00Z")
+        assert recollect("save", category, title, "--force", *flags).code == 0
+    monkeypatch.setattr(timestamps, "now", lambda: "2026-03-02T09:30:00Z")
+
+
+def test_a_list_on_a_terminal(terminal, shelf):
+    outcome = terminal("list")
+
+    assert outcome.out == (
+        "   title                                   category    age      id\n"
+        "1  Tabs                                    preference  1 hour   tabs\n"
+        "2  データベースを使う 🎉                   decision    1 day    detabesuwo\n"
+        "3  Use Postgres for the queue of jobs an…  decision    3 weeks  use-postgres-for\n"
+        "4  Use Postgres 16                         decision    1 year   use-postgres-16\n"
+        "4 records\n"
+    )
+    for line in outcome.out.splitlines()[1:-1]:
+        assert terminal("show", line.split()[-1]).code == 0
+
+
+def test_groups_on_a_terminal(terminal, shelf):
+    assert terminal("list", "--by=tag", "--sort=title", "--limit=3").out == (
+        "   title                                   category    age      id\n"
+        "\n"
+        "db\n"
+        "1  Use Postgres 16                         decision    1 year   use-postgres-16\n"
+        "\n"
+        "tabs\n"
+        "2  Tabs                                    preference  1 hour   tabs\n"
+        "\n"
+        "use\n"
+        "3  Use Postgres for the queue of jobs an…  decision    3 weeks  use-postgres-for\n"
+        "3 of 4 records\n"
+    )
+
+
+def test_groups_by_file_and_in_a_pipe(recollect, shelf):
+    outcome = recollect("list", "--by=file", "--limit=2")
+
+    assert [line.split("\t")[0] for line in outcome.out.splitlines()] == ["jobs.py", "no file"]
+
+
+def test_what_is_empty_says_so_beside_the_output(recollect, four, project):
+    assert recollect("list", "--category=runbook")[:2] == (0, "")
+    assert recollect("list", "--category=runbook").err == "no record matches these options\n"
+    assert recollect("init", "--user").code == 0
+    assert recollect("list", "--user").err == "there are no records yet; `recollect save` makes one\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "line"),
+    [
+        ("{id}", "two"),
+        (r"{title}\t{category}\n{updated}", "Two\tdecision\n2026-03-04T00:00:00Z"),
+        ("{{{id}}}", "{two}"),
+        (r"\\{id}\q", "\\two\\q"),
+        ("{tags}|{files}|{group}|{created}", "all, b|||2026-03-02T00:00:00Z"),
+        ("{path} {status}", ".claude/memory/decisions/two.json superseded"),
+        ("tsv", "two\tdecision\tsuperseded\t2026-03-04\tTwo"),
+    ],
+)
+def test_forms(recollect, four, form, line):
+    assert recollect("list", "--status=superseded", f"--format={form}").out == f"{line}\n"
+
+
+def test_forms_for_programs(recollect, four):
+    lines = recollect("list", "--format=jsonl").out.splitlines()
+
+    assert [json.loads(line)["id"] for line in lines] == ["four", "three"]
+    assert json.loads(recollect("list", "--format=json").out) == [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ("{nme}", "a record has no field '{nme}'"),
+        ("{id.__class__}", "a record has no field '{id.__class__}'"),
+        ("{}", "a record has no field '{}'"),
+        ("{id", "a brace stands alone in '{id'"),
+        ("csv", "'csv' names no field"),
+    ],
+)
+def test_a_bad_form_is_explained(recollect, four, form, message):
+    assert recollect("list", f"--format={form}").err == (
+        f"BAD_INPUT: --format: {message}\n"
+        f"fix: {'write it twice; ' if 'brace' in message else ''}use {{id}}, {{title}}, {{category}}, {{status}}, "
+        "{updated}, {created}, {tags}, {files}, {path}, {group}; or one of json, jsonl, tsv\n"
+    )
+
+
+@settings(max_examples=50)
+@given(st.text("{}\\idtx ", max_size=12))
+def test_any_form_is_filled_or_refused(form):
+    values = {"id": "x", "updated": "", "category": "", "status": "", "title": "y"}
+    try:
+        assert isinstance(list_format.template(form)(values), str)
+    except BadInput as error:
+        assert error.fix

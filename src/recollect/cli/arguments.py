@@ -26,10 +26,13 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--allow-secret": {"action": "store_true", "help": "save it although it seems to carry a credential"},
     "--category": {"action": "append", "default": [], "metavar": "NAME", "help": "only this category (repeatable)"},
     "--dry-run": {"action": "store_true", "help": "show what would happen and write nothing"},
-    "--since": {"metavar": "WHEN", "help": "only changed since a day (2026-03-01) or an age (30d)"},
+    "--since": {"metavar": "WHEN", "help": "only since a day (2026-03-01) or an age (3w; d, w, m or y)"},
     "--summary": {"default": "", "metavar": "TEXT", "help": "what changed and why, for the record's history"},
     "--tag": {"action": "append", "default": [], "metavar": "TAG", "help": "only with this tag (repeatable)"},
 }
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+"""Days of the units that an age is given in."""
+
 _OLDEST_DAYS = 100_000
 """Days before which no record can be, about 270 years; more would leave the calendar."""
 
@@ -79,10 +82,11 @@ def since(text: str | None) -> str:
     """The timestamp that `--since` means; empty if it was left out."""
     if text is None:
         return ""
-    if text[-1:] in ("d", "D") and text[:-1].isascii() and text[:-1].isdigit():
-        return timestamps.days_before(timestamps.now(), min(int(text[:-1]), _OLDEST_DAYS))
+    count, unit = text[:-1], text[-1:].lower()
+    if unit in _DAYS and count.isascii() and count.isdigit():
+        return timestamps.days_before(timestamps.now(), min(int(count[:6]) * _DAYS[unit], _OLDEST_DAYS))
     if not timestamps.is_day(text):
-        raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 30d")
+        raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 3w")
     return text
 
 

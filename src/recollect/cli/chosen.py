@@ -1,44 +1,75 @@
-"""The record or draft that somebody means: by its id, the beginning of it, or words of it.
+"""The record or draft that somebody means: by its id, the beginning or words of it, or its number in the last listing.
 
 Who reads gets the one that fits. Who changes something must name it exactly, or see it and agree: without a terminal a
-guess is refused, with the full name in the fix.
+guess is refused, with the full name in the fix. Where several fit, a terminal lets one be picked.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from shlex import quote
 
 from recollect import paths
 from recollect.capture.inbox import Inbox
-from recollect.cli.output import Screen, clean, safe
-from recollect.errors import Ambiguous, BadInput, NotFound
+from recollect.cli import last_listing
+from recollect.cli.last_listing import Place
+from recollect.cli.output import Screen, clean, fit, safe
+from recollect.coldstart import NamedTuple
+from recollect.errors import Ambiguous, BadInput, NotFound, RecollectError
 from recollect.record.fields import shorten
 from recollect.store import record_files, reference
 from recollect.store.reference import name_of
 from recollect.store.store import Entry, Store
+from recollect.terminal import keys, picker
 
 _SURE = 4
 """Letters of an id from which on nobody is asked whether it is the right one."""
+
+_MOST_TITLED = 50
+"""Records that are read so that a picker can show their titles."""
+
+_MARGIN = 6
+"""Columns of the picker's own, before a line."""
+
+
+class _Guess(NamedTuple):
+    """The path that a text was taken for, and whether that is as good as its whole name."""
+
+    path: str
+    is_sure: bool
 
 
 def record(args: argparse.Namespace, store: Store, typed: str, *, changes: bool = False) -> Entry:
     """The record that a text means; `changes` says that the command will change it."""
     if store.named(typed):
         return store.get(typed)
-    names = list(record_files.every(store.root))
-    fit = reference.fit(typed, names)
-    if not fit.paths:
-        raise reference.nothing_fits(store.root, typed, names)
-    if len(fit.paths) > 1:
-        raise reference.several_fit(typed, fit.paths)
-    entry = store.read(fit.paths[0])
+    guess = _numbered(args, store.root, typed, is_draft=False) or _record(args, store, typed)
+    entry = store.read(guess.path)
     if changes and not getattr(args, "dry_run", False):
-        is_sure = fit.how == reference.PREFIX and len(typed) >= _SURE
-        _confirm(args, typed, is_sure, f"{entry.path} ({entry.memory.title})", f"recollect show {entry.memory.id}")
+        look = f"recollect show {entry.memory.id}"
+        _confirm(args, typed, guess.is_sure, f"{entry.path} ({entry.memory.title})", look)
     return entry
+
+
+def _record(args: argparse.Namespace, store: Store, typed: str) -> _Guess:
+    names = list(record_files.every(store.root))
+    fits = reference.fit(typed, names)
+    if not fits.paths:
+        raise reference.nothing_fits(store.root, typed, names)
+    if len(fits.paths) == 1:
+        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
+    if not is_asking(args):
+        raise reference.several_fit(typed, fits.paths)
+    return _Guess(_picked(typed, fits.paths, [_described(store, path) for path in fits.paths[:_MOST_TITLED]]), True)
+
+
+def _described(store: Store, path: str) -> str:
+    try:
+        return f"{name_of(path)}  {store.read(path).memory.title}"
+    except RecollectError:
+        return path
 
 
 def flag(args: argparse.Namespace, store: Store, typed: str) -> str:
@@ -47,22 +78,33 @@ def flag(args: argparse.Namespace, store: Store, typed: str) -> str:
     return typed if entry is None or store.named(typed) else entry.memory.id
 
 
+def store_of(args: argparse.Namespace, store: Store, typed: str) -> Store:
+    """The store that a number in the last listing leads to, be it the user's own; any other text, to this one."""
+    place = None if store.named(typed) else _listed(args, typed)
+    return Store(place.root) if place and place.root == paths.user_store() else store
+
+
 def draft(args: argparse.Namespace, box: Inbox, typed: str, *, changes: bool = False) -> str:
     """The name of the draft that a text means."""
-    name = typed.removesuffix(".json")
     names = box.names()
-    if name in names:
-        return name
-    fit = reference.fit(name, [f"{paths.INBOX}/{each}.json" for each in names])
-    if not fit.paths:
-        raise _no_draft(typed, reference.nearest(name, names))
-    if len(fit.paths) > 1:
-        raise _several_drafts(typed, fit.paths)
-    name = name_of(fit.paths[0])
+    if typed.removesuffix(".json") in names:
+        return typed.removesuffix(".json")
+    guess = _numbered(args, box.root, typed, is_draft=True) or _draft(args, names, typed)
+    name = name_of(guess.path)
     if changes:
-        is_sure = fit.how == reference.PREFIX and len(typed) >= _SURE
-        _confirm(args, typed, is_sure, f"the draft {name}", f"recollect inbox {quote(name)}")
+        _confirm(args, typed, guess.is_sure, f"the draft {name}", f"recollect inbox {quote(name)}")
     return name
+
+
+def _draft(args: argparse.Namespace, names: list[str], typed: str) -> _Guess:
+    fits = reference.fit(typed, [f"{paths.INBOX}/{each}.json" for each in names])
+    if not fits.paths:
+        raise _no_draft(typed, reference.nearest(typed, names))
+    if len(fits.paths) == 1:
+        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
+    if not is_asking(args):
+        raise _several_drafts(typed, fits.paths)
+    return _Guess(_picked(typed, fits.paths, [name_of(path) for path in fits.paths]), True)
 
 
 def _no_draft(typed: str, near: list[str]) -> NotFound:
@@ -76,6 +118,36 @@ def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
     return Ambiguous(message, fix=f"recollect inbox {quote(name)}; or type more of the name you mean")
 
 
+def _listed(args: argparse.Namespace, typed: str) -> Place | None:
+    return None if args.json else last_listing.number(typed)
+
+
+def _numbered(args: argparse.Namespace, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
+    """What a number meant in the last listing on this terminal, which is said; NotFound if it was something else."""
+    place = _listed(args, typed)
+    if place is None:
+        return None
+    name = name_of(place.path)
+    if place.path.startswith(f"{paths.INBOX}/") != is_draft:
+        fix = f"recollect show {quote(name)}" if is_draft else f"recollect inbox {quote(name)}"
+        raise NotFound(f"{typed} was a {'record' if is_draft else 'draft'} in the last listing: {name}", fix=fix)
+    if place.root != root:
+        raise NotFound(f"{typed} was a record of another store in the last listing: {place.path}", fix="recollect list")
+    print(safe(f"{typed} is {clean(place.path)}", Screen()), file=sys.stderr)
+    return _Guess(place.path, False)
+
+
+def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:
+    """The one of several that somebody picks; BadInput if they pick none."""
+    width = Screen.of(sys.stdout).width - _MARGIN
+    more = f"; the first {len(lines)}" if len(lines) < len(fitting) else ""
+    question = f"{shorten(typed)!r} fits {len(fitting):,}{more}:"
+    at = picker.pick(clean(question), [fit(clean(line), width) for line in lines])
+    if at is None:
+        raise BadInput("none was picked", fix="type more of the name you mean")
+    return fitting[at]
+
+
 def _confirm(args: argparse.Namespace, typed: str, is_sure: bool, what: str, look: str) -> None:
     """BadInput unless a change may be made to what a text was taken for."""
     if not is_asking(args):
@@ -87,9 +159,14 @@ def _confirm(args: argparse.Namespace, typed: str, is_sure: bool, what: str, loo
 
 def is_asking(args: argparse.Namespace) -> bool:
     """Whether somebody at a terminal can be asked."""
-    return not args.json and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+    return not args.json and keys.at_terminal()
 
 
 def _agrees(question: str) -> bool:
-    print(safe(f"{clean(question)} [y/N] ", Screen()), end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower()[:1] == "y"
+    print(safe(f"{clean(question)} [y/N] ", Screen()), end="", flush=True)
+    try:
+        answer = keys.key()
+    except EOFError:
+        answer = ""
+    print(answer if answer.isalpha() and len(answer) == 1 else "")
+    return answer.lower() == "y"

@@ -95,12 +95,14 @@ GROUPS: dict[str, dict[str, Command]] = {
             ),
         ),
         "list": Command(
-            "show",
+            "list_",
             "List records.",
             (
                 Example("the newest ten", "list --limit 10"),
                 Example("the decisions with a tag", "list --category decision --tag tooling"),
+                Example("what changed in three weeks, by tag", "list --since 3w --by tag"),
                 Example("what was retired since a day", "list --status retired --since 2026-01-01"),
+                Example("for a script", "list --sort id --format '{id}\\t{title}'"),
             ),
         ),
         "show": Command(
@@ -108,6 +110,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             "Show one record.",
             (
                 Example("by its id", "show use-uv"),
+                Example("by the beginning or words of it", "show uv"),
                 Example("with every change on file", "show use-uv --history"),
                 Example("for a program", "show use-uv --json"),
             ),

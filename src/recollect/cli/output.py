@@ -97,9 +97,9 @@ def emit_error(error: RecollectError, *, as_json: bool) -> None:
         print(f"{screen.paint('fix', 'bold')}: {clean(error.fix)}", file=sys.stderr)
 
 
-def to_json(data: Any) -> str:
+def to_json(data: Any, indent: int | None = 2) -> str:
     """JSON in which nothing invisible stands raw: a terminal shows it as it is."""
-    text = json.dumps(data, ensure_ascii=False, indent=2)
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
     if text.replace("\n", "").isprintable():
         return text
     return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
@@ -192,21 +192,22 @@ def watched(items: Iterable[Item], what: str) -> Iterator[Item]:
         stream.flush()
 
 
-def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Aligned columns on a terminal, the last one cut to fit; lines of tab-separated cells in a file or pipe."""
+def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]], *, gives_way: int = -1) -> str:
+    """Aligned columns on a terminal, one of them cut to fit; lines of tab-separated cells in a file or pipe."""
     cells = [[clean(cell) for cell in row] for row in rows]
     if not screen.is_terminal:
         return "\n".join("\t".join(row) for row in cells)
-    widths = _widths(screen.width, [list(heads), *cells])
+    widths = _widths(screen.width, [list(heads), *cells], gives_way)
     lines = [screen.paint(_row(heads, widths), "bold"), *(_row(row, widths) for row in cells)]
     return "\n".join(lines)
 
 
-def _widths(total: int, rows: list[list[str]]) -> list[int]:
-    """Every column as wide as its widest cell; where that is too much the last gives way, then the widest."""
+def _widths(total: int, rows: list[list[str]], gives_way: int) -> list[int]:
+    """Every column as wide as its widest cell; where that is too much one gives way, then the widest."""
     widths = [max(map(width_of, column)) for column in zip(*rows)]
     room = total - len(_GAP) * (len(widths) - 1)
-    widths[-1] = max(min(widths[-1], _NARROWEST), widths[-1] - max(0, sum(widths) - room))
+    widest = widths[gives_way]
+    widths[gives_way] = max(min(widest, _NARROWEST), widest - max(0, sum(widths) - room))
     while sum(widths) > room and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     return widths

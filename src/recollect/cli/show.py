@@ -1,4 +1,4 @@
-"""`recollect show ID`: one record, readable; `recollect list`: the records of a store, newest change first."""
+"""`recollect show ID`: one record, readable."""
 
 from __future__ import annotations
 
@@ -6,79 +6,23 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from recollect.capture import waiting
 from recollect.cli import arguments, chosen
-from recollect.cli.output import Answer, Screen, clean, clean_lines, many, table, watched, wrap
-from recollect.record import compose, memory, schema
+from recollect.cli.output import Answer, Screen, clean, clean_lines, many, wrap
+from recollect.record import memory, schema
 from recollect.record.memory import Memory
-from recollect.search import index, listing
-from recollect.search.listing import Choice, Listed
-from recollect.store.store import Entry, Store
-
-STATUSES = ("active", "superseded", "retired", "archived", "all")
+from recollect.store.store import Entry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    if parser.get_default("command") == "show":
-        arguments.add(parser, "id")
-        parser.add_argument("--history", action="store_true", help="every change on file, not only how many there were")
-        return
-    parser.add_argument("--category", metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}")
-    arguments.add(parser, "--tag")
-    parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
-    arguments.add(parser, "--since")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
+    arguments.add(parser, "id")
+    parser.add_argument("--history", action="store_true", help="every change on file, not only how many there were")
 
 
 def run(args: argparse.Namespace) -> Answer:
-    store = arguments.existing(args)
-    if args.command == "list":
-        return _list(store, args)
+    store = chosen.store_of(args, arguments.existing(args), args.id)
     entry = chosen.record(args, store, args.id)
     data = {**arguments.handle(store, entry), "record": memory.to_json(entry.memory)}
     return Answer(data, lambda screen: page(entry, screen, history=args.history))
-
-
-def _list(store: Store, args: argparse.Namespace) -> Answer:
-    choice = Choice(
-        compose.category_of(args.category) if args.category else "",
-        frozenset(tag.lower() for tag in args.tag),
-        "" if args.status == "all" else args.status,
-        arguments.since(args.since),
-    )
-    opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
-    shown, total = listing.read(opened, choice, args.limit)
-    broken = listing.broken(opened)
-    data = {
-        "records": [_brief(store, record) for record in shown],
-        "total": total,
-        "unreadable": broken,
-        "drafts": waiting.count(store.root),
-    }
-    warning = f"{many(len(broken), 'file')} cannot be read; to see why: recollect doctor" if broken else ""
-    return Answer(data, lambda screen: _rows(screen, shown, total), warning=warning, note=waiting.line(store.root))
-
-
-def _brief(store: Store, record: Listed) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "category": record.category,
-        "title": record.title,
-        "status": record.status,
-        "updated_at": record.updated_at,
-        "tags": list(record.tags),
-        "path": arguments.shown(store, record.path),
-    }
-
-
-def _rows(screen: Screen, shown: list[Listed], total: int) -> str:
-    heads = ("id", "category", "status", "updated", "title")
-    rows = [(r.id, r.category, r.status, r.updated_at[:10], r.title) for r in shown]
-    lines = [table(screen, heads, rows)] if rows else []
-    if screen.is_terminal:
-        count = f"{len(shown):,} of {many(total, 'record')}" if total > len(shown) else many(total, "record")
-        lines.append(screen.paint(count, "dim"))
-    return "\n".join(lines)
 
 
 def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "") -> str:

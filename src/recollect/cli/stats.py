@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import switches, timestamps
+from recollect import switches
 from recollect.cli import arguments, chosen, fixes
 from recollect.cli.output import Answer, Screen, clean, many, table
-from recollect.errors import BadInput, RecollectError
+from recollect.errors import RecollectError
 from recollect.settings import load_settings
 from recollect.store import record_files
 from recollect.store.store import Store
@@ -26,13 +26,13 @@ _HEADS = (*_OF_RULES, "last", "id", "title")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", nargs="?", help="one record only: its id, or a beginning or words of it")
-    parser.add_argument("--since", metavar="WHEN", help="only what happened since a day (2026-03-01) or an age (30d)")
+    arguments.add(parser, "--since")
     parser.add_argument("--limit", type=int, metavar="N", default=20, help="only the N shown most often (default: 20)")
 
 
 def run(args: argparse.Namespace) -> Answer:
     store = arguments.existing(args)
-    since = "" if args.since is None else _day(args.since)
+    since = arguments.since(args.since)[:10]
     counts = per_record(store.root, since)
     only = chosen.record(args, store, args.id).path if args.id else ""
     if only:
@@ -45,14 +45,6 @@ def run(args: argparse.Namespace) -> Answer:
     data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
     off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))
     return Answer(data, lambda screen: _text(screen, data, advice, args.limit, only), note=off)
-
-
-def _day(text: str) -> str:
-    if text[-1:] in ("d", "D") and text[:-1].isascii() and text[:-1].isdigit():
-        return timestamps.days_before(timestamps.now(), min(int(text[:-1]), 100_000))[:10]
-    if not timestamps.is_day(text):
-        raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 30d")
-    return text[:10]
 
 
 def _data(

@@ -43,6 +43,7 @@ STATE = {
     "offers": "suggestions to save, with the sentences they quote",
     "history": "what was changed in each store, and what its files held before",
     "imports": "which documents were imported, as fingerprints",
+    "listings": "the paths of the records listed last on each terminal",
     "judge": "requests to a judge, and its verdicts",
     "trace.log": "failures",
     "last-injection.json": "the digest shown last, and why",

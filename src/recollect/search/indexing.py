@@ -24,9 +24,9 @@ _MOST_IN_CIRCLES = 1_000
 
 _COLUMNS = (
     "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, essence, anchors, facts,"
-    " title_terms, tag_terms, trigger_terms, body_terms"
+    " title_terms, tag_terms, trigger_terms, body_terms, created_at"
 )
-_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 20)})"
+_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 21)})"
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
@@ -117,10 +117,10 @@ class _Changes:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, RecollectError):
                 failure_log.leave(f"index {path}", f"{type(error).__name__}: {error}")
-            self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 10))
+            self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 11))
             return
         named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (n, path, *stamp, content, *named, *facts, *text)
+        values = (n, path, *stamp, content, *named, *facts, *text, memory.created_at)
         n = self._execute(_INSERT, values).lastrowid or 0
         self._vectors.add(n, made, is_active=memory.record_status == "active")
         self._insert(memory, n, text, spots)

@@ -1,17 +1,25 @@
-"""The records of a store as a list, newest change first, read from the index: a store may hold 200,000 of them."""
+"""The records of a store as a list in some order, read from the index: a store may hold 200,000 of them."""
 
 from __future__ import annotations
 
 from recollect.coldstart import NamedTuple
 from recollect.search import refresh
-from recollect.search.index import Index
+from recollect.search.index import Index, unpack_facts
 
 _STATUS = """
     CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
     THEN 'superseded' ELSE status END
 """
-_COLUMNS = f"SELECT id, category, title, tags, {_STATUS}, updated_at, path FROM record"
-_ORDER = "ORDER BY updated_at DESC, id"
+_COLUMNS = f"SELECT id, category, title, tags, {_STATUS}, updated_at, created_at, path, facts FROM record"
+ORDERS = {
+    "updated": "updated_at DESC, id",
+    "created": "created_at DESC, id",
+    "title": "title COLLATE NOCASE, id",
+    "category": "category, updated_at DESC, id",
+    "id": "id, path",
+}
+"""What a list can be sorted by; dates with the newest first."""
+
 _AT_ONCE = 10_000
 """Records read by one statement: SQLite takes statements of a million characters."""
 
@@ -26,7 +34,15 @@ class Listed(NamedTuple):
     status: str
     """`superseded` for an active record that says it was replaced."""
     updated_at: str
+    created_at: str
     path: str
+    facts: str
+    """What the index packs for the digest; the files are in it."""
+
+    @property
+    def files(self) -> list[str]:
+        """The files, folders and globs that it is about."""
+        return unpack_facts(self.facts)[2]
 
 
 class Choice(NamedTuple):
@@ -36,10 +52,11 @@ class Choice(NamedTuple):
     tags: frozenset[str] = frozenset()
     status: str = ""
     since: str = ""
+    order: str = "updated"
 
 
 def read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
-    """The newest records of a choice, and how many there are in all."""
+    """The first records of a choice, and how many there are in all."""
     most = None if limit is None else max(limit, 0)
     return index.ask(lambda index: _read(index, choice, most))
 
@@ -67,13 +84,13 @@ def broken(index: Index) -> list[str]:
 
 def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
     numbers = _numbers(index, choice)
-    rows = _rows(index, numbers[:limit])
+    rows = _rows(index, numbers[:limit], choice.order)
     stale = [row.path for row in rows if not refresh.is_unchanged(index, row.path)] if limit is not None else []
     if stale:
         # In a huge store not every file was checked when the index was opened; what is shown must be as it is now.
         refresh.reread(index, stale)
         numbers = _numbers(index, choice)
-        rows = _rows(index, numbers[:limit])
+        rows = _rows(index, numbers[:limit], choice.order)
     return rows, len(numbers)
 
 
@@ -86,7 +103,7 @@ def _numbers(index: Index, choice: Choice) -> list[int]:
         "updated_at >= ?": choice.since,
     }
     tests = {test: value for test, value in tests.items() if value is None or value}
-    where = f"WHERE {' AND '.join(tests)} {_ORDER}"
+    where = f"WHERE {' AND '.join(tests)} ORDER BY {ORDERS[choice.order]}"
     values = [value for value in tests.values() if value is not None]
     if not choice.tags:
         return [n for (n,) in index.connection.execute(f"SELECT n FROM record {where}", values)]
@@ -94,15 +111,12 @@ def _numbers(index: Index, choice: Choice) -> list[int]:
     return [n for n, tags in rows if choice.tags.issubset(tags.split("\n"))]
 
 
-def _rows(index: Index, numbers: list[int]) -> list[Listed]:
+def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
     rows: list[Listed] = []
     for start in range(0, len(numbers), _AT_ONCE):
         some = ",".join(map(str, numbers[start : start + _AT_ONCE]))
         for record_id, category, title, tags, *rest in index.connection.execute(
-            f"{_COLUMNS} WHERE n IN ({some}) {_ORDER}"
+            f"{_COLUMNS} WHERE n IN ({some}) ORDER BY {ORDERS[order]}"
         ):
-            status, updated_at, path = rest
-            rows.append(
-                Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), status, updated_at, path)
-            )
+            rows.append(Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), *rest))
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect import coldstart
 
-VERSION = 18
+VERSION = 19
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
@@ -20,7 +20,8 @@ INSERT INTO total VALUES (1, 0, 0, 0);
 CREATE TABLE record (
     n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, hash TEXT, id TEXT, category TEXT, title TEXT,
     tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, essence TEXT, anchors TEXT, facts TEXT,
-    title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT
+    title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT,
+    created_at TEXT
 );
 CREATE INDEX record_by_id ON record (id);
 CREATE INDEX record_by_date ON record (updated_at, id, category, status);

@@ -20,6 +20,9 @@ _MOST_SUGGESTED = 3
 _ALIKE = 0.7
 """The least likeness of two words, one of which may be the other misspelt: `sesion` and `sessions` have 0.86."""
 
+_SHORTEST, _LONGEST_BEGINNING = 4, 20
+"""Letters of a beginning that stands for a whole name in a list."""
+
 _ENOUGH = 0.5
 """The least share of the typed letters that must be found again in a name that is suggested."""
 
@@ -78,6 +81,37 @@ def _parts(typed: str) -> tuple[str, str, list[str]]:
 def name_of(path: str) -> str:
     """The id in a record's path, or the name in a draft's."""
     return path.rsplit("/", 1)[-1].removesuffix(".json")
+
+
+def shortest(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]:
+    """For each of some paths a beginning of its name that fits no other; where that is long or unusual, its short name.
+
+    A beginning ends with a word where there is room for one.
+    """
+    from bisect import bisect_left
+
+    names = sorted(name_of(path).lower() for path in among)
+    result = {}
+    for path in paths:
+        name = name_of(path)
+        at = bisect_left(names, name.lower())
+        beside = [*names[max(at - 1, 0) : at], *names[at + 1 : at + 2]]
+        beginning = _beginning(name, max((_in_common(name.lower(), other) for other in beside), default=0) + 1)
+        is_own = name.lower() not in beside and not beginning.isdigit() and short_name.is_safe(beginning)
+        result[path] = beginning if is_own and len(beginning) <= _LONGEST_BEGINNING else short_name.of(path)
+    return result
+
+
+def _beginning(name: str, least: int) -> str:
+    """A beginning of a name with at least so many letters, up to the end of a word where that is not too long."""
+    least = max(least, _SHORTEST)
+    whole = f"{name}-".find("-", least)
+    return name[: whole if 0 <= whole <= _LONGEST_BEGINNING else least]
+
+
+def _in_common(name: str, other: str) -> int:
+    """How many letters two names have in common at their beginning."""
+    return next((at for at, (left, right) in enumerate(zip(name, other)) if left != right), min(len(name), len(other)))
 
 
 def nearest(typed: str, paths: Collection[str]) -> list[str]:

@@ -26,6 +26,11 @@ def of(path: str) -> str:
     return f"{beginning}.{_mark(path)}"
 
 
+def is_safe(name: str) -> bool:
+    """Whether a shell takes a name as it is."""
+    return _SAFE.issuperset(name) and not name.startswith("-")
+
+
 def paths(root: str, name: str) -> list[str]:
     """The records of a store that a short name with a mark means: one, or none."""
     beginning, _, mark = name.rpartition(".")
