@@ -52,8 +52,12 @@ def run_hook(event: str, payload: bytes | dict[str, Any], host: str = "", **env:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
+    return six_records(tmp_path)
+
+
+def six_records(parent: Path) -> Project:
     """A project that knows six things, one of each category."""
-    folder = tmp_path / "project"
+    folder = parent / "project"
     (folder / ".git").mkdir(parents=True)
     known = recollect.open(str(folder))
     for category, given in SIX.items():

@@ -1,4 +1,7 @@
-"""Every host: how it is recognised, what is read from its events, and the form of its answers."""
+"""Every host: how it is recognised, what reaches its model, and the exact form of its answers.
+
+The events are those of `host_events`. What the real clients do with the answers is tested in tests/hosts.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,70 @@ from typing import Any
 import pytest
 
 from recollect import failure_log
+from recollect.hooks import EVENTS, ask, written
+from recollect.hooks.place import Place
 from recollect.hosts import table
+from recollect.hosts.answer import ADD, CONTINUE, DENY, Answer
+from recollect.hosts.question import Payload, Question, failed, patched, without_elements
 from recollect.project import Project
-from tests.hooks.conftest import run_hook
+from tests.hooks.conftest import run_hook, six_records
+from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
 
-ASKS = "where do we keep user sessions, postgres or redis?"
-RULE = "User sessions are rows in auth.sessions"
+NAMES = [host.name for host in table.HOSTS]
+SETS = sorted({name for host in HOSTS.values() for name in host.env})
+
+
+class Session:
+    """A session in a host, whose events are answered in this process."""
+
+    def __init__(self, host: str, project: Project, home: Path, name: str = "s") -> None:
+        self.name, self.root, self.home, self.id = host, project.root, str(home), name
+        self.store = project.store.root
+        self.events = HOSTS[host]
+
+    def raw(self, event: str, fields: dict[str, Any]) -> str:
+        common = {"session_id": self.id, "cwd": self.root, **self.events.common}
+        payload = filled({**common, **fields}, self.root, self.home)
+        host = table.module(table.BY_NAME[self.name])
+        question = host.read(event, Payload(payload))
+        return written(host, question, ask(question, Place(self.root, self.store, ""))) if question else ""
+
+    def __call__(self, event: str, **fields: Any) -> dict[str, Any]:
+        answer = self.raw(event, fields)
+        return json.loads(answer) if answer else {}
+
+    def prompt(self, **fields: Any) -> dict[str, Any]:
+        return self("user_prompt_submit", **{**self.events.prompt, **fields})
+
+    def write(self, event: str, file: str) -> dict[str, Any]:
+        return self(event, **filled(self.events.write, self.root, self.home, file=file))
+
+    def shell(self, event: str, command: str, **fields: Any) -> dict[str, Any]:
+        return self(event, **filled(self.events.shell, self.root, self.home, command=command), **fields)
+
+
+def said(answer: Any) -> str:
+    """All the texts in an answer."""
+    if isinstance(answer, dict):
+        return "\n".join(map(said, answer.values()))
+    return str(answer)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """One project for all: no test here changes a record."""
+    return six_records(tmp_path_factory.mktemp("hosts"))
+
+
+@pytest.fixture(params=NAMES)
+def session(request: pytest.FixtureRequest, project: Project, home: Path) -> Session:
+    return Session(request.param, project, home)
+
+
+def start(name: str, project: Project, home: Path) -> Session:
+    return Session(name, project, home)
+
+
 ROLLOUT = "/h/.codex/sessions/2026/11/16/rollout-2026-11-16T01-48-59-01a1.jsonl"
 
 
@@ -22,17 +83,25 @@ ROLLOUT = "/h/.codex/sessions/2026/11/16/rollout-2026-11-16T01-48-59-01a1.jsonl"
     ("fields", "environment", "name"),
     [
         ({}, {}, "claude-code"),
-        ({}, {"CLAUDECODE": "1"}, "claude-code"),
+        ({"transcript_path": 7}, {}, "claude-code"),
         ({"transcript_path": ROLLOUT}, {}, "codex"),
         ({"transcript_path": ROLLOUT.replace("/", "\\")}, {}, "codex"),
         ({"turn_id": "01a1", "transcript_path": None}, {}, "codex"),
         ({"transcript_path": ROLLOUT}, {"CLAUDECODE": "1"}, "codex"),
-        ({"transcript_path": "/h/.claude/projects/-p/a.jsonl"}, {"CLAUDECODE": "1"}, "claude-code"),
-        ({"transcript_path": 7}, {}, "claude-code"),
+        ({"transcript_path": "/h/.claude/projects/-p/a.jsonl"}, {"CLAUDECODE": "1", "COPILOT_CLI": "1"}, "claude-code"),
+        ({}, {"CLAUDECODE": "1", "COPILOT_CLI": "1"}, "copilot"),
+        ({}, {"QWEN_PROJECT_DIR": "/p", "GEMINI_SESSION_ID": "s"}, "qwen"),
     ],
 )
 def test_a_host_is_recognised_even_where_another_one_started_it(fields, environment, name):
     assert table.recognised(fields, environment).name == name
+
+
+@pytest.mark.parametrize("name", [host.name for host in table.HOSTS if host.name not in ("opencode", "pi", "cline")])
+def test_a_host_is_recognised_by_what_it_sends_and_sets(name):
+    events = HOSTS[name]
+
+    assert table.recognised(filled({**events.common, **events.prompt}, "/p", "/h"), events.env).name == name
 
 
 def test_a_host_of_no_known_name_gets_no_answer_and_leaves_a_trace(project: Project):
@@ -42,94 +111,292 @@ def test_a_host_of_no_known_name_gets_no_answer_and_leaves_a_trace(project: Proj
     assert [line for line in failure_log.recent() if "no host is named 'emacs'" in str(line)]
 
 
-class Codex:
-    """A session in Codex, with the file it keeps."""
-
-    def __init__(self, project: Project, folder: Path, source: str = "cli") -> None:
-        self.root = project.root
-        self.file = folder / "rollout-2026-11-16.jsonl"
-        self.file.write_text(_line("session_meta", {"cwd": project.root, "originator": "codex", "source": source}))
-
-    def add(self, item: dict[str, Any]) -> None:
-        with self.file.open("a") as file:
-            file.write(_line("event_msg", {"type": "item_completed", "item": item}))
-
-    def __call__(self, event: str, **fields: Any) -> dict[str, Any]:
-        common = {"session_id": "s", "turn_id": "t", "cwd": self.root, "transcript_path": str(self.file)}
-        answer = run_hook(event, {**common, "permission_mode": "default", "model": "m", **fields})
-        assert (answer.code, answer.stderr) == (0, b"")
-        return json.loads(answer.stdout) if answer.stdout else {}
+def test_every_host_has_events_to_be_tested_with():
+    assert sorted(HOSTS) == sorted(NAMES)
 
 
-def _line(kind: str, payload: dict[str, Any]) -> str:
+def test_a_prompt_brings_its_rule_once(session: Session):
+    first, second = session.prompt(), session.prompt()
+
+    assert RULE in said(first)
+    assert RULE not in said(second)
+
+
+def test_a_prompt_about_something_else_brings_nothing_but_the_digest(session: Session):
+    session.prompt(prompt="hello there, which day is it?", submitted_prompt="hello there, which day is it?")
+
+    assert session.prompt(prompt="thanks, that is all", submitted_prompt="thanks, that is all") == {}
+
+
+def test_a_write_to_a_record_is_denied_and_any_other_is_not(session: Session):
+    by_tool = session.write("pre_tool_use", RECORD)
+    by_shell = session.shell("pre_tool_use", f"echo hi > {RECORD}")
+
+    assert "recollect save" in said(by_tool)
+    assert by_tool == by_shell
+    assert session.shell("pre_tool_use", "echo hi > notes.txt") == {}
+
+
+def test_a_file_brings_its_rule_at_the_event_that_reaches_the_model(session: Session):
+    other = {"pre_tool_use": "post_tool_use", "post_tool_use": "pre_tool_use"}[session.events.files_event]
+
+    assert session.write(other, FILE) == {}
+    assert FILE_RULE in said(session.write(session.events.files_event, FILE))
+
+
+@pytest.mark.parametrize("name", [host.name for host in table.HOSTS if host.failures])
+def test_a_failed_command_brings_its_runbook(name: str, project: Project, home: Path):
+    session = start(name, project, home)
+    rollout = home / ".codex" / "sessions" / "rollout-1.jsonl"
+    rollout.parent.mkdir(parents=True)
+    rollout.write_text(line("event_msg", {"item": {"type": "CommandExecution", "id": "call_1", "exit_code": 3}}))
+
+    answer = session.shell(session.events.failure_event, "make lag", **session.events.failed)
+
+    assert RUNBOOK in said(answer)
+    if "hookSpecificOutput" in answer and session.name != "gemini":
+        name = "".join(word.capitalize() for word in session.events.failure_event.split("_"))
+        assert answer["hookSpecificOutput"]["hookEventName"] == name
+
+
+def test_a_subagent_gets_no_memories_but_may_not_write_records_either(session: Session):
+    assert session.prompt(agent_id="a") == {}
+    assert session("session_start", source="startup", agent_id="a") == {}
+    assert session.write("pre_tool_use", RECORD)
+
+
+@pytest.mark.parametrize("event", ["pre_compact", "session_end"])
+def test_nothing_is_said_before_compaction_and_at_the_end(session: Session, event: str):
+    assert session(event, trigger="manual", reason="other") == {}
+
+
+def test_the_digest_comes_with_the_first_prompt_where_the_start_would_do_harm(session: Session):
+    at_start = session("session_start", source="startup", initial_prompt=ASKS)
+    first = session.prompt()
+
+    is_late = table.BY_NAME[session.name].digest == table.WITH_FIRST
+    assert ("Move invoices to the new ledger" in said(at_start)) is not is_late
+    assert ("Move invoices to the new ledger" in said(first)) is is_late
+    assert "Move invoices" not in said(session.prompt(prompt="and where are the invoices?"))
+
+
+def test_the_digest_waits_for_a_prompt_that_wants_memories(project: Project, home: Path):
+    session = start("opencode", project, home)
+
+    assert session.prompt(prompt=f"{ASKS} #nomem") == {}
+    assert "Move invoices" in said(session.prompt())
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "fields"),
+    [
+        ("copilot", "pre_compact", {"trigger": "auto"}),
+        ("gemini", "pre_compact", {"trigger": "manual"}),
+        ("opencode", "session_start", {"source": "compact"}),
+        ("pi", "session_start", {"source": "compact"}),
+    ],
+)
+def test_after_a_compaction_the_next_prompt_brings_what_was_in_use(project, home, name, event, fields):
+    session = start(name, project, home)
+    session.prompt()
+
+    before = session.prompt(prompt="go on with that")
+    session(event, **fields)
+    after = session.prompt(prompt="go on with that")
+
+    assert RULE not in said(before)
+    assert RULE in said(after)
+    assert session.prompt(prompt="go on with that") == {}
+
+
+def test_gemini_says_that_it_compresses_before_every_request(project: Project, home: Path):
+    session = start("gemini", project, home)
+    session.prompt()
+    session("pre_compact", trigger="auto")
+
+    assert session.prompt(prompt="go on with that") == {}
+
+
+def test_qwen_sends_results_of_tools_as_prompts(project: Project, home: Path):
+    session = start("qwen", project, home)
+
+    assert session("user_prompt_submit", prompt="") == {}
+    assert session("user_prompt_submit", prompt=ASKS) == {}
+    assert RULE in said(session.prompt())
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("gemini", f"<hook_context>User sessions, {RULE}</hook_context>\n\n{ASKS}"),
+        ("cline", f'<user_input mode="act">{ASKS}</user_input>'),
+        ("opencode", f'"{ASKS}"'),
+    ],
+)
+def test_a_prompt_is_what_a_person_typed(name: str, typed: str):
+    question = table.module(table.BY_NAME[name]).read("user_prompt_submit", Payload({"prompt": typed}))
+
+    assert question.prompt == ASKS
+
+
+def test_a_prompt_in_quotation_marks_of_its_own_stays_as_it_is():
+    read = table.module(table.BY_NAME["opencode"]).read
+
+    assert read("user_prompt_submit", Payload({"prompt": '"a" and "b"'})).prompt == '"a" and "b"'
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "claude-code": {
+        ADD: {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "x"}},
+        DENY: {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": "x",
+            }
+        },
+        CONTINUE: {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "x"}},
+    },
+    "copilot": {
+        ADD: {"additionalContext": "x"},
+        DENY: {"permissionDecision": "deny", "permissionDecisionReason": "x"},
+        CONTINUE: {"decision": "block", "reason": "x"},
+    },
+    "gemini": {
+        ADD: {"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "x"}},
+        DENY: {"decision": "deny", "reason": "x"},
+        CONTINUE: {"decision": "deny", "reason": "x"},
+    },
+    "opencode": {ADD: {"add": "x"}, DENY: {"deny": "x"}, CONTINUE: {"continue": "x"}},
+    "cursor": {
+        ADD: {"continue": True, "additional_context": "x"},
+        DENY: {"permission": "deny", "user_message": "x", "agent_message": "x"},
+        CONTINUE: {"followup_message": "x"},
+    },
+}
+"""The answers that a host understands, key by key; Codex refuses an answer with any other key."""
+for _name in ("codex", "qwen", "droid"):
+    FORMS[_name] = {**FORMS["claude-code"], CONTINUE: {"decision": "block", "reason": "x"}}
+for _name in ("pi", "cline"):
+    FORMS[_name] = FORMS["opencode"]
+AT = {ADD: "user_prompt_submit", DENY: "pre_tool_use", CONTINUE: "stop"}
+
+
+@pytest.mark.parametrize("kind", list(AT))
+@pytest.mark.parametrize("name", NAMES)
+def test_an_answer_has_exactly_the_keys_that_the_host_knows(name: str, kind: str):
+    host = table.module(table.BY_NAME[name])
+
+    assert json.loads(written(host, Question(AT[kind]), Answer(kind, "x"))) == FORMS[name][kind]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_answer_has_a_tag_or_is_longer_than_its_host_shows(name: str):
+    host = table.module(table.BY_NAME[name])
+    for event in EVENTS:
+        for kind in (ADD, DENY, CONTINUE):
+            answer = written(host, Question(event), Answer(kind, "<system-reminder>\x1b[2J\u202e €" * 2_000))
+
+            assert [sign for sign in ("<", ">", "\\u001b", "\\u202e") if sign in answer] == []
+            assert len(said(json.loads(answer) if answer else "").encode()) < 40_000
+            if name == "codex" and kind != CONTINUE:
+                assert len(said(json.loads(answer)).encode()) <= 10_000
+
+
+def line(kind: str, payload: dict[str, Any]) -> str:
     """A line of a session's file, in the spelling of Codex: without spaces."""
     entry = {"timestamp": "2026-11-16T02:03:49Z", "type": kind, "payload": payload}
     return json.dumps(entry, separators=(",", ":")) + "\n"
 
 
-@pytest.fixture
-def codex(project: Project, tmp_path: Path) -> Codex:
-    return Codex(project, tmp_path)
+def test_a_command_that_succeeded_in_codex_brings_nothing(project: Project, home: Path):
+    session = start("codex", project, home)
+    rollout = home / ".codex" / "sessions" / "rollout-1.jsonl"
+    rollout.parent.mkdir(parents=True)
+    rollout.write_text(
+        line("event_msg", {"item": {"type": "CommandExecution", "id": "call_2", "exit_code": 3}})
+        + line("event_msg", {"item": {"type": "CommandExecution", "id": "call_1", "exit_code": 0}})
+    )
+
+    assert session.shell("post_tool_use", "make lag", **session.events.failed) == {}
 
 
-def test_codex_gets_no_key_that_it_does_not_know(codex: Codex):
-    answer = codex("user_prompt_submit", prompt=ASKS)
+def test_a_patch_in_a_command_counts_as_a_write(project: Project, home: Path):
+    session = start("codex", project, home)
+    command = {"command": f"apply_patch <<'X'\n{PATCH.format(RECORD)}X"}
 
-    assert answer.keys() == {"hookSpecificOutput"}
-    assert answer["hookSpecificOutput"].keys() == {"hookEventName", "additionalContext"}
-    assert RULE in answer["hookSpecificOutput"]["additionalContext"]
-
-
-def test_codex_is_refused_a_patch_of_a_record_and_shown_what_belongs_to_a_patched_file(codex: Codex):
-    patch = "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch\n"
-    record = {"command": patch.format(".claude/memory/decisions/x.json")}
-    client = {"command": patch.format("src/carrier/client.py")}
-
-    denied = codex("pre_tool_use", tool_name="apply_patch", tool_input=record)["hookSpecificOutput"]
-    shell = codex("pre_tool_use", tool_name="Bash", tool_input={"command": f"apply_patch <<'X'\n{record['command']}X"})
-    shown = codex("pre_tool_use", tool_name="apply_patch", tool_input=client)["hookSpecificOutput"]
-
-    assert denied["permissionDecision"] == shell["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert "90 calls a minute" in shown["additionalContext"]
+    assert "recollect save" in said(session("pre_tool_use", tool_name="Bash", tool_input=command))
 
 
-@pytest.mark.parametrize(("status", "is_shown"), [(1, True), (0, False)])
-def test_a_command_that_failed_in_codex_is_known_from_its_session(codex: Codex, status: int, is_shown: bool):
-    error = "CommitFailedError: the coordinator is not aware of this member"
-    codex.add({"type": "CommandExecution", "id": "call_1", "exit_code": status, "aggregated_output": error})
-    call = {"tool_name": "Bash", "tool_input": {"command": "make lag"}, "tool_use_id": "call_1"}
+def test_the_files_of_a_patch_are_those_that_its_headers_name():
+    patch = (
+        "*** Begin Patch\n*** Add File: a.py\n+*** Update File: no.py\n*** Update File: b c.py\n*** Move to: d.py\n"
+        "@@\n-x\n+y\n*** Delete File: e.py\n*** End Patch"
+    )
 
-    answer = codex("post_tool_use", **call, tool_response=error)
-
-    assert bool(answer) is is_shown
-    if answer:
-        assert answer["hookSpecificOutput"]["hookEventName"] == "PostToolUse"
-        assert "Kafka consumer lag" in answer["hookSpecificOutput"]["additionalContext"]
-
-
-DECIDES = "We decided to use NATS instead of Kafka for the job queue, because Kafka needs three brokers."
+    assert patched(patch) == ["a.py", "b c.py", "d.py", "e.py"]
+    assert patched("*** Add File: a.py") == []
 
 
 @pytest.mark.parametrize(
-    ("source", "fields", "is_asked"),
-    [("exec", {}, False), ("cli", {"stop_hook_active": True}, False)],
+    ("printed", "error"),
+    [
+        ("out\nExit Code: 3\nSignal: none", "Exit code 3\nout\nExit Code: 3\nSignal: none"),
+        ("Exit Code: 3\nExit Code: 0", ""),
+        ("Exit Code: none", ""),
+        ("Exit Code: 000", ""),
+        ("", ""),
+    ],
 )
-def test_codex_is_asked_to_go_on_only_on_its_screen_and_once(
-    project: Project, tmp_path: Path, source: str, fields: dict[str, Any], is_asked: bool
-):
-    codex = Codex(project, tmp_path, source)
-
-    answer = codex("stop", last_assistant_message=DECIDES, **fields)
-
-    assert answer.keys() == ({"decision", "reason"} if is_asked else set())
-    assert not is_asked or (answer["decision"], "NATS" in answer["reason"]) == ("block", True)
+def test_a_command_has_failed_if_the_last_status_says_so(printed: str, error: str):
+    assert failed(printed, "Exit Code: ") == error
 
 
-def test_a_text_for_codex_fits_into_what_it_shows():
-    from recollect.hosts import codex as host
-    from recollect.hosts.answer import ADD, Answer
-    from recollect.hosts.question import Question
+def test_elements_of_a_host_are_taken_out_whole():
+    text = "a <hook_context x='1'>b</hook_context> c <hook_context>d</hook_context>e <hook_context>f"
 
-    answer = host.write(Question("user_prompt_submit"), Answer(ADD, "€" * 9_900))
+    assert without_elements(text, ["hook_context"]) == "a  c e"
 
-    assert len(answer["hookSpecificOutput"]["additionalContext"].encode()) <= 9_900
+
+GARBAGE: list[dict[str, Any]] = [
+    {},
+    {"prompt": 7, "tool_name": [], "tool_input": "x", "session_id": {}, "transcript_path": 1, "source": None},
+    {"prompt": ["x"], "tool_name": "Bash", "tool_input": {"command": 7, "commands": "x"}, "error": {}},
+    {"tool_name": "run_commands", "tool_input": {"commands": [None, 3, {"command": 4}, ["x"]]}, "tool_response": [1]},
+    {"tool_name": "apply_patch", "tool_input": {"command": PATCH.format("\0") * 50}, "tool_use_id": ""},
+    {"tool_response": {"llmContent": 1, "metadata": {"exit": "3"}}, "tool_result": [], "is_error": "yes"},
+    {"transcript_path": "/dev/zero", "session_id": "../../../etc", "workspace_roots": [1, None], "loop_count": "x"},
+    {"prompt": "\ud800 x", "source": "\ud800", "trigger": "\ud800", "last_assistant_message": "\ud800"},
+    {"prompt": "<hook_context>" * 20_000, "submitted_prompt": "<user_input" * 20_000, "error": "x" * 300_000},
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("event", list(EVENTS))
+def test_whatever_a_host_sends_the_answer_is_valid(name: str, event: str, project: Project, home: Path):
+    session = start(name, project, home)
+    for fields in GARBAGE:
+        for tool in (session.events.shell, session.events.write, {}):
+            answer = session.raw(event, {**tool, **fields})
+
+            assert not answer or isinstance(json.loads(answer), dict)
+    assert failure_log.recent() == []
+
+
+@pytest.mark.parametrize("source", ["cli", "exec"])
+def test_codex_says_in_its_session_whether_a_person_reads_along(tmp_path: Path, source: str):
+    rollout = tmp_path / "rollout-1.jsonl"
+    rollout.write_text(line("session_meta", {"cwd": '/p","source":"cli', "source": source}))
+
+    question = table.module(table.BY_NAME["codex"]).read("stop", Payload({"transcript_path": str(rollout)}))
+
+    assert question.is_attended is (source == "cli")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_is_asked_to_go_on_where_nobody_may_read_along(name, project, home, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ATTENDED", "0")
+    session = start(name, project, home)
+    session.prompt(prompt="no, never use Kafka here, always NATS", submitted_prompt="no, never use Kafka here")
+
+    assert session("stop", attended=False, last_assistant_message="We decided to use NATS instead of Kafka.") == {}

@@ -13,7 +13,7 @@ import pytest
 from recollect import hooks, paths
 from recollect.hooks import EVENTS, ask
 from recollect.hooks.place import Place
-from recollect.hosts import claude_code
+from recollect.hosts import claude_code, table
 from recollect.hosts.answer import ADD, CONTINUE, DENY
 from recollect.hosts.question import Payload, Question
 from recollect.project import Project
@@ -148,3 +148,17 @@ def test_the_limits_are_those_of_the_source() -> None:
     assert f"ends by itself after {hooks.WALL_SECONDS:g} seconds ({hooks.LAST_SECONDS:g} at SessionEnd)" in page
     assert f"after {hooks.CPU_SECONDS:g} seconds of computing" in page
     assert f"larger than {hooks.LARGEST_EVENT // 1_000_000} MB is ignored" in page
+
+
+def test_the_page_says_what_reaches_the_model_in_each_host() -> None:
+    rows = [
+        [host.title, host.version or "not run", *(each or "–" for each in _abilities(host))]
+        for host in sorted(table.HOSTS, key=lambda host: host.title.lower())
+    ]
+    listed = PAGE.partition("| host | run with |")[2].partition("\n\n")[0].splitlines()[2:]
+
+    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in listed] == rows
+
+
+def _abilities(host: table.Host) -> tuple[str, ...]:
+    return host.digest, host.prompt, host.files, host.failures, host.suggestion, host.compaction

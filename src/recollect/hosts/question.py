@@ -19,6 +19,9 @@ READ, WRITE, SHELL, POWERSHELL = "read", "write", "shell", "powershell"
 
 START, COMPACTION = "start", "compaction"
 _PATHS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
+_PATCHES = ("command", "input", "patch", "patchText")
+"""The fields in which hosts send a patch."""
+
 _MOST_FILES = 20
 """Files of one tool call that are looked at: a patch may name thousands."""
 
@@ -97,7 +100,7 @@ def common(event: str, payload: Payload, tools: Mapping[str, str]) -> Question:
         prompt=payload.text("prompt"),
         source=payload.text("source") if event == "session_start" else "",
         tool=tool,
-        files=absolute([*named, *patched(command)] if tool else (), cwd),
+        files=absolute([*named, *_patched(tool_input)] if tool else (), cwd),
         command=command if tool in (SHELL, POWERSHELL) else "",
         error=payload.text("error"),
         reply=payload.text("last_assistant_message"),
@@ -113,12 +116,30 @@ def absolute(names: Iterable[str], cwd: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(whole))[:_MOST_FILES]
 
 
+def _patched(tool_input: Payload) -> list[str]:
+    return [file for key in _PATCHES for file in patched(tool_input.text(key))]
+
+
 def patched(patch: str) -> list[str]:
     """The files that a patch in the `*** Begin Patch` form adds, changes, moves or deletes."""
     if "*** Begin Patch" not in patch[:_LONGEST_PATCH]:
         return []
     lines = (line.strip() for line in patch[:_LONGEST_PATCH].split("\n"))
     return [line.partition(": ")[2].strip() for line in lines if line.startswith(_PATCHED)]
+
+
+def failed(printed: str, sign: str) -> str:
+    """What a command printed, if the number after the last such sign in it says that it failed."""
+    _, there, rest = printed.rpartition(sign)
+    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+    status = digits.lstrip("0")
+    return f"Exit code {status}\n{printed}" if there and status else ""
+
+
+def texts(content: Any) -> str:
+    """The texts in a list of parts."""
+    parts = (part.get("text") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
+    return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def without_elements(text: str, names: Iterable[str]) -> str:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 BEFORE, RESULT = "before the tool", "with the tool's result"
+AT_START, WITH_FIRST, EVERY = "session start", "first prompt", "every prompt"
+AT_END, AT_ONCE, NEXT, DENIES = "end of a turn, on the screen", "at once", "next prompt", "denies"
 
 
 class Host(coldstart.NamedTuple):
@@ -38,16 +40,64 @@ class Host(coldstart.NamedTuple):
 
 HOSTS = (
     Host(
+        "copilot", "GitHub Copilot CLI", "1.0.102",
+        sessions="/session-state/", variable="COPILOT_CLI",
+        digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
+        guard=DENIES, suggestion="", compaction=NEXT,
+    ),
+    Host(
+        "qwen", "Qwen Code", "0.24.4",
+        sessions="/.qwen/", variable="QWEN_PROJECT_DIR",
+        digest=AT_START, prompt=EVERY, files=RESULT, failures=RESULT,
+        guard=DENIES, suggestion="", compaction=AT_ONCE,
+    ),
+    Host(
+        "gemini", "Gemini CLI", "0.61.0",
+        sessions="/.gemini/", variable="GEMINI_SESSION_ID",
+        digest=WITH_FIRST, prompt=EVERY, files=RESULT, failures=RESULT,
+        guard=DENIES, suggestion="", compaction=NEXT,
+    ),
+    Host(
+        "droid", "Factory Droid", "0.215.0",
+        sessions="/.factory/", variable="FACTORY_PROJECT_DIR",
+        digest=AT_START, prompt="every prompt on the screen", files=RESULT, failures="",
+        guard=DENIES, suggestion=AT_END, compaction="",
+    ),
+    Host(
+        "cursor", "Cursor", "",
+        sessions="/.cursor/", variable="CURSOR_VERSION",
+        digest=AT_START, prompt=EVERY, files=RESULT, failures=RESULT,
+        guard=DENIES, suggestion="", compaction="",
+    ),
+    Host(
+        "opencode", "OpenCode", "1.18.33",
+        sessions="/opencode.db", variable="",
+        digest=WITH_FIRST, prompt=EVERY, files=RESULT, failures=RESULT,
+        guard=DENIES, suggestion=AT_END, compaction=NEXT,
+    ),
+    Host(
+        "pi", "pi", "0.87.1",
+        sessions="/.pi/", variable="",
+        digest=WITH_FIRST, prompt=EVERY, files=RESULT, failures=RESULT,
+        guard=DENIES, suggestion="", compaction=NEXT,
+    ),
+    Host(
+        "cline", "Cline CLI", "3.0.65",
+        sessions="/.cline/", variable="",
+        digest=WITH_FIRST, prompt=EVERY, files=BEFORE, failures=RESULT,
+        guard=DENIES, suggestion="", compaction="",
+    ),
+    Host(
         "codex", "Codex CLI", "0.166.0",
         sessions="/rollout-", variable="",
-        digest="session start", prompt="every prompt", files=BEFORE, failures=RESULT,
-        guard="denies", suggestion="end of a turn, on the screen", compaction="at once",
+        digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
+        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
     ),
     Host(
         "claude-code", "Claude Code", "2.1.325",
         sessions="/.claude/projects/", variable="CLAUDECODE",
-        digest="session start", prompt="every prompt", files=BEFORE, failures=RESULT,
-        guard="denies", suggestion="end of a turn, on the screen", compaction="at once",
+        digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
+        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
     ),
 )  # fmt: skip
 """In the order in which their variables are looked for: a host started by Claude Code inherits Claude Code's."""
