@@ -20,19 +20,20 @@ Written by `python -m bench report` from results of {date}; do not edit.
 
 Measured on four public projects on which nothing was fitted and nothing chosen: {projects}. One author wrote the
 records of a project from its decision documents, a second wrote prompts without seeing the records, a third labelled
-220 real commit subjects taken as prompts. [Life sets](life-sets.md) says how, which projects ranking and gate were
-fitted and chosen on, and how often these four were looked at.
+220 real commit subjects taken as prompts. [Life sets](life-sets.md) says how they worked, which projects ranking and
+gate were fitted and chosen on, and how often these four were measured.
 
-A record has no triggers, three, or ten. All figures are of what the hook shows, with 95 % bootstrap intervals over
+Records have no triggers, three, or ten. All figures count what the hook shows, with 95 % bootstrap intervals over
 projects and prompts.
 
-- *Shown* is the number of records given as rules, *precision* the share of them that is relevant; for commit
-  subjects, the share that is relevant or *defensible*: a careful colleague might mention it.
-- *Served* is the share of prompts with an answer in the store that get a relevant rule.
-- *Disturbed* is the share of prompts without one (*idle*) that get a rule.
-- *Reached* counts pointers, too; the next column is the share of idle prompts that get one.
-- *hit@1 / hit@3*: a relevant record is first, or among the first three, for prompts that have an answer; *BM25* is
-  SQLite's porter BM25 over the same fields.
+- *Shown*: how many records were shown as rules.
+- *Precision*: the share of them that is relevant; for commit subjects, relevant or *defensible* (a careful colleague
+  might mention it).
+- *Served*: of the prompts that a record answers, the share that get a relevant rule.
+- *Disturbed*: of the prompts that no record answers (*idle*), the share that get a rule.
+- *Reached*: like *served*, with pointers counted too. The next column is the share of idle prompts that get a pointer.
+- *hit@1 / hit@3*: of the prompts that a record answers, the share with a relevant record as the first match, or among
+  the first three. *BM25* is the same for SQLite's porter BM25 over the same fields.
 
 {table}
 
@@ -42,54 +43,54 @@ The ranking by project, hit@1 / hit@3 with porter BM25 in brackets:
 
 {ranking}
 
-The effect of another bar for rules, on the eight projects that the bars were chosen on, each left out of the fit in
-turn:
+The effect of another threshold for rules, on the eight projects that the thresholds were chosen on, each left out of
+the fit in turn:
 
 ![precision, served and disturbed against the threshold](benchmarks-bar.svg)
 
 To repeat it: `pip install -e .[bench]`, clone the projects into a folder, then `python -m bench life --repositories
 FOLDER`, `python -m bench latency` and `python -m bench report`. Without `--repositories` commit subjects are left
-out. `python -m bench fit` fits again; it needs the sets that are not part of this repository, and says which are
-missing.
+out. `python -m bench fit` fits ranking and gate again; it needs sets that are not part of this repository, and names
+those that are missing.
 """
 _APPENDIX = """
 ## Appendix: technical sets and invented projects
 
-These say how the ranking does in other texts, not what to expect in a project. The sets `eslint`, `peps`, `ruff` and
-`runbooks` are documents of other people and are not part of this repository. `harbor`, `lumen` and `quarry` are three
-projects that we invented, in `bench/sets`. A dash (`quarry-`) means the same records without their triggers. Every
+These figures show how the ranking works on other texts, not what to expect in a project. The sets `eslint`, `peps`,
+`ruff` and `runbooks` are documents of other people and are not part of this repository. `harbor`, `lumen` and `quarry`
+are three projects that we invented, in `bench/sets`. A dash (`quarry-`) means the same records without triggers. Every
 set is measured with coefficients fitted without it (`python -m bench run --again`): ranking and gate learn from the
-technical sets, the ranking from `harbor` and `lumen`, and nothing from `quarry`.
+technical sets, the ranking also from `harbor` and `lumen`. Nothing is fitted on `quarry`.
 """
 _INJECTION = """
 ### What is injected
 
 Each prompt is asked twice: with its answer in the store, and with the answer removed (*near miss*). Prompts of other
-sets are asked too (*off topic*), and `none` are prompts of our projects that no record answers.
+sets are asked too (*off topic*). `none` are prompts of our projects that no record answers.
 
-- *Precision* is the share of injected records that are relevant, over both runs. *As asked*, for our projects, counts
-  each prompt once, answerable or not, with nothing removed.
-- *Served* is the share of answerable prompts that got a relevant record.
-- *False* is the share of prompts without an answer that got a record.
-- *AUC* is over the three best matches of both runs, relevant against not relevant.
-- *Silent* is the share of prompts that got nothing.
+- *Precision*: the share of injected records that are relevant, over both runs. *As asked*, for our projects, counts
+  each prompt once, with nothing removed.
+- *Served*: of the answerable prompts, the share that got a relevant record.
+- *False*: of the prompts without an answer, the share that got a record.
+- *AUC*: over the three best matches of both runs, relevant against not relevant.
+- *Silent*: the share of prompts that got nothing.
 
 The threshold is P ≥ {threshold}. The original rule always injects its best three matches.
 """
 _LATENCY = """
 ## What it costs
 
-Median CPU time of the hook that runs at a prompt, as a new process, divided by that of `python3 -S -E -c pass`. Both
-run in turn (Python {python}, {times} runs each).
+Median CPU time of the hook that runs at a prompt, divided by that of `python3 -S -E -c pass`. Both are new processes
+that run in turn (Python {python}, {times} runs each). [What it costs](cost.md) has the other hooks, tokens and disk.
 """
 
 
 _SCALE = """
 ## Large stores
 
-Seconds of CPU time of a command or hook, the whole process, with an index that is up to date (Python {python}). Before
-the columns *touched* every file got a new time, as a checkout may do: a hook then checks 64 files, or 512 after a
-change of a folder, and each record that it shows; a command checks at most 50,000.
+Seconds of CPU time of a whole command or hook, with an index that is up to date (Python {python}). In the columns
+*touched* every file got a new modification time before, as after a checkout: a hook then checks 64 files, or 512 after
+a change of a folder, and each record that it shows; a command checks at most 50,000.
 """
 
 

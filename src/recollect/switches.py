@@ -15,10 +15,10 @@ PROMPTS = ("retrieval.enabled", "retrieval.max_inject")
 DIGEST, CAPTURE = "session_start.enabled", "capture.mode"
 
 _CONSEQUENCES: dict[str, str] = {
-    "retrieval.enabled": "prompts, files and failing commands bring no record up",
-    "retrieval.max_inject": "prompts bring no record up",
-    "retrieval.files": "reading or editing a file brings no record up",
-    "retrieval.failures": "a failing command brings no runbook up",
+    "retrieval.enabled": "no record is shown at prompts, files and failed commands",
+    "retrieval.max_inject": "no record is shown at prompts",
+    "retrieval.files": "no record is shown when a file is read or edited",
+    "retrieval.failures": "no runbook is shown for a failed command",
     DIGEST: "a session starts without a digest",
     CAPTURE: "sessions suggest nothing to save",
     **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in BY_NAME},

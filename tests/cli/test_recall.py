@@ -45,8 +45,8 @@ def test_search_says_through_which_superseded_record_it_found_one(recollect, sav
 @pytest.mark.parametrize(
     ("setting", "value", "consequence"),
     [
-        ("retrieval.enabled", "false", "prompts, files and failing commands bring no record up"),
-        ("retrieval.max_inject", "0", "prompts bring no record up"),
+        ("retrieval.enabled", "false", "no record is shown at prompts, files and failed commands"),
+        ("retrieval.max_inject", "0", "no record is shown at prompts"),
     ],
 )
 def test_silence_by_a_setting_is_not_taken_for_lack_of_relevance(recollect, saved, setting, value, consequence):

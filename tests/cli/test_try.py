@@ -263,7 +263,8 @@ def test_try_says_that_recall_is_turned_off(ferry, recollect):
     outcome = recollect("try")
 
     assert (
-        "warning: retrieval.enabled is false, so prompts, files and failing commands bring no record up" in outcome.err
+        "warning: retrieval.enabled is false, so no record is shown at prompts, files and failed commands"
+        in outcome.err
     )
     assert " only a pointer, " in outcome.out
 
