@@ -16,6 +16,7 @@ _COMMANDS = {
     "fit": "fit the ranking and the gate and write the coefficients",
     "latency": "what a cold hook costs, against a bare interpreter",
     "cost": "tokens, CPU time and disk, on the records of real projects",
+    "mcp": "what starting the MCP server costs, against a bare interpreter",
     "scale": "what commands and hooks cost in stores of up to 200,000 records",
     "stop": "what the end of a turn costs in which nothing is worth keeping",
     "judge": "whether the LLM judge is worth its second, against the gate alone",

@@ -94,8 +94,8 @@ def compare(
     ours: list[Cost] = []
     for turn in range(times + 2):
         before(turn)
-        bare.append(_timed([*hook[:3], "-c", "pass"], b"", env))
-        ours.append(_timed(hook, json.dumps(event(turn)).encode(), env))
+        bare.append(timed([*hook[:3], "-c", "pass"], b"", env))
+        ours.append(timed(hook, json.dumps(event(turn)).encode(), env))
     bare, ours = bare[2:], ours[2:]
     cpu, wall = (statistics.median(getattr(one, kind) for one in bare) for kind in ("cpu", "wall"))
     return {
@@ -107,7 +107,8 @@ def compare(
     }
 
 
-def _timed(command: list[str], given: bytes, env: dict[str, str]) -> Cost:
+def timed(command: list[str], given: bytes, env: dict[str, str]) -> Cost:
+    """What one process costs that is given some input."""
     began = time.perf_counter()
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env

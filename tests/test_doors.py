@@ -179,6 +179,7 @@ WORDS: dict[str, list[list[str]]] = {
     "digest": [["--why"]],
     "doctor": [[], ["--fix"]],
     "clean": [["--dry-run"]],
+    "mcp": [["--project", EVIL], [EVIL]],
     "merge-driver": [[EVIL, EVIL, EVIL], ["{record}", "{record}", "{broken}", "7", EVIL]],
     "demo": [[], ["--long"]],
     "try": [[], ["--import"]],

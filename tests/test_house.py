@@ -19,6 +19,7 @@ CATCH_ALL_ALLOWED = {
     "recollect/hooks/__init__.py": "the entrance for agents: a session never breaks",
     "recollect/budget.py": "a step of a hook that fails must not cost the others",
     "recollect/judge/judge.py": "carried from a thread to the one that waits",
+    "recollect/mcp/server.py": "one request that fails must not end the connection",
     "recollect/search/indexing.py": "one record must not keep the others from being found",
     "recollect/usage/usage_log.py": "the Stop hook has other work",
 }

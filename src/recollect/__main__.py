@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from recollect.cli import main
+import os
+import sys
 
-__all__ = ["main"]
+
+def main() -> int:
+    """Run the command line. An agent starts `recollect mcp` with every session, so that goes past `argparse`."""
+    name, *rest = sys.argv[1:] or [""]
+    if name == "mcp" and (not rest or (len(rest) == 2 and rest[0] == "--project" and os.path.isdir(rest[1]))):
+        from recollect.mcp import server
+
+        return server.serve(*rest[1:])
+    from recollect import cli
+
+    return cli.main()
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

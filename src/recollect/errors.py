@@ -17,6 +17,7 @@ RecollectError
 ├── Unwritable     UNWRITABLE          the disk refused a write
 ├── NoModel        NO_MODEL            no model can be asked with the settings and keys there are
 ├── ModelFailed    MODEL_FAILED        a model was asked and gave no usable answer
+├── SwitchedOff    SWITCHED_OFF        everything is switched off by an environment variable
 └── BadInput       BAD_INPUT           the command was given something it cannot use
 """
 
@@ -106,6 +107,10 @@ class ModelFailed(RecollectError):
         super().__init__(message, fix)
         self.status = status
         self.detail = detail
+
+
+class SwitchedOff(RecollectError):
+    code = "SWITCHED_OFF"
 
 
 class BadInput(RecollectError):

@@ -12,8 +12,8 @@ from recollect.cli.output import Screen
 from tests.model_server import ModelServer, keeps
 
 EXAMPLES = [(name, example.command) for name, row in COMMANDS.items() for example in row.examples]
-SHOWN_ELSEWHERE = {"demo", "demo --long"}
-"""Takes three seconds; tests/cli/test_demo.py runs it."""
+SHOWN_ELSEWHERE = {"demo", "demo --long", "mcp"}
+"""The demo takes three seconds, and the server needs streams of its own: test_demo.py and tests/mcp run them."""
 
 
 def _helped(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:

@@ -124,9 +124,14 @@ def refuse(similar: Sequence[Similar], retry: str) -> None:
     if same is None:
         return
     record = same.memory
-    where = f"{same.entry.path} ({shorten(record.title)})"
     raise NearDuplicate(
-        f"{where} says nearly the same: {same.wording:.0%} of the wording is the same",
+        sameness(same),
         fix=f"to change it: {retry} --update {record.id}; if it no longer holds: {retry} --supersedes {record.id}; "
         f"if both hold: {retry} --force; or leave it",
     )
+
+
+def sameness(similar: Similar) -> str:
+    """What to say of a record that says nearly the same."""
+    where = f"{similar.entry.path} ({shorten(similar.memory.title)})"
+    return f"{where} says nearly the same: {similar.wording:.0%} of the wording is the same"

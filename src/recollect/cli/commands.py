@@ -301,6 +301,7 @@ GROUPS: dict[str, dict[str, Command]] = {
                 Example("remove it; no record is touched", "clean"),
             ),
         ),
+        "mcp": Command("mcp", "Serve the memory over MCP; an agent starts this.", (Example("what it runs", "mcp"),)),
         "merge-driver": Command(
             "merge_driver",
             "Merge two versions of a record; git calls this.",

@@ -20,7 +20,7 @@ def markdown(records: Iterable[Memory]) -> str:
     """Every record with all of its fields, under the heading of its category."""
     parts = ["# Project memory"]
     for heading, group in _by_category(records):
-        parts += [f"## {heading}", *map(_page, group)]
+        parts += [f"## {heading}", *map(page, group)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -63,7 +63,8 @@ def _line(record: Memory) -> str:
     return for_agent(" ".join((summary_line.of(record) + files).split()))
 
 
-def _page(record: Memory) -> str:
+def page(record: Memory) -> str:
+    """One record with all of its fields."""
     lines = [f"### {_flat(record.title)}", ""]
     lines += [f"- {name}: {_flat(text)}" for name, text in _about(record) if text]
     for name, value in record.content.items():

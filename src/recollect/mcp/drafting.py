@@ -1,0 +1,136 @@
+"""The tools that write: a draft in the inbox, or a record where the user lets sessions save without review.
+
+Every check of `recollect save` is made here, too.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect import paths
+from recollect import project as projects
+from recollect.capture import inbox, review, similar
+from recollect.capture.inbox import Inbox
+from recollect.capture.similar import Similar
+from recollect.coldstart import NamedTuple
+from recollect.errors import NearDuplicate
+from recollect.freshness import anchors, related_files
+from recollect.mcp.tool_table import Outcome
+from recollect.project import Project
+from recollect.record import compose, revision
+from recollect.record.memory import Memory
+from recollect.store.writer import Writer
+
+_NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it; call save again with triggers and"
+_SESSION = f"mcp-{os.getpid()}-{time.time_ns():x}"
+"""The session of this process: a draft that it made may be replaced by a better one."""
+
+
+class _Links(NamedTuple):
+    """The record that a new one updates, or the one that it replaces."""
+
+    updates: str = ""
+    supersedes: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.updates or self.supersedes)
+
+
+class _Written(NamedTuple):
+    """What was written: a draft or a record, its name or id, its path in the store."""
+
+    state: str
+    name: str
+    path: str
+
+    def __str__(self) -> str:
+        if self.state == "record":
+            return f"Saved {paths.PROJECT_SOURCE}{self.path}."
+        return f"Drafted {paths.PROJECT_SOURCE}{self.path}; the user decides on it with `recollect review`."
+
+
+def save(project: Project, client: str, *, updates: str = "", force: bool = False, **fields: Any) -> Outcome:
+    """A draft of a new record, or of a change of one."""
+    return _write(project, client, fields, _Links(updates=updates), force=force)
+
+
+def supersede(project: Project, client: str, id: str, *, force: bool = False, **fields: Any) -> Outcome:
+    """A draft of a record that replaces another."""
+    return _write(project, client, fields, _Links(supersedes=id), force=force)
+
+
+def _write(project: Project, client: str, fields: Mapping[str, Any], links: _Links, *, force: bool) -> Outcome:
+    # A store is founded by a person: an agent may be at work in any folder.
+    projects.require_store(project.store)
+    writer = project.writer
+    links = _Links(*(writer.store.get(reference).memory.id if reference else "" for reference in links))
+    record = _composed(writer, client, fields)
+    root = anchors.root_of(writer.store.root)
+    if root:
+        related_files.refuse(root, record.related_files, may_come=force)
+    near = [] if links or writer.store.has(record.path) else similar.find(writer.store, record)
+    if not force:
+        _refuse_the_same(near)
+    write = _saved if writer.settings.text("capture.mode") == "auto" else _drafted
+    return _outcome(write(writer, record, links), record, links, near)
+
+
+def _composed(writer: Writer, client: str, fields: Mapping[str, Any]) -> Memory:
+    source = f"an agent over MCP{f' ({client})' if client else ''}"
+    partial = {key: value for key, value in fields.items() if key != "category"}
+    return compose.compose(fields["category"], {"origin": "agent", "source": source, **partial}, now=writer.now)
+
+
+def _refuse_the_same(near: Sequence[Similar]) -> None:
+    same = next((each for each in near if each.is_same), None)
+    if same:
+        record_id = same.memory.id
+        raise NearDuplicate(
+            similar.sameness(same),
+            fix=f"to change it, call save with updates {record_id!r}; if it no longer holds, call supersede with id "
+            f"{record_id!r}; if both hold, call save with force; or leave it",
+        )
+
+
+def _drafted(writer: Writer, record: Memory, links: _Links) -> _Written:
+    if not links.updates:
+        writer.store.refuse_existing(record.id)
+    draft = inbox.draft_of(record, session=_SESSION, **links._asdict())
+    Inbox(writer.store.root).refuse_taken(draft)
+    review.put(writer, [draft])
+    return _Written("draft", draft.name, f"{paths.INBOX}/{draft.name}.json")
+
+
+def _saved(writer: Writer, record: Memory, links: _Links) -> _Written:
+    if not links.updates:
+        entry = writer.save(record, supersedes=links.supersedes)
+    else:
+        before = writer.store.get(links.updates)
+        patch, summary = revision.added(before.memory, record), f"Updated from: {record.title}"
+        entry = writer.update(before.path, patch, before.hash, summary=summary)
+    return _Written("record", entry.memory.id, entry.path)
+
+
+def _outcome(written: _Written, record: Memory, links: _Links, near: Sequence[Similar]) -> Outcome:
+    again = "the same title" if written.state == "draft" else f"updates {written.name!r}"
+    note = "" if record.triggers or links.updates else f"{_NO_TRIGGERS} {again}"
+    optional = {**links._asdict(), "note": note}
+    data = {
+        "state": written.state,
+        "name": written.name,
+        "category": record.category,
+        "title": record.title,
+        "file": paths.PROJECT_SOURCE + written.path,
+        **{key: value for key, value in optional.items() if value},
+        "similar": [_brief(each) for each in near],
+    }
+    hints = [f"Similar: {each.entry.path} ({each.memory.title}). If this replaces it, call supersede." for each in near]
+    return Outcome(data, "\n".join([str(written), *hints, *([f"Note: {note}."] if note else [])]))
+
+
+def _brief(near: Similar) -> dict[str, Any]:
+    named = {name: getattr(near.memory, name) for name in ("id", "category", "title")}
+    return {**named, "path": paths.PROJECT_SOURCE + near.entry.path}

@@ -1,0 +1,156 @@
+"""Records as resources: listed page by page, read by an address. An address names a store, a category and an id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from recollect import paths
+from recollect.categories import BY_NAME
+from recollect.coldstart import NamedTuple
+from recollect.errors import NotFound, RecollectError, SwitchedOff
+from recollect.mcp import calls, reading, tool_table
+from recollect.mcp.messages import BAD_PARAMS, NO_RESOURCE, OUR_FAULT, STATELESS, Fault, Request
+from recollect.mcp.server import Caller
+from recollect.project import Project
+from recollect.store import record_files
+from recollect.store.store import Entry, Store
+from recollect.text import for_agent
+
+SCHEME = "recollect://"
+PAGE = 100
+_TYPE = "text/plain"
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+class Address(NamedTuple):
+    """Where a record is: `project` or `user`, its category, its id."""
+
+    store: str
+    category: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.store}/{self.category}/{self.id}"
+
+    @property
+    def path(self) -> str:
+        return f"{BY_NAME[self.category].folder}/{self.id}.json"
+
+
+def parse(uri: str) -> Address | None:
+    """The address in a text; None if it is none."""
+    parts = uri[len(SCHEME) :].split("/") if uri.startswith(SCHEME) else []
+    if len(parts) != 3 or parts[0] not in ("project", "user") or parts[1] not in BY_NAME:
+        return None
+    return Address(*parts) if parts[2] and _LETTERS.issuperset(parts[2]) else None
+
+
+def _stores(project: Project) -> dict[str, Store]:
+    """The stores that are there, by their names in addresses."""
+    stores = {"project": project.store, "user": project.user}
+    is_one = project.store.root == paths.user_store()
+    return {name: store for name, store in stores.items() if store.exists and not (is_one and name == "project")}
+
+
+def listed(request: Request, caller: Caller) -> Mapping[str, Any]:
+    """One page of the current records, in a fixed order: by store, category and id."""
+    cursor = request.params.get("cursor")
+    after = parse(cursor) if isinstance(cursor, str) else None
+    if cursor is not None and after is None:
+        raise Fault(BAD_PARAMS, "there is no such page")
+    try:
+        calls.refuse_if_off()
+        page = list(islice(_current(Project(caller.folder), after), PAGE))
+    except SwitchedOff:
+        page = []
+    except RecollectError as error:
+        raise Fault(OUR_FAULT, for_agent(str(error))) from error
+    body: dict[str, Any] = {"resources": [_resource(address, entry) for address, entry in page]}
+    if len(page) == PAGE:
+        body["nextCursor"] = str(page[-1][0])
+    return body
+
+
+def _current(project: Project, after: Address | None) -> Iterator[tuple[Address, Entry]]:
+    """The current records behind an address, read one by one."""
+    for address, store in _addresses(project):
+        if after is None or _place(address) > _place(after):
+            try:
+                entry = store.read(address.path)
+            except RecollectError:
+                continue
+            if entry.memory.is_current:
+                yield address, entry
+
+
+def _addresses(project: Project) -> Iterator[tuple[Address, Store]]:
+    for name, store in _stores(project).items():
+        for category in BY_NAME.values():
+            for file in record_files.names_in(store.root, category.folder):
+                address = parse(str(Address(name, category.name, file[: -len(".json")])))
+                if address:
+                    yield address, store
+
+
+def _place(address: Address) -> tuple[str, int, str]:
+    """What the order of addresses goes by: the names of files are sorted with their ending."""
+    return address.store, list(BY_NAME).index(address.category), f"{address.id}.json"
+
+
+def _resource(address: Address, entry: Entry) -> dict[str, Any]:
+    record = entry.memory
+    return {
+        "uri": str(address),
+        "name": record.id,
+        "title": for_agent(record.title),
+        "description": f"{record.category} in the {address.store}'s memory",
+        "mimeType": _TYPE,
+        "annotations": {"lastModified": record.updated_at},
+    }
+
+
+def templates(request: Request, caller: Caller) -> Mapping[str, Any]:
+    """How addresses are made, for each store."""
+    tool_table.refuse_cursor(request)
+    about = {"project": "A record of this project", "user": "A record of the user's own, for every project"}
+    return {
+        "resourceTemplates": [
+            {
+                "uriTemplate": f"{SCHEME}{name}/{{category}}/{{id}}",
+                "name": f"{name}-record",
+                "title": title,
+                "description": f"Categories: {', '.join(BY_NAME)}. Ids are those that search gives.",
+                "mimeType": _TYPE,
+            }
+            for name, title in about.items()
+        ]
+    }
+
+
+def read(request: Request, caller: Caller) -> Mapping[str, Any]:
+    """One record as the tool `show` gives it."""
+    uri = request.text("uri")
+    address = parse(uri)
+    if address is None:
+        raise _missing(uri, caller)
+    try:
+        calls.refuse_if_off()
+        store = _stores(Project(caller.folder)).get(address.store)
+        if store is None:
+            raise _missing(uri, caller)
+        page = reading.page(store, store.read(address.path))
+    except NotFound:
+        raise _missing(uri, caller) from None
+    except RecollectError as error:
+        raise Fault(OUR_FAULT, for_agent(str(error))) from error
+    return {"contents": [{"uri": str(address), "mimeType": _TYPE, "text": for_agent(page)}]}
+
+
+def _missing(uri: str, caller: Caller) -> Fault:
+    code = BAD_PARAMS if caller.version == STATELESS else NO_RESOURCE
+    return Fault(code, "Resource not found", {"uri": uri})
+
+
+METHODS = {"resources/list": listed, "resources/templates/list": templates, "resources/read": read}
