@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.coldstart import NamedTuple
-
-
-class Example(NamedTuple):
-    """A command that can be pasted, without `recollect`; a long one goes on in a line of its own after ` \\`."""
-
-    meaning: str
-    command: str
-
-
-class Command(NamedTuple):
-    """A command: the module that holds it (empty: `cli` itself), what it does in one line, and examples."""
-
-    module: str
-    summary: str
-    examples: tuple[Example, ...]
-
+from recollect.cli.command import Command, Example
 
 GROUPS: dict[str, dict[str, Command]] = {
     "start here": {

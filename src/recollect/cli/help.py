@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
-from recollect.cli.commands import COMMANDS, GROUPS, Example
+from recollect.cli.command import Example
+from recollect.cli.commands import COMMANDS, GROUPS
 from recollect.cli.output import Screen, clean, wrap
 
 WIDTH = 80
