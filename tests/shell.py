@@ -24,7 +24,7 @@ class Played(NamedTuple):
 def play(commands: list[str], *, home: Path, cwd: Path, programs: Path) -> list[Played]:
     """Run commands one after the other in one shell on a terminal, as somebody would who types them."""
     script = "".join(f'{command}\necho "{_MARK}$?"\n' for command in commands)
-    printed = _on_a_terminal(script, cwd, _environment(programs)).replace(str(home), "/home/you")
+    printed = _on_a_terminal(script, cwd, environment(programs)).replace(str(home), "/home/you")
     parts = re.split(rf"{_MARK}(\d+)\n", printed)
     return [Played(*one) for one in zip(commands, parts[0:-1:2], map(int, parts[1::2]))]
 
@@ -49,7 +49,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def _environment(programs: Path) -> dict[str, str]:
+def environment(programs: Path) -> dict[str, str]:
     """This environment with our Python as `python3`, `recollect` on the path, and a name for git to commit under."""
     programs.mkdir()
     for name, words in (
