@@ -52,3 +52,18 @@ def test_a_text_is_cut_at_a_word_unless_that_costs_more_than_four_tenths(whole, 
 )
 def test_a_note_after_a_text_leaves_its_own_tags_alone(before, note, expected):
     assert text.for_agent(text.joined(before, note)) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "counted"),
+    [
+        (0, "record", "0 records"),
+        (1, "record", "1 record"),
+        (2_000, "record", "2,000 records"),
+        (2, "session summary", "2 session summaries"),
+        (2, "day", "2 days"),
+        (1, "time", "1 time"),
+    ],
+)
+def test_a_number_with_its_noun(count, noun, counted):
+    assert text.many(count, noun) == counted

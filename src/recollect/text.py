@@ -19,6 +19,14 @@ def cut(text: str, longest: int) -> str:
     return (head[:space] if space > longest * 0.6 else head).rstrip(" ,;:") + "…"
 
 
+def many(count: int, noun: str) -> str:
+    """A number with its noun: 1 record, 2,000 records, 3 summaries."""
+    if count == 1:
+        return f"1 {noun}"
+    is_in_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{count:,} {noun[:-1]}ies" if is_in_ies else f"{count:,} {noun}s"
+
+
 def tokens(text: str) -> int:
     """About how many tokens a text costs: four ASCII characters each, fewer in other scripts."""
     ascii_count = len(text.encode("ascii", "ignore"))

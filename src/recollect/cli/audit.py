@@ -17,6 +17,7 @@ from recollect.freshness import anchors, check
 from recollect.importers import notes
 from recollect.record import compose
 from recollect.store.store import Broken, Entry, Store
+from recollect.text import many
 from recollect.usage.counts import per_record
 
 CHECKS = (
@@ -65,8 +66,9 @@ def run(args: argparse.Namespace) -> Answer:
         "above": above,
     }
     shown = None if args.all else _MOST_SHOWN
-    files = f"{len(broken):,} file{'' if len(broken) == 1 else 's'}"
-    warning = f"left out: {files} that cannot be read; to see why: recollect doctor" if broken else ""
+    warning = (
+        f"left out: {many(len(broken), 'file')} that cannot be read; to see why: recollect doctor" if broken else ""
+    )
     refused = [*above, *(["records that cannot be read"] if broken else [])] if args.strict else []
     return Answer(
         data,

@@ -60,6 +60,14 @@ GROUPS: dict[str, dict[str, Command]] = {
         ),
     },
     "every day": {
+        "status": Command(
+            "status",
+            "Show what the memory holds, what waits, and what to do next.",
+            (
+                Example("one screen", "status"),
+                Example("for a program", "status --json"),
+            ),
+        ),
         "save": Command(
             "save",
             "Save a new record.",

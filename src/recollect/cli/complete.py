@@ -17,9 +17,10 @@ from recollect import paths
 from recollect.cli import command_line
 from recollect.cli.command_line import Line
 from recollect.cli.commands import COMMANDS
-from recollect.cli.output import Screen, clean, fit, many, say
+from recollect.cli.output import Screen, clean, fit, say
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
+from recollect.text import many
 
 _MOST = 200
 """Words in an answer: a shell asks before it lists as many."""

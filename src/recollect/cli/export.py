@@ -7,11 +7,12 @@ import os
 
 from recollect import files
 from recollect.cli import arguments
-from recollect.cli.output import Answer, clean, many
+from recollect.cli.output import Answer, clean
 from recollect.errors import BadInput
 from recollect.record import compose, export, memory
 from recollect.record.memory import Memory
 from recollect.store.store import Store
+from recollect.text import many
 
 _FORMATS = {"markdown": export.markdown, "jsonl": export.json_lines, "agents": export.agents_section}
 _LARGEST = 2_000_000

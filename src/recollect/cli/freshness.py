@@ -15,6 +15,7 @@ from recollect.freshness import anchors, check
 from recollect.freshness.check import Freshness, Verdict
 from recollect.record.memory import Memory
 from recollect.store.store import Entry, Store
+from recollect.text import many
 
 PATIENCE = 60.0
 """Seconds that git may take in all: a large history needs ten, and a repository can make git wait for ever."""
@@ -148,8 +149,7 @@ def _summary(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
     lines = []
     for each in done:
         verb = "would confirm" if dry_run else screen.paint("confirmed", "green")
-        count = len(each["anchored"])
-        lines.append(f"{verb} {each['path']}: anchored to {count} file{'' if count == 1 else 's'}")
+        lines.append(f"{verb} {each['path']}: anchored to {many(len(each['anchored']), 'file')}")
         lines += [f"  {clean(old)} is now {clean(new)}" for old, new in each["moved"].items()]
         lines += [f"  {clean(name)} is not there and no longer watched" for name in each["let_go"]]
     return "\n".join(lines)

@@ -9,13 +9,14 @@ from typing import Any
 from recollect.capture import review
 from recollect.capture.inbox import Inbox
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, many
+from recollect.cli.output import Answer, Screen, clean
 from recollect.errors import BadInput
 from recollect.importers import import_log, proposals, sources
 from recollect.importers.proposals import FileReport, Proposal
 from recollect.project import Project
 from recollect.record.draft import Draft
 from recollect.store.writer import Writer
+from recollect.text import many
 
 _PATHS_HELP = "files or folders (default: the decision records of the project, and what an agent should read)"
 _ACCEPT_HELP = "make them records at once, those that wait in the inbox from an earlier import too"

@@ -7,11 +7,12 @@ import itertools
 from typing import Any
 
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, many, table
+from recollect.cli.output import Answer, Screen, clean, table
 from recollect.importers import import_log
 from recollect.store import history, undo
 from recollect.store.history import FileChange, LoggedChange
 from recollect.store.undo import Undone
+from recollect.text import many
 
 _MOST_LISTED = 20
 """Changes that fit on a screen."""

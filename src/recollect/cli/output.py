@@ -165,11 +165,6 @@ def wrap(text: str, width: int, indent: str = "") -> str:
     return "\n".join(indent + part for part in (*lines, line))
 
 
-def many(count: int, noun: str) -> str:
-    """A number with its noun: 1 record, 2,000 records."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def readable(size: int) -> str:
     """A number of bytes for people."""
     return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"

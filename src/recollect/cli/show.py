@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollect.cli import arguments, chosen
-from recollect.cli.output import Answer, Screen, clean, clean_lines, many, wrap
+from recollect.cli.output import Answer, Screen, clean, clean_lines, wrap
 from recollect.record import memory, schema
 from recollect.record.memory import Memory
 from recollect.store.store import Entry
+from recollect.text import many
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

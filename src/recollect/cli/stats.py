@@ -7,11 +7,12 @@ from typing import Any
 
 from recollect import switches
 from recollect.cli import arguments, chosen, fixes
-from recollect.cli.output import Answer, Screen, clean, many, table
+from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import RecollectError
 from recollect.settings import load_settings
 from recollect.store import record_files
 from recollect.store.store import Store
+from recollect.text import many
 from recollect.usage.counts import Counts, Suggestion, interval, per_record, per_week, suggestions
 from recollect.usage.usage_log import EVENTS
 
@@ -95,7 +96,7 @@ def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     numbers, records = data["totals"], data["records"]
     shown = len([record for record in records if record["injected"] and record["title"]])
     where = f"last on {records[0]['last_injected']}" if only else f"{shown:,} of {data['records_in_store']:,} records"
-    lines = [f"shown {numbers['injected']:,} time{'' if numbers['injected'] == 1 else 's'}, {where}"]
+    lines = [f"shown {many(numbers['injected'], 'time')}, {where}"]
     share = data["precision_in_use"]
     if share:
         spread = f"95 % between {share['low']:.0%} and {share['high']:.0%}"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import paths, switches, timestamps
-from recollect.cli.output import Answer, Screen, clean, fit, many, wrap
+from recollect.cli.output import Answer, Screen, clean, fit, wrap
 from recollect.digest import digest, last_digest
 from recollect.errors import BadInput, NoStore
 from recollect.git import changes, repository
@@ -22,6 +22,7 @@ from recollect.recall.replay import Turn
 from recollect.session import sessions
 from recollect.session.sessions import Prompt, Session
 from recollect.store.store import Store
+from recollect.text import many
 
 _PATIENCE = 5.0
 """Seconds for git to list some commits."""

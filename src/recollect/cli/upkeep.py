@@ -7,13 +7,14 @@ import os
 
 from recollect import files, paths
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, many, readable, watched
+from recollect.cli.output import Answer, Screen, clean, readable, watched
 from recollect.doctor import machine
 from recollect.errors import BadInput
 from recollect.git import git_files
 from recollect.project import Project
 from recollect.store import index_md
 from recollect.store.store import Entry, Store
+from recollect.text import many
 
 _DRIVER_HELP = "register `recollect merge-driver` in this clone's git config, so that records merge field by field"
 _IGNORED = "git ignores this folder, so nobody else will see these records: check the project's .gitignore"

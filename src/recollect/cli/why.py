@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.cli import recall
-from recollect.cli.output import Answer, Screen, clean, fit, many, wrap
+from recollect.cli.output import Answer, Screen, clean, fit, wrap
 from recollect.coldstart import NamedTuple
 from recollect.judge import judge
 from recollect.project import Project
@@ -16,6 +16,7 @@ from recollect.recall.for_prompt import BELOW_BAR, Decision
 from recollect.search import explain
 from recollect.search.rank import Match
 from recollect.settings import Settings
+from recollect.text import many
 
 _MOST_EXPLAINED = 5
 """Candidates whose reasons are printed, beside those that are shown: further down they are all alike."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from recollect import paths
 from recollect.coldstart import NamedTuple
 from recollect.recall.context_block import Item
-from recollect.text import cut, fence
+from recollect.text import cut, fence, many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _opening(context: WorkContext) -> str:
         parts.append(f"branch {cut(context.branch, 100)}")
     work = f" for {', '.join(parts)}" if parts else ""
     count = len(context.files)
-    changed = f" ({count} changed file{'s' if count > 1 else ''})" if count else ""
+    changed = f" ({many(count, 'changed file')})" if count else ""
     return f"Project memory{work}{changed}:"
 
 

@@ -17,6 +17,7 @@ from recollect.coldstart import NamedTuple
 from recollect.doctor import Finding
 from recollect.errors import Unwritable
 from recollect.search import word_table
+from recollect.text import many
 
 _RECENT_DAYS = 7
 _OLDEST = [3, 9]
@@ -101,7 +102,7 @@ def _failures() -> Iterator[Finding]:
     recent = [failure for failure in failure_log.recent() if failure[0] >= since]
     if recent:
         when, what, error = recent[-1]
-        count = f"{len(recent)} failure{'s' if len(recent) > 1 else ''} in {_RECENT_DAYS} days"
+        count = f"{many(len(recent), 'failure')} in {_RECENT_DAYS} days"
         message = f"{count}; the last, {when}: {what}: {error}"
         yield Finding("warning", "failures", message, f"read {failure_log.log_file()}")
 

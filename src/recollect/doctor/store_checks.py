@@ -16,6 +16,7 @@ from recollect.record.memory import Memory
 from recollect.settings import Settings
 from recollect.store import index_md
 from recollect.store.store import Broken, Entry, Store
+from recollect.text import many
 
 _UNFINISHED_AFTER = 60
 """Seconds after which a temporary file counts as left over: a writer needs milliseconds."""
@@ -49,7 +50,7 @@ def examine_store(
         else:
             yield _broken(store, scanned)
     of_category = f" of {category}" if category else ""
-    count = f"{len(entries):,} readable record{'' if len(entries) == 1 else 's'}{of_category}"
+    count = f"{many(len(entries), 'readable record')}{of_category}"
     yield Finding("ok", "store", f"{count} in {store.root}")
     yield from _times(store, entries)
     yield from _older(entries)

@@ -13,6 +13,7 @@ import time
 from recollect import coldstart, paths
 from recollect.coldstart import NamedTuple
 from recollect.state_file import StateFile
+from recollect.text import many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:
     """What is shown with a record: nothing when all of its files are fresh and in place."""
     sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
     more = len(sentences) - _MOST_NAMED
-    tail = f"; so did {more} more file{'s' if more > 1 else ''}" if more > 0 else ""
+    tail = f"; so did {many(more, 'more file')}" if more > 0 else ""
     unchecked += sum(verdict.state == UNKNOWN for verdict in verdicts)
     rest = [f"{unchecked} file{' was' if unchecked == 1 else 's were'} not checked"] if unchecked else []
     needs_look = unchecked or any(verdict.is_stale for verdict in verdicts)

@@ -13,6 +13,7 @@ from typing import Any, Union
 
 from recollect import timestamps
 from recollect.coldstart import NamedTuple
+from recollect.text import many
 
 
 class Flaw(NamedTuple):
@@ -141,7 +142,7 @@ def _check_text(kind: Text, value: str, where: str) -> Iterator[Flaw]:
 
 def _check_list(kind: ListOf, value: list[Any], where: str) -> Iterator[Flaw]:
     if len(value) < kind.least:
-        yield Flaw(where, f"must have at least {kind.least} item{'s' if kind.least > 1 else ''}")
+        yield Flaw(where, f"must have at least {many(kind.least, 'item')}")
     if len(value) > kind.most:
         yield Flaw(where, f"must have at most {kind.most} items, and has {len(value)}")
     if kind.ordered and all(isinstance(item, str) for item in value) and value != sorted(set(value)):

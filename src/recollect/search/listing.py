@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.coldstart import NamedTuple
 from recollect.search import refresh
-from recollect.search.index import Index, unpack_facts
+from recollect.search.index import NOT_REPLACED, Index, unpack_facts
 
 _STATUS = """
     CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
@@ -20,6 +20,7 @@ ORDERS = {
 }
 """What a list can be sorted by; dates with the newest first."""
 
+_ANCHORED = f"status = 'active' AND void = 0 AND anchors <> '' AND {NOT_REPLACED}"
 _AT_ONCE = 10_000
 """Records read by one statement: SQLite takes statements of a million characters."""
 
@@ -75,6 +76,25 @@ def newest_tags(index: Index, most: int) -> list[str]:
     newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
     rows = index.ask(lambda index: index.connection.execute(newest, (most,)).fetchall())
     return [tag for (tags,) in rows for tag in tags.split("\n") if tag]
+
+
+def counts(index: Index) -> dict[tuple[str, str], int]:
+    """How many records there are of each category and status."""
+    each = f"SELECT category, {_STATUS} AS state, count(*) FROM record WHERE status <> 'broken' GROUP BY 1, 2"
+    rows = index.ask(lambda index: index.connection.execute(each).fetchall())
+    return {(category, status): count for category, status, count in rows}
+
+
+def anchored(index: Index, most: int) -> list[tuple[str, str]]:
+    """The ids of the newest current records that are about files, and their anchors."""
+    newest = f"SELECT id, anchors FROM record WHERE {_ANCHORED} ORDER BY {ORDERS['updated']} LIMIT ?"
+    return index.ask(lambda index: index.connection.execute(newest, (most,)).fetchall())
+
+
+def count_anchored(index: Index) -> int:
+    """How many current records are about files."""
+    (count,) = index.connection.execute(f"SELECT count(*) FROM record WHERE {_ANCHORED}").fetchone()
+    return int(count)
 
 
 def broken(index: Index) -> list[str]:

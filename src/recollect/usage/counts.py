@@ -6,6 +6,7 @@ from recollect import timestamps
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
 from recollect.store.store import Store
+from recollect.text import many
 from recollect.usage import usage_log
 
 TYPE_CHECKING = False
@@ -103,12 +104,12 @@ def suggestions(store_root: str, least: int = 5) -> list[Suggestion]:
 
 def _suggestion(record: Memory, path: str, counts: Counts, least: int) -> Suggestion | None:
     if counts.contradicted and counts.last_contradicted >= record.updated_at[:10]:
-        times = f"{counts.contradicted} time{'' if counts.contradicted == 1 else 's'}"
+        times = many(counts.contradicted, "time")
         reason = f"contradicted {times}, last on {counts.last_contradicted}, and not changed since"
         fix = f"recollect edit {record.id}; or: recollect retire {record.id} --reason 'agents contradicted it'"
         return Suggestion(path, record.id, record.title, "contradicted", reason, fix)
     if counts.ignored >= least and not counts.used:
-        reason = f"shown {counts.injected} times, ignored {counts.ignored} times, never used"
+        reason = f"shown {many(counts.injected, 'time')}, ignored {many(counts.ignored, 'time')}, never used"
         fix = f"make it more precise: recollect edit {record.id}; or: recollect archive {record.id} --reason unused"
         return Suggestion(path, record.id, record.title, "never-used", reason, fix)
     return None

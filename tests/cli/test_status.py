@@ -1,0 +1,95 @@
+"""What a memory holds, what waits, what changed, what was used, and the next thing to do."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from recollect.cli import fixes
+from recollect.usage import usage_log
+
+
+def _next(recollect) -> str | None:
+    step = json.loads(recollect("status", "--json").out)["next"]
+    return step and step["command"]
+
+
+def test_one_screen(sample, recollect):
+    (sample / "src/harbour.py").write_text("CALLS = 30\n")
+    events = [("injected", "decisions/use-uv.json")] * 3 + [("used", "decisions/use-uv.json"), ("digest", "x.json")]
+    usage_log.append(str(sample / ".claude/memory"), events)
+    recollect("config", "set", "retrieval.files", "false")
+
+    assert recollect("status") == (
+        0,
+        f"4 records in {sample}/.claude/memory\n"
+        "in use       2 decisions, 1 constraint, 1 runbook\n"
+        "not in use   1 archived, 1 retired\n"
+        "drafts       1 draft waits for review\n"
+        "files        1 record is about files that changed since: 60-calls-a-minute\n"
+        "last 7 days  records shown 3 times, used 1 time, in digests 1 time\n"
+        "off          retrieval.files is false, so reading or editing a file brings no\n"
+        "             record up\n"
+        "next         1 draft waits for review: recollect review\n",
+        "",
+    )
+
+
+def test_each_next_step_can_be_pasted_and_leads_to_the_next(sample, recollect, monkeypatch):
+    (sample / "src/harbour.py").write_text("CALLS = 30\n")
+    (sample / ".claude/memory/decisions/broken.json").write_text("{")
+    monkeypatch.setenv("EDITOR", "true")
+    recollect("config", "set", "retrieval.enabled", "false")
+
+    assert _next(recollect) == "recollect doctor"
+    (sample / ".claude/memory/decisions/broken.json").unlink()
+    assert _next(recollect) == "recollect config unset retrieval.enabled"
+    _paste(recollect)
+    assert _next(recollect) == "recollect review"
+    recollect("review", "--accept", "tests-run-in-docker")
+    assert _next(recollect) == "recollect freshness --stale"
+    _paste(recollect)
+    recollect("reanchor", "60-calls-a-minute")
+    assert _next(recollect) is None
+    assert recollect("status").out.splitlines()[-1] == "Nothing to do."
+
+
+def _paste(recollect) -> None:
+    (command,) = fixes.commands(_next(recollect))
+    assert recollect(*shlex.split(command)[1:]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("files", "command"), [((), "recollect save --help"), (("docs/adr/0001-x.md",), "recollect import --dry-run")]
+)
+def test_an_empty_memory_is_to_be_filled(project, recollect, files, command):
+    for name in files:
+        (project / name).parent.mkdir(parents=True)
+        (project / name).write_text("# 1. X\n\n## Status\n\nAccepted\n\n## Decision\n\nWe use X.\n")
+    recollect("init")
+
+    assert _next(recollect) == command
+    _paste(recollect)
+
+
+def test_the_store_of_the_command_is_the_one_of_the_next_step(sample, recollect, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    data = json.loads(recollect("status", "--json", "--project", str(sample)).out)
+
+    assert data["next"]["command"] == f"recollect review --project {sample}"
+
+
+def test_all_files_of_a_huge_store_are_not_compared(sample, recollect, monkeypatch):
+    from recollect.cli import status
+
+    monkeypatch.setattr(status, "_MOST_CHECKED", 1)
+    recollect("update", "use-uv", "--related", "pyproject.toml")
+    recollect("update", "use-pip", "--related", "pyproject.toml")
+    (sample / "pyproject.toml").write_text("[changed]\n")
+
+    line = next(line for line in recollect("status").out.splitlines() if line.startswith("files"))
+
+    assert line == "files        1 record is about files that changed since, of the 1 newest that"
