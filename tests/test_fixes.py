@@ -24,7 +24,8 @@ from tests.model_server import ModelServer, message, whole
 
 SOURCE = Path(__file__).parents[1] / "src" / "recollect"
 FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/voices.py", "usage/evidence.py",
-              "capture/suggestions.py", "store/index_md.py", "cli/demo.py", "mcp/prompts.py"}  # fmt: skip
+              "capture/suggestions.py", "store/index_md.py", "cli/demo.py", "cli/completion.py",
+              "mcp/prompts.py"}  # fmt: skip
 """Modules whose texts go to an agent, which fills in what it needs, or into a file."""
 
 MENTION = re.compile(rf"(?<![`\w/])recollect ({'|'.join(COMMANDS)})\b")

@@ -62,12 +62,12 @@ def test_an_unknown_command_gets_a_suggestion(recollect):
 
 
 def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(recollect, monkeypatch):
-    from recollect.cli import show
+    from recollect.cli import list_
 
     def fail(args):
         raise ZeroDivisionError("one over nought")
 
-    monkeypatch.setattr(show, "run", fail)
+    monkeypatch.setattr(list_, "run", fail)
 
     outcome = recollect("list")
 

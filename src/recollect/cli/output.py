@@ -78,7 +78,8 @@ def emit(answer: Answer, *, as_json: bool) -> None:
     if answer.warning:
         print(f"{errors.paint('warning', 'yellow')}: {clean(answer.warning)}", file=sys.stderr)
     if answer.note:
-        print(errors.paint(clean(answer.note), "dim"), file=sys.stderr)
+        for line in clean_lines(answer.note):
+            print(errors.paint(line, "dim"), file=sys.stderr)
 
 
 def say(text: str, screen: Screen, end: str = "\n") -> None:
