@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.categories import BY_NAME
-from recollect.record import form, naming, schema
+from recollect.record import compose, form, naming, schema
 from recollect.record.fields import Choice, Flag, ListOf, Number, Object
 from recollect.record.form import Filled, Problem
 
@@ -168,3 +169,12 @@ def test_an_empty_form_has_every_field_with_its_hint():
     assert "## rule\n<!-- required: The rule itself. -->\n\n" in text
     assert "## severity\n<!-- required: How bad that is. One of: high, medium, low. -->\nmedium\n" in text
     assert "## related files\n<!-- optional: Files it is about, relative to the project. -->\n- \n" in text
+
+
+def test_the_form_in_the_documentation_is_a_record():
+    page = Path(__file__).parents[1] / "docs" / "how-to" / "save-by-hand.md"
+    example = page.read_text(encoding="utf-8").split("```markdown\n")[1].split("```")[0]
+
+    record = compose.compose("decision", form.parse("decision", example).fields)
+
+    assert record.content["alternatives"] == [{"option": "Poetry", "rejected_reason": "slow"}]

@@ -45,6 +45,8 @@ class Category(NamedTuple):
     """The content field that says the thing itself."""
     called: str
     """What a suggestion to save one calls it, for the user who reads it."""
+    meaning: str
+    """What it is for, in a line, for somebody who has to choose."""
     triage_bar: float
     """How sure triage must be: 85 of 100 suggestions are right, on sessions of authors left out of the fit."""
     defaults: Mapping[str, Any] = _NOTHING
@@ -109,6 +111,7 @@ _DECISION = Category(
     ),
     statement="decision",
     called="a decision",
+    meaning="what was decided, and why",
     triage_bar=0.85,
     defaults={"status": "accepted"},
     details=(("Why", "rationale", 160, ""),),
@@ -136,6 +139,7 @@ _CONSTRAINT = Category(
     ),
     statement="rule",
     called="a limit",
+    meaning="a rule or limit, and what happens when it is ignored",
     triage_bar=0.75,
     defaults={"kind": "technical", "severity": "medium", "active": True},
     details=(("Instead", "workarounds", 150, ""), ("If ignored", "impact", 120, "workarounds")),
@@ -171,6 +175,7 @@ _PREFERENCE = Category(
     ),
     statement="value",
     called="a preference",
+    meaning="how things are done here",
     triage_bar=0.75,
     defaults={"strength": "default"},
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
@@ -195,6 +200,7 @@ _RUNBOOK = Category(
     ),
     statement="trigger",
     called="a fix",
+    meaning="a problem that comes back, and the steps that fix it",
     triage_bar=0.65,
     # Room for the whole list of steps behind it: a step that is cut off helps nobody.
     details=(("→", "steps", 0, ""),),
@@ -217,6 +223,7 @@ _TECH_DEBT = Category(
     ),
     statement="description",
     called="something left for later",
+    meaning="something that should be better, and was left for later",
     triage_bar=0.8,
     defaults={"status": "open", "priority": "medium"},
     details=(("Fix", "suggested_fix", 160, ""),),
@@ -243,6 +250,7 @@ _SESSION_SUMMARY = Category(
     ),
     statement="goal",
     called="where the work stands",
+    meaning="what a piece of work has reached, and what comes next",
     triage_bar=0.35,
     defaults={"outcome": "partial", "completed": [], "next_actions": []},
     details=(

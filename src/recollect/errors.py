@@ -18,6 +18,7 @@ RecollectError
 ├── NoModel        NO_MODEL            no model can be asked with the settings and keys there are
 ├── ModelFailed    MODEL_FAILED        a model was asked and gave no usable answer
 ├── SwitchedOff    SWITCHED_OFF        everything is switched off by an environment variable
+├── Stopped        STOPPED             somebody stopped before anything was written
 └── BadInput       BAD_INPUT           the command was given something it cannot use
 """
 
@@ -29,10 +30,12 @@ class RecollectError(Exception):
 
     code = "ERROR"
 
-    def __init__(self, message: str, fix: str = "") -> None:
+    def __init__(self, message: str, fix: str = "", places: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix
+        self.places = places
+        """Which fields of a record are wrong, and how, where that is known: a form shows it there."""
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
@@ -111,6 +114,10 @@ class ModelFailed(RecollectError):
 
 class SwitchedOff(RecollectError):
     code = "SWITCHED_OFF"
+
+
+class Stopped(RecollectError):
+    code = "STOPPED"
 
 
 class BadInput(RecollectError):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -72,6 +75,50 @@ def sample(project: Path, recollect: Callable[..., Outcome], sample_pattern: Pat
     else:
         shutil.copytree(sample_pattern, project, dirs_exist_ok=True)
     return project
+
+
+@pytest.fixture
+def edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """An editor that makes these changes, each the next time it is opened: (old, new) pairs, or an exit code.
+
+    What it found in the file each time is in `tmp_path / "opened-N"`.
+    """
+    script = tmp_path / "editor.py"
+    script.write_text(EDITOR, encoding="utf-8")
+    monkeypatch.setenv("VISUAL", f"{shlex.quote(sys.executable)} -S {shlex.quote(str(script))}")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def plan(*changes: list[tuple[str, str]] | int) -> None:
+        (tmp_path / "changes.json").write_text(json.dumps(changes), encoding="utf-8")
+
+    return plan
+
+
+EDITOR = """
+import json, os, sys
+here = os.path.dirname(__file__)
+with open(os.path.join(here, "changes.json"), encoding="utf-8") as file:
+    changes = json.load(file)
+change = changes.pop(0) if changes else sys.exit("the editor was opened once more than expected")
+with open(os.path.join(here, "changes.json"), "w", encoding="utf-8") as file:
+    json.dump(changes, file)
+with open(sys.argv[1], encoding="utf-8") as file:
+    text = file.read()
+number = 1
+while os.path.exists(os.path.join(here, f"opened-{number}")):
+    number += 1
+with open(os.path.join(here, f"opened-{number}"), "w", encoding="utf-8") as file:
+    file.write(text)
+if isinstance(change, int):
+    sys.exit(change)
+for old, new in change:
+    if old not in text:
+        sys.exit(f"{old!r} is not in the form:\\n{text}")
+    text = text.replace(old, new, 1) if old else new
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    file.write(text)
+"""
 
 
 def in_own_process(*words: str, cwd: Path, stdin: bytes = b"", options: Sequence[str] = ()) -> Outcome:

@@ -119,11 +119,15 @@ def add_record(parser: argparse.ArgumentParser) -> None:
 
 def record(args: argparse.Namespace, category: str) -> dict[str, Any]:
     """The partial record of a `save`: standard input is read only where no title was given otherwise."""
-    flags = _flags(args, category)
-    if args.title:
-        flags["title"] = args.title
-    source = args.file or ("" if "title" in flags else "-")
-    return _encodable(_merged(_read(source) if source else {}, flags, category))
+    named = flags(args, category)
+    source = args.file or ("" if "title" in named else "-")
+    return _encodable(_merged(_read(source) if source else {}, named, category))
+
+
+def flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    """What the flags and the title of a `save` say."""
+    title = {"title": args.title} if args.title else {}
+    return {**_flags(args, category), **title}
 
 
 def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
@@ -143,7 +147,11 @@ def refuse_lost_files(args: argparse.Namespace, store: Store, files: object, bef
     if not root or not isinstance(files, (list, tuple)):
         return
     new = [file for file in files if isinstance(file, str) and file not in before]
-    related_files.refuse(root, new, may_come=args.force)
+    try:
+        related_files.refuse(root, new, may_come=args.force)
+    except BadInput as error:
+        error.places = (("related_files", f"{error.message}; {error.fix}"),)
+        raise
 
 
 def _flags(args: argparse.Namespace, category: str) -> dict[str, Any]:

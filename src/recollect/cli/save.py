@@ -1,9 +1,10 @@
-"""`recollect save CATEGORY`: a new record from flags or JSON, after a look at what the store says already."""
+"""`recollect save CATEGORY`: a new record from flags, JSON, questions or a form, after a look at similar ones."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from recollect import project
@@ -11,9 +12,10 @@ from recollect.capture import inbox, review, similar, suggestions
 from recollect.capture.similar import Similar
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
-from recollect.cli import arguments, chosen, fixes
+from recollect.cli import arguments, chosen, fixes, save_by_hand
 from recollect.cli.edit import drafted, updated
 from recollect.cli.output import Answer, Screen, clean, to_json
+from recollect.cli.save_by_hand import ByHand
 from recollect.errors import BadInput
 from recollect.project import Project
 from recollect.record import compose, memory, revision, schema
@@ -28,9 +30,10 @@ _FORCE_HELP = "save it although a record says nearly the same, or a related file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("category", metavar="CATEGORY", help=f"one of {', '.join(schema.FOLDERS)}")
+    parser.add_argument("category", metavar="CATEGORY", nargs="?", help=f"one of {', '.join(schema.FOLDERS)}")
     parser.add_argument("title", metavar="TITLE", nargs="?", help="one line that says what it is about")
     arguments.add_record(parser)
+    parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept, in your editor")
     parser.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
     parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
     parser.add_argument("--force", action="store_true", help=_FORCE_HELP)
@@ -40,12 +43,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    category = compose.category_of(args.category)
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
     writer = arguments.writer_of(args)
+    by_hand = save_by_hand.is_wanted(args)
+    category = "" if by_hand and not (args.category or args.text) else _category(args)
+    if by_hand:
+        return ByHand(args, writer, category, lambda name, fields: _saved(args, writer, name, fields)).run()
+    return _saved(args, writer, category, arguments.record(args, category))
+
+
+def _category(args: argparse.Namespace) -> str:
+    if not args.category:
+        fix = f"recollect save --help; then name one of {', '.join(schema.FOLDERS)}"
+        raise BadInput("save needs the category of the record", fix=fix)
+    return compose.category_of(args.category)
+
+
+def _saved(args: argparse.Namespace, writer: Writer, category: str, fields: Mapping[str, Any]) -> Answer:
+    """Save the fields of a record, or draft it, or put it into another, as the flags say."""
     made = _suggestion(args)
-    partial = {**_origin(args, made), **arguments.record(args, category)}
+    partial = {**_origin(args, made), **fields}
     record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
     arguments.refuse_lost_files(args, writer.store, record.related_files)
     args.update, args.supersedes = (chosen.flag(args, writer.store, typed) for typed in (args.update, args.supersedes))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from recollect import categories, timestamps
 from recollect.errors import BadInput, Invalid, SecretFound
 from recollect.record import memory, naming, schema, secrets
-from recollect.record.fields import ListOf, shorten
+from recollect.record.fields import Flaw, ListOf, shorten
 from recollect.record.memory import Memory
 
 _COMMON = frozenset("a an and are as at be by for from in is it no not of on or our the to use we with".split())
@@ -33,7 +33,7 @@ def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_s
     raw = _arranged(category, partial)
     title = raw.get("title")
     if not isinstance(title, str) or not naming.title(title):
-        raise Invalid("title: is missing", fix='give it a title: {"title": "…"}')
+        raise Invalid("title: is missing", fix='give it a title: {"title": "…"}', places=(("title", "is missing"),))
     raw["title"] = naming.title(title)
     raw["tags"] = _tags(raw)
     raw.setdefault("id", naming.slug(raw["title"], [*raw["tags"], category.replace("_", " ")]))
@@ -54,7 +54,8 @@ def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
     """The memory a JSON object describes, if it may be written at all."""
     flaws = memory.flaws_in(raw)
     if flaws:
-        raise Invalid("; ".join(map(str, flaws[:8])), fix=_how_to_fix(str(raw.get("category")), flaws[0].where))
+        fix = _how_to_fix(str(raw.get("category")), flaws)
+        raise Invalid("; ".join(map(str, flaws[:8])), fix, tuple((flaw.where, flaw.message) for flaw in flaws))
     if not allow_secret:
         refuse_secrets(raw)
     return memory.from_json(raw)
@@ -63,11 +64,11 @@ def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
 def refuse_secrets(value: Any) -> None:
     """SecretFound if a credential stands anywhere in a JSON value."""
     for leak in secrets.leaks(value):
-        raise SecretFound(
-            str(leak),
-            fix="write where the secret is kept (a variable, a vault), not the secret; save and update can insist: "
-            "--allow-secret",
+        fix = (
+            "write where the secret is kept (a variable, a vault), not the secret; save and update can insist: "
+            "--allow-secret"
         )
+        raise SecretFound(str(leak), fix, ((leak.where, f"carries {leak.kind}; {fix}"),))
 
 
 def _arranged(category: str, partial: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def _arranged(category: str, partial: Mapping[str, Any]) -> dict[str, Any]:
         )
     content = raw.get("content", {})
     if not isinstance(content, dict):
-        raise Invalid("content: must be an object with the fields of its category", fix=_how_to_fix(category, ""))
+        raise Invalid("content: must be an object with the fields of its category", fix=_how_to_fix(category, ()))
     content = {key: value for key, value in content.items() if value is not None}
     fields = {field.name: field for field in schema.content_fields(category)}
     loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
@@ -118,10 +119,13 @@ def _tags(raw: Mapping[str, Any]) -> list[str]:
     return list(naming.tags(longest)) or ["untagged"]
 
 
-def _how_to_fix(category: str, where: str) -> str:
+def _how_to_fix(category: str, flaws: Sequence[Flaw]) -> str:
     if category not in schema.FOLDERS:
         return f"use one of {', '.join(schema.FOLDERS)}"
-    if not where.startswith("content") and where:
-        return f"correct {where} and try again; nothing was written"
-    needed = ", ".join(field.name for field in schema.content_fields(category) if field.required)
-    return f"content of a {category} needs: {needed}; nothing was written"
+    names = [field.name for field in schema.content_fields(category) if field.required]
+    missing = [name for name in names if Flaw(f"content.{name}", "is missing") in flaws]
+    if missing:
+        return f"add {' '.join(f'--set {name}=…' for name in missing)}; nothing was written"
+    if flaws and not flaws[0].where.startswith("content"):
+        return f"correct {flaws[0].where} and try again; nothing was written"
+    return f"content of a {category} needs: {', '.join(names)}; nothing was written"

@@ -14,6 +14,7 @@ uv installs everything.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ _HEADING = re.compile(r"##(?!#)(.*)")
 _TITLE = re.compile(r"#(?!#)(.*)")
 _ERROR = "<!-- ERROR "
 _TITLE_FIELD = "title"
+_WIDTH = 80
 _HOW = """<!-- {what} Write below the headings. Comments like this one are dropped.
      Save the file and close the editor to go on. A form left empty or as it is saves nothing. -->"""
 
@@ -63,7 +65,7 @@ def render(category: str, fields: Mapping[str, Any], what: str) -> str:
     content = fields.get("content", {})
     for field in _offered(category, fields):
         value = (content if field.name not in _RECORD else fields).get(field.name)
-        parts += ["", f"## {label_of(field.name)}", *_hint(field, category)]
+        parts += ["", f"## {label_of(field.name)}", *_hint(field)]
         parts += form_value.lines_of(field.kind, value)
     return "\n".join(parts) + "\n"
 
@@ -80,7 +82,7 @@ def _offered(category: str, fields: Mapping[str, Any]) -> Iterator[Field]:
             yield _RECORD[name]
 
 
-def _hint(field: Field, category: str) -> list[str]:
+def _hint(field: Field) -> list[str]:
     is_needed = field.required and field.name not in _RECORD
     hints = [("required: " if is_needed else "optional: ") + field.doc]
     kind = field.kind.item if isinstance(field.kind, ListOf) else field.kind
@@ -88,7 +90,7 @@ def _hint(field: Field, category: str) -> list[str]:
         hints.append(f"One of: {', '.join(kind.values)}.")
     elif isinstance(kind, Flag):
         hints.append("true or false.")
-    return [f"<!-- {' '.join(hints)} -->"]
+    return textwrap.wrap(f"<!-- {' '.join(hints)} -->", _WIDTH, subsequent_indent="     ", break_long_words=False)
 
 
 def _comment(text: str) -> str:

@@ -183,8 +183,10 @@ def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) 
 
 
 def _valid(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    for flaw in memory.new_flaws(raw, before):
-        raise Invalid(str(flaw), fix=f"correct {flaw.where} and try again; nothing was written")
+    flaws = memory.new_flaws(raw, before)
+    if flaws:
+        fix = f"correct {flaws[0].where} and try again; nothing was written"
+        raise Invalid(str(flaws[0]), fix, tuple((flaw.where, flaw.message) for flaw in flaws))
     return raw
 
 

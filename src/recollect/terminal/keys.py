@@ -63,12 +63,22 @@ def key() -> str:
 
 def line(question: str = "") -> str:
     """A line that somebody types, without its end; EOFError when there is none."""
-    if question:
-        print(question, end="", flush=True)
+    if at_terminal():
+        return _edited_line(question)
+    print(question, end="", flush=True)
     text = sys.stdin.readline()
     if not text:
         raise EOFError
     return text.rstrip("\r\n")
+
+
+def _edited_line(question: str) -> str:
+    """A line typed on a terminal; with the keys of the readline library, where Python has it."""
+    try:
+        import readline  # noqa: F401
+    except ImportError:
+        pass
+    return input(question)
 
 
 def _from_line() -> str:

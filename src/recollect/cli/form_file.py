@@ -1,0 +1,108 @@
+"""A form in the user's editor: opened again, with what is wrong at its place, until it can be saved.
+
+The file stays until the record is written. Whatever goes wrong before that, the error says how to go on from it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from recollect.cli.output import Screen, many, say
+from recollect.errors import BadInput, RecollectError, Stopped
+from recollect.record import form, memory
+from recollect.record.form import Problem
+from recollect.terminal import editor
+
+Result = TypeVar("Result")
+Failure = TypeVar("Failure", bound=RecollectError)
+
+
+class FormFile:
+    """The file of a form; `resume` is the command that goes on from it, without the file's name."""
+
+    def __init__(self, category: str, text: str, *, name: str, resume: str) -> None:
+        self._category = category
+        self._resume = resume
+        self.path = os.path.join(tempfile.mkdtemp(prefix="recollect-form-"), f"{name}.md")
+        self.write(text)
+
+    def write(self, text: str) -> None:
+        with open(self.path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+
+    def fill(self, check: Callable[[Mapping[str, Any]], Result], *, untouched: str = "") -> Result:
+        """Have the form filled in until `check` takes what it says; Stopped if it is left empty or `untouched`."""
+        error: RecollectError | None = None
+        before = untouched
+        while True:
+            text = self._edited()
+            if text.strip() == before.strip():
+                raise error or self._nothing("the form was left as it is")
+            filled = form.parse(self._category, text)
+            wrong = filled.problems
+            if not wrong and filled.fields == {"content": {}}:
+                raise self._nothing("the form is empty")
+            try:
+                if not wrong:
+                    return check(filled.fields)
+                error = self._unread(wrong)
+            except RecollectError as refusal:
+                error = self.kept(refusal)
+                wrong = problems(refusal)
+                if not wrong:
+                    raise
+            before = form.with_problems(text, wrong)
+            self.write(before)
+            say(f"{many(len(wrong), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
+
+    def _edited(self) -> str:
+        """What is in the file after the editor was closed."""
+        try:
+            editor.edit(self.path)
+            return read(self.path)
+        except RecollectError as error:
+            raise self.kept(error) from error
+
+    def kept(self, error: Failure) -> Failure:
+        """The error with a fix that goes on from this file."""
+        error.fix = f"your text is kept: {self._resume} --from {shlex.quote(self.path)}; {error.fix}".rstrip("; ")
+        return error
+
+    def drop(self) -> None:
+        """Delete the file: what it says is saved, or was never anything."""
+        shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
+
+    def _unread(self, wrong: tuple[Problem, ...]) -> RecollectError:
+        first = wrong[0]
+        name = f"{first.field}: " if first.field else ""
+        return self.kept(BadInput(f"{name}{first.message}", fix="correct it there"))
+
+    def _nothing(self, why: str) -> Stopped:
+        self.drop()
+        return Stopped(f"nothing was saved: {why}")
+
+
+def problems(error: RecollectError) -> tuple[Problem, ...]:
+    """What an error says of the fields of a form."""
+    return tuple(Problem(_field(where), message) for where, message in error.places)
+
+
+def _field(where: str) -> str:
+    """The field of a form that a place in a record belongs to: `alternatives` for `content.alternatives[0].option`."""
+    return memory.without_positions(where).removeprefix("content.").partition(".")[0]
+
+
+def read(path: str) -> str:
+    """The text of a form's file; BadInput if there is none."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(2 * memory.LARGEST_FILE)
+        return data.decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"cannot read the form {path}: {error}", fix="name the file of a form, in UTF-8") from error
