@@ -29,6 +29,7 @@ categories.BY_NAME["glossary"] = categories.Category(
     ),
     statement="meaning",
     called="a term",
+    meaning="a word of the project, and what it stands for",
     triage_bar=0.9,
     details=(("Not", "not_meant", 100, ""),),
     gravity={"": 2},

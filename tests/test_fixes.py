@@ -31,10 +31,12 @@ FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/voices.py",
 MENTION = re.compile(rf"(?<![`\w/])recollect ({'|'.join(COMMANDS)})\b")
 DECISION = ("--set=context=Restarts.", "--set=rationale=Simple.")
 ADR = "# 1. Use NATS\n\n## Status\n\nAccepted\n\n## Context\n\nJobs are late.\n\n## Decision\n\nWe will use NATS.\n"
+FORM = "# Kept\n## decision\nKept in a form.\n## context\nIt was not saved.\n## rationale\n- typed once\n"
 SAMPLES = {
     "change.id": "{change}", "draft.name": "{draft}", "quote(name)": "{draft}", "path": "decisions/first.json",
     "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "args.action": "retrieval.max_inject",
     "shlex.quote(args.key)": "5", "shlex.quote(text)": "5", "shlex.quote(copy)": "{copy}", "error.fix": "or leave it",
+    "file": "{form}", "self.category": "decision", "fixes.where(self.args)": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new.id": "second", "old": "second", "fixes.where(args)": "", "entry.memory.id": "second",
     "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
@@ -120,6 +122,7 @@ class Sandbox:
         # The log of changes lies elsewhere, so the copy has none yet.
         assert self.run("update", "first", "--tag=new", *where)[0] == 0
         (self.root / "copy.json").write_text(json.dumps(self.record("first", *where)))
+        (self.root / "form.md").write_text(FORM)
 
     def _make(self) -> None:
         for number, name in enumerate(("first", "second", "retired", "archived")):
@@ -157,7 +160,7 @@ class Sandbox:
         """Run a command as it was printed."""
         program, *words = shlex.split(command)
         assert program == "recollect"
-        return self.run(*words, stdin="q\n")
+        return self.run(*words, stdin="y\nq\n")
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +185,12 @@ NAMES = {"restore": "retired", "unarchive": "archived"}
 def test_a_command_that_can_be_printed_works_as_printed(sandbox, command):
     sandbox.fill()
     name = command.split()[1]
-    filled = command.replace("{draft}", "draft").replace("{copy}", "copy.json").replace("{change}", sandbox.change)
+    filled = (
+        command.replace("{draft}", "draft")
+        .replace("{form}", "form.md")
+        .replace("{copy}", "copy.json")
+        .replace("{change}", sandbox.change)
+    )
     filled = filled.replace("{0}", "first").replace("first", NAMES.get(name, "first"))
     if name == "judge":
         with ModelServer(_right_judge) as server:

@@ -24,9 +24,9 @@ Failure = TypeVar("Failure", bound=RecollectError)
 
 
 class FormFile:
-    """The file of a form; `resume` is the command that goes on from it, without the file's name."""
+    """The file of a form; `resume` gives the command that goes on from a file, whose quoted name it gets."""
 
-    def __init__(self, category: str, text: str, *, name: str, resume: str) -> None:
+    def __init__(self, category: str, text: str, *, name: str, resume: Callable[[str], str]) -> None:
         self._category = category
         self._resume = resume
         self.path = os.path.join(tempfile.mkdtemp(prefix="recollect-form-"), f"{name}.md")
@@ -71,7 +71,7 @@ class FormFile:
 
     def kept(self, error: Failure) -> Failure:
         """The error with a fix that goes on from this file."""
-        error.fix = f"your text is kept: {self._resume} --from {shlex.quote(self.path)}; {error.fix}".rstrip("; ")
+        error.fix = f"your text is kept: {self._resume(shlex.quote(self.path))}; {error.fix}".rstrip("; ")
         return error
 
     def drop(self) -> None:

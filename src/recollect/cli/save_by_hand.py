@@ -48,8 +48,8 @@ def is_wanted(args: argparse.Namespace) -> bool:
     if not args.category:
         return True
     category = compose.category_of(args.category)
-    given = arguments.flags(args, category)
-    return "title" not in given or bool(_missing(category, given))
+    fields = arguments.flags(args, category)
+    return "title" not in fields or bool(_missing(category, fields))
 
 
 def _missing(category: str, fields: Mapping[str, Any]) -> list[Field]:
@@ -131,9 +131,10 @@ class ByHand:
 
     def _form(self, text: str) -> FormFile:
         name = naming.slug(str(self.fields.get("title") or self.category))
-        return FormFile(
-            self.category, text, name=name, resume=f"recollect save {self.category}{fixes.where(self.args)}"
-        )
+        return FormFile(self.category, text, name=name, resume=self._resume)
+
+    def _resume(self, file: str) -> str:
+        return f"recollect save {self.category} --from {file}{fixes.where(self.args)}"
 
     def _rendered(self) -> str:
         content = {**BY_NAME[self.category].defaults, **self.fields.get("content", {})}
