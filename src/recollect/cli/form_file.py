@@ -13,11 +13,12 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from recollect.cli.output import Screen, many, say
+from recollect.cli.output import Screen, say
 from recollect.errors import BadInput, RecollectError, Stopped
 from recollect.record import form, memory
 from recollect.record.form import Problem
 from recollect.terminal import editor
+from recollect.text import many
 
 Result = TypeVar("Result")
 Failure = TypeVar("Failure", bound=RecollectError)
