@@ -160,7 +160,7 @@ def test_a_path_in_an_error_cannot_paint_the_terminal(recollect):
 def _on_a_terminal(*words: str, cwd: Path, columns: int = 60) -> str:
     """What a command prints on a terminal of its own."""
     master, slave = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "RECOLLECT_PAGER": ""}
     process = subprocess.Popen(
         [sys.executable, str(BIN), *words], cwd=cwd, stdin=slave, stdout=slave, stderr=slave, env=environment
     )
@@ -184,9 +184,10 @@ def test_a_terminal_gets_a_table_in_colour(project, recollect):
 
     lines = _on_a_terminal("list", cwd=project).splitlines()
 
-    assert lines[0].startswith("\x1b[1m   title ")
-    assert re.sub(r"\x1b\[\d*m", "", lines[1]).startswith("1  Jobs are rows in Postgr")
-    assert lines[-1].startswith("\x1b[2m1 record")
+    assert lines[0].startswith("\x1b[1m   title  ")
+    assert lines[1].startswith("1  Jobs are rows in Postgres, fou…  decision  ")
+    assert lines[1].endswith("  rows")
+    assert lines[-1] == "\x1b[2m1 record\x1b[0m"
 
 
 def test_no_color_is_honoured(project, recollect, monkeypatch):

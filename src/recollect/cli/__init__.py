@@ -70,7 +70,7 @@ def _run(words: list[str]) -> int:
         emit_error(error, as_json=args.json)
         return 1
     warnings = [answer.warning, *getattr(args, "warnings", ())]
-    emit(answer._replace(warning="; ".join(filter(None, warnings))), as_json=args.json)
+    emit(answer._replace(warning="; ".join(filter(None, warnings))), as_json=args.json, is_paged=not args.no_pager)
     return answer.status
 
 

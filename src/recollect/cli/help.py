@@ -34,6 +34,7 @@ class Parser(argparse.ArgumentParser):
         common.add_argument("--json", action="store_true", help="answer, and report errors, as JSON on standard output")
         common.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
         common.add_argument("--project", metavar="DIR", default=".", help="act on the project of DIR (default: here)")
+        common.add_argument("--no-pager", action="store_true", help="print a long answer without a pager")
         common.add_argument("-h", "--help", action="help", help="show this help")
         # Made now: while `parse_intermixed_args` runs, arguments do not say whether they may be left out.
         self.usage_line = _usage(self)

@@ -65,11 +65,12 @@ class Answer(NamedTuple):
     note: str = ""
 
 
-def emit(answer: Answer, *, as_json: bool) -> None:
+def emit(answer: Answer, *, as_json: bool, is_paged: bool = False) -> None:
     """Print an answer; flushed here, so that a closed pipe is noticed here."""
     screen = Screen.of(sys.stdout)
     text = to_json(answer.data) if as_json else answer.text(screen)
-    if text:
+    may_page = is_paged and not as_json and screen.is_terminal
+    if text and not (may_page and _page(text.removesuffix("\n"), screen)):
         say(text.removesuffix("\n"), screen)
     sys.stdout.flush()
     if as_json:
@@ -80,6 +81,15 @@ def emit(answer: Answer, *, as_json: bool) -> None:
     if answer.note:
         for line in clean_lines(answer.note):
             print(errors.paint(line, "dim"), file=sys.stderr)
+
+
+def _page(text: str, screen: Screen) -> bool:
+    """Show a text in the pager, if it does not fit on the screen; whether that was done."""
+    from recollect.terminal import pager
+
+    shown = safe(text, screen)
+    lines = sum(max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width)) for line in shown.split("\n"))
+    return pager.show(shown, lines)
 
 
 def say(text: str, screen: Screen, end: str = "\n") -> None:
