@@ -122,12 +122,12 @@ class Project:
         """What answers a text, best first, in the project's store and the user's; noise is left out."""
         chosen: dict[str, Any] = {"categories": categories, "tags": tags, "include_retired": include_retired}
         stores = self.stores
-        candidates = [
-            Candidate(match, source)
-            for root, source in stores.places
-            for match in rank.find(stores.open(root), text, limit=limit, settings=self.settings, **chosen)
-            if match.probability >= FLOOR
-        ]
+        candidates: list[Candidate] = []
+        for root, source in stores.places:
+            opened = stores.open(root)
+            matches = rank.find(opened, text, limit=limit, settings=self.settings, **chosen)
+            stores.close(opened)
+            candidates += [Candidate(match, source) for match in matches if match.probability >= FLOOR]
         candidates.sort(key=lambda candidate: -candidate.match.score)
         return [Hit(candidate) for candidate in candidates[:limit]]
 

@@ -13,7 +13,7 @@ from tests.model_server import ModelServer, keeps
 
 EXAMPLES = [(name, example.command) for name, row in COMMANDS.items() for example in row.examples]
 SHOWN_ELSEWHERE = {"demo", "demo --long", "mcp"}
-"""The demo takes three seconds, and the server needs streams of its own: test_demo.py and tests/mcp run them."""
+"""The demo takes three seconds, and the server needs streams of its own: test_demo.py and tests/mcp_server run them."""
 
 
 def _helped(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:

@@ -105,7 +105,10 @@ def cosine(first: Memory, second: Memory) -> float:
 
 
 def _matches(store: Store, text: str, most: int, *, hook: bool) -> Iterator[Entry]:
-    for match in rank.find(index.open(store.root, hook=hook), text[:_LONGEST_QUERY], limit=most, mode="search"):
+    opened = index.open(store.root, hook=hook)
+    matches = rank.find(opened, text[:_LONGEST_QUERY], limit=most, mode="search")
+    opened.close()
+    for match in matches:
         try:
             yield store.read(match.path)
         except RecollectError:

@@ -14,7 +14,7 @@ from recollect.mcp.messages import BAD_PARAMS, Fault, Request
 from recollect.mcp.server import Caller
 from recollect.mcp.tool_table import COUNT, FLAG, OBJECT, TEXT, TEXTS, Argument, Outcome, Tool
 from recollect.project import Project
-from recollect.text import for_agent
+from recollect.text import flat, for_agent
 
 _READING: dict[str, Callable[..., Outcome]] = {
     "recall": reading.recall,
@@ -44,8 +44,8 @@ def carry_out(request: Request, caller: Caller) -> Mapping[str, Any]:
         refuse_if_off()
         outcome = _outcome(tool, Project(caller.folder), caller, arguments)
     except RecollectError as error:
-        text = for_agent(f"{error}\nfix: {error.fix}" if error.fix else str(error))
-        return {"content": [{"type": "text", "text": text}], "isError": True}
+        lines = [harmless(str(error)), *([f"fix: {harmless(error.fix)}"] if error.fix else [])]
+        return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
     content = [{"type": "text", "text": for_agent(outcome.text)}]
     return {"content": content, "structuredContent": harmless(outcome.data), "isError": False}
 
@@ -67,11 +67,11 @@ def refuse_if_off() -> None:
 
 
 def harmless(value: Any) -> Any:
-    """Data for an agent: in none of its texts is a tag left a tag, and nothing is invisible."""
+    """Data for an agent: each text on one line, with nothing invisible in it, and no tag in it left a tag."""
     if isinstance(value, str):
-        return for_agent(value)
+        return for_agent(flat(value))
     if isinstance(value, Mapping):
-        return {for_agent(str(key)): harmless(item) for key, item in value.items()}
+        return {harmless(str(key)): harmless(item) for key, item in value.items()}
     return [harmless(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 

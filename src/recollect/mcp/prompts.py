@@ -14,7 +14,7 @@ from recollect.mcp.server import Caller
 from recollect.project import Project
 from recollect.record import export
 from recollect.record.draft import Draft
-from recollect.text import fence, for_agent
+from recollect.text import fence
 
 _MOST_DRAFTS = 5
 """Drafts that one review shows: a user decides on a few at a time."""
@@ -136,7 +136,7 @@ def filled_in(request: Request, caller: Caller) -> Mapping[str, Any]:
         calls.refuse_if_off()
         text = prompt.text(Project(caller.folder), words[:_LONGEST_ARGUMENT])
     except RecollectError as error:
-        raise Fault(OUR_FAULT, for_agent(str(error))) from error
+        raise Fault(OUR_FAULT, calls.harmless(str(error))) from error
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {"description": prompt.description, "messages": [message]}
 

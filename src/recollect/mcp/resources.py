@@ -21,6 +21,9 @@ from recollect.text import for_agent
 SCHEME = "recollect://"
 PAGE = 100
 _TYPE = "text/plain"
+_LONGEST_ID = 200
+"""Letters of an id in an address: more than any record's, fewer than a file's name may have."""
+
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
@@ -44,7 +47,7 @@ def parse(uri: str) -> Address | None:
     parts = uri[len(SCHEME) :].split("/") if uri.startswith(SCHEME) else []
     if len(parts) != 3 or parts[0] not in ("project", "user") or parts[1] not in BY_NAME:
         return None
-    return Address(*parts) if parts[2] and _LETTERS.issuperset(parts[2]) else None
+    return Address(*parts) if 0 < len(parts[2]) <= _LONGEST_ID and _LETTERS.issuperset(parts[2]) else None
 
 
 def _stores(project: Project) -> dict[str, Store]:
@@ -66,7 +69,7 @@ def listed(request: Request, caller: Caller) -> Mapping[str, Any]:
     except SwitchedOff:
         page = []
     except RecollectError as error:
-        raise Fault(OUR_FAULT, for_agent(str(error))) from error
+        raise Fault(OUR_FAULT, calls.harmless(str(error))) from error
     body: dict[str, Any] = {"resources": [_resource(address, entry) for address, entry in page]}
     if len(page) == PAGE:
         body["nextCursor"] = str(page[-1][0])
@@ -104,7 +107,7 @@ def _resource(address: Address, entry: Entry) -> dict[str, Any]:
     return {
         "uri": str(address),
         "name": record.id,
-        "title": for_agent(record.title),
+        "title": calls.harmless(record.title),
         "description": f"{record.category} in the {address.store}'s memory",
         "mimeType": _TYPE,
         "annotations": {"lastModified": record.updated_at},
@@ -144,7 +147,7 @@ def read(request: Request, caller: Caller) -> Mapping[str, Any]:
     except NotFound:
         raise _missing(uri, caller) from None
     except RecollectError as error:
-        raise Fault(OUR_FAULT, for_agent(str(error))) from error
+        raise Fault(OUR_FAULT, calls.harmless(str(error))) from error
     return {"contents": [{"uri": str(address), "mimeType": _TYPE, "text": for_agent(page)}]}
 
 

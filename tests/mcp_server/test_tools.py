@@ -15,8 +15,8 @@ from recollect import paths
 from recollect.capture.inbox import Inbox
 from recollect.cli import main
 from recollect.mcp import tool_table
-from tests.mcp.client import HANDSHAKE, STATELESS, Client, text_of
-from tests.mcp.conftest import SESSIONS
+from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, text_of
+from tests.mcp_server.conftest import SESSIONS
 
 QUEUE = {
     "category": "decision",

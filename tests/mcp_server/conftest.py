@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from tests.hooks.conftest import SIX
-from tests.mcp.client import Client
+from tests.mcp_server.client import Client
 
 SESSIONS = "sessions-live-in-postgres-not-redis"
 

@@ -12,7 +12,7 @@ import pytest
 
 import recollect
 from recollect.mcp import pipe
-from tests.mcp.client import HANDSHAKE, STATELESS, Client, envelope, text_of
+from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, envelope, text_of
 
 VERSIONS = (*HANDSHAKE, STATELESS)
 
