@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,14 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recolle
     assert outcome.out.endswith(
         "Nothing was written, and nothing left this machine. To draft these records: recollect import\n"
     )
+
+
+def test_the_page_about_it_shows_what_it_prints(ferry, recollect):
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "try.md").read_text(encoding="utf-8")
+
+    printed = recollect("try").out
+
+    assert textwrap.indent(printed, "    ") in page, printed
 
 
 def test_try_as_json_has_everything_and_adds_up(ferry, recollect):

@@ -16,7 +16,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("draft it, to be reviewed", "import docs/adr"),
             Example("take all of it back", "undo"),
         )),
-        "try": Command("try_", "Show what your last prompts here would have brought up.", (
+        "try": Command("try_", "Show what your agent would have got for your last prompts.", (
             Example("your last 20 prompts; nothing is written", "try"),
             Example("a prompt that you type", "try 'how do I install the dependencies?'"),
             Example("with what an import would draft", "try --import docs/adr -- 'send jobs to workers'"),
@@ -140,7 +140,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         )),
     },
     "under the hood": {
-        "why": Command("why", "Explain which records a prompt brings up, and which not.", (
+        "why": Command("why", "Explain which records a prompt gets, which not, and why.", (
             Example("each candidate, its score and the reasons", "why 'how do I install the dependencies?'"),
             Example("as the first prompt of a session", "why --first 'add a dependency'"),
         )),
