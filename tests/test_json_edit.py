@@ -1,0 +1,178 @@
+"""Changes to JSON that somebody wrote by hand: the rest stays, byte for byte, and nothing of ours remains."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from recollect.connections import json_edit, jsonc
+
+hypothesis = pytest.importorskip("hypothesis")
+st = pytest.importorskip("hypothesis.strategies")
+
+OURS = {"hooks": [{"type": "command", "command": "sh '/a b/launch' stop codex || : recollect", "timeout": 5}]}
+KEYS = st.sampled_from(["hooks", "mcpServers", "Stop", "recollect", "a", "ü", 'quote"', "back\\slash", "// no comment"])
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.sampled_from([1.5, "", "text", "/* no */", "a,}"]))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+class Hand:
+    """Writes a value as a person might: with comments, odd spaces, trailing commas and line ends of either kind."""
+
+    def __init__(self, draw: Any) -> None:
+        self.draw = draw
+        self.newline = draw(st.sampled_from(["\n", "\r\n"]))
+
+    def gap(self) -> str:
+        nl = self.newline
+        choices = [
+            "",
+            "",
+            " ",
+            nl,
+            f"{nl}  ",
+            f"{nl}\t",
+            " /* c, } */ ",
+            f" // it's {{ here{nl}",
+            f"{nl}  // own{nl}  ",
+        ]
+        return str(self.draw(st.sampled_from(choices)))
+
+    def write(self, value: Any) -> str:
+        if not isinstance(value, (dict, list)):
+            return json.dumps(value, ensure_ascii=self.draw(st.booleans()))
+        is_object = isinstance(value, dict)
+        names = [f"{json.dumps(key)}{self.gap()}:{self.gap()}" for key in value] if is_object else [""] * len(value)
+        parts = [name + self.write(part) for name, part in zip(names, value.values() if is_object else value)]
+        text = self.gap().join(f"{part}{self.gap()}," for part in parts[:-1])
+        if parts:
+            text += self.gap() + parts[-1] + self.gap() + self.draw(st.sampled_from(["", ","]))
+        opening, closing = "{}" if is_object else "[]"
+        return opening + self.gap() + text + self.gap() + closing
+
+
+@st.composite
+def documents(draw: Any) -> str:
+    value = draw(st.dictionaries(KEYS, VALUES, max_size=4))
+    hooks = draw(st.sampled_from([None, {}, {"Stop": []}, {"Stop": [{"hooks": []}]}, {"Start": [1]}]))
+    value.pop("hooks", None)
+    if hooks is not None:
+        value["hooks"] = hooks
+    if not isinstance(value.get("mcpServers", {}), dict):
+        del value["mcpServers"]
+    value.get("mcpServers", {}).pop("recollect", None)
+    hand = Hand(draw)
+    return hand.gap() + hand.write(value) + hand.gap()
+
+
+def is_ours(item: Any) -> bool:
+    return ": recollect" in json.dumps(item)
+
+
+def add(text: str) -> str:
+    text = json_edit.put_item(text, ("hooks", "Stop"), OURS, is_ours)
+    text = json_edit.put_item(text, ("hooks", "UserPromptSubmit"), OURS, is_ours)
+    return json_edit.put(text, ("mcpServers", "recollect"), {"command": "/a b/recollect", "args": ["mcp"]})
+
+
+def remove(text: str) -> str:
+    text = json_edit.drop(text, ("mcpServers", "recollect"))
+    text = json_edit.drop_items(text, ("hooks", "UserPromptSubmit"), is_ours)
+    return json_edit.drop_items(text, ("hooks", "Stop"), is_ours)
+
+
+def plain(text: str) -> Any:
+    return jsonc.value_of(text, jsonc.parse(text))
+
+
+@hypothesis.given(documents())
+def test_what_was_there_stays_and_what_was_added_goes_without_a_trace(text):
+    before = plain(text)
+
+    added = add(text)
+
+    after = plain(added)
+    assert after["hooks"].pop("UserPromptSubmit") == [OURS]
+    assert after["hooks"].pop("Stop") == [*before.get("hooks", {}).get("Stop", []), OURS]
+    assert after["mcpServers"].pop("recollect")["args"] == ["mcp"]
+    expected = {"hooks": {}, "mcpServers": {}, **before}
+    expected["hooks"] = {key: value for key, value in expected["hooks"].items() if key != "Stop"}
+    assert after == expected
+    assert list(after)[: len(before)] == list(before)
+    assert add(added) == added
+    assert remove(added) == text
+
+
+@hypothesis.given(documents())
+def test_only_text_is_added(text):
+    rest = iter(add(text))
+
+    assert all(character in rest for character in text)
+
+
+@hypothesis.given(st.text(alphabet='{}[]",:/* \n\\au1-\x00é', max_size=40))
+def test_any_text_is_read_as_json_or_refused(text):
+    try:
+        value = plain(text)
+    except ValueError:
+        with pytest.raises(ValueError):
+            json.loads(text)
+    else:
+        assert json.loads(json.dumps(value)) == value
+
+
+@hypothesis.given(VALUES)
+def test_plain_json_is_read_as_python_reads_it(value):
+    assert plain(json.dumps(value, indent=1)) == value
+
+
+def test_a_new_file_is_laid_out_for_people():
+    text = json_edit.put_item("", ("hooks", "Stop"), {"hooks": [{"command": "x"}]}, is_ours)
+
+    assert text == '{\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"command": "x"}]}\n    ]\n  }\n}\n'
+    assert json_edit.drop_items(text, ("hooks", "Stop"), lambda item: True) == ""
+
+
+def test_comments_order_indentation_and_line_ends_stay():
+    text = '\ufeff{\r\n\t// mine\r\n\t"b": 1, // one\r\n\t"a": [1,],\r\n}\r\n'.removeprefix("\ufeff")
+
+    added = json_edit.put(text, ("mcpServers", "recollect"), {"command": "x"})
+
+    assert added == text.removesuffix("}\r\n") + (
+        '\t"mcpServers": {\r\n\t\t"recollect": {"command": "x"}\r\n\t},\r\n}\r\n'
+    )
+
+
+def test_an_older_entry_is_replaced_where_it_stands():
+    text = '{"hooks": {"Stop": [{"c": "old : recollect"}, {"c": "theirs"}, {"c": "twice : recollect"}]}}'
+
+    added = json_edit.put_item(text, ("hooks", "Stop"), {"c": "new : recollect"}, is_ours)
+
+    assert added == '{"hooks": {"Stop": [{"c": "new : recollect"}, {"c": "theirs"}]}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[]", "does not hold an object"),
+        ('{"hooks": []}', "no object"),
+        ('{"hooks": {"Stop": {}}}', "hooks.Stop is not a list"),
+        ('{"hooks": {}, "hooks": {}}', "'hooks' is there twice"),
+        ('{"a": 1\n "b": 2}', "line 2: a comma or } is expected"),
+        ("{'a': 1}", "line 1: a key and a colon are expected"),
+        ('{"a": 1} x', "line 1: something follows"),
+        ("[" * 100, "nested too deeply"),
+        ('{"a": "x', "line 1: a value is expected"),
+    ],
+)
+def test_what_cannot_be_changed_safely_is_refused(text, reason):
+    with pytest.raises(ValueError, match=r".*") as refused:
+        json_edit.put_item(text, ("hooks", "Stop"), OURS, is_ours)
+
+    assert reason in str(refused.value)
