@@ -19,6 +19,7 @@ RecollectError
 ├── ModelFailed    MODEL_FAILED        a model was asked and gave no usable answer
 ├── SwitchedOff    SWITCHED_OFF        everything is switched off by an environment variable
 ├── Stopped        STOPPED             somebody stopped before anything was written
+├── CommandFailed  COMMAND_FAILED      a program of somebody else failed
 └── BadInput       BAD_INPUT           the command was given something it cannot use
 """
 
@@ -118,6 +119,10 @@ class SwitchedOff(RecollectError):
 
 class Stopped(RecollectError):
     code = "STOPPED"
+
+
+class CommandFailed(RecollectError):
+    code = "COMMAND_FAILED"
 
 
 class BadInput(RecollectError):

@@ -67,10 +67,10 @@ def read_inside(root: str, path: str, most: int) -> bytes:
         return file.read(most)
 
 
-def write(path: str, data: bytes, *, lasting: bool = True) -> None:
+def write(path: str, data: bytes, *, lasting: bool = True, mode: int | None = None) -> None:
     """Replace a file whole: readers see the old bytes or the new ones; what can be derived again need not last.
 
-    What lasts is on the disk, under its name, when this returns.
+    What lasts is on the disk, under its name, when this returns. Permissions are ours to choose unless `mode` has them.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{time.monotonic_ns()}-{name[-40:]}")
@@ -79,6 +79,8 @@ def write(path: str, data: bytes, *, lasting: bool = True) -> None:
         # Of what lies in a repository git decides who may read it, with the user's own mask.
         handle = os.open(temporary, _CREATE, 0o600 if paths.is_private(path) else 0o666)
         with open(handle, "wb") as file:
+            if mode is not None:
+                os.chmod(temporary, mode)
             file.write(data)
             file.flush()
             if lasting:

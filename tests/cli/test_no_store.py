@@ -19,7 +19,7 @@ NEEDS_A_STORE = {
     "improve": [], "export": [], "status": [],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}
-NEEDS_NONE = {"completion", "judge", "doctor", "clean", "mcp", "merge-driver", "demo", "try", "version"}
+NEEDS_NONE = {"completion", "connect", "judge", "doctor", "clean", "mcp", "merge-driver", "demo", "try", "version"}
 LATER = set(COMMANDS) - set(NEEDS_A_STORE) - MAKES_ONE - NEEDS_NONE
 
 

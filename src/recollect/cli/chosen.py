@@ -153,7 +153,7 @@ def _confirm(args: argparse.Namespace, typed: str, is_sure: bool, what: str, loo
     if not is_asking(args):
         message = f"{shorten(typed)!r} is not a whole name; nothing was changed"
         raise BadInput(message, fix=f"{look}; then the same command with the whole name, if that is the one")
-    if not is_sure and not _agrees(f"{args.command} {what}?"):
+    if not is_sure and not agrees(f"{args.command} {what}?"):
         raise BadInput("nothing was changed", fix=look)
 
 
@@ -162,7 +162,8 @@ def is_asking(args: argparse.Namespace) -> bool:
     return not args.json and keys.at_terminal()
 
 
-def _agrees(question: str) -> bool:
+def agrees(question: str) -> bool:
+    """Whether somebody at the terminal presses y."""
     print(safe(f"{clean(question)} [y/N] ", Screen()), end="", flush=True)
     try:
         answer = keys.key()

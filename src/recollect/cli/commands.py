@@ -11,6 +11,12 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("a folder of records, and the files git needs for it", "init"),
             Example("and let git merge records field by field", "init --merge-driver"),
         )),
+        "connect": Command("connect", "Let coding agents use the memory: Codex, Copilot, Gemini, …", (
+            Example("which agents are here, and which are connected", "connect --list"),
+            Example("see what would be written", "connect codex --dry-run"),
+            Example("connect one, with Recollect's MCP server too", "connect gemini --mcp --yes"),
+            Example("take the connection away", "connect gemini --remove --yes"),
+        )),
         "import": Command("import_", "Draft records from decision records and other tools' memories.", (
             Example("see what would be drafted", "import --dry-run"),
             Example("draft it, to be reviewed", "import docs/adr"),

@@ -1,0 +1,112 @@
+"""A change to a file of a coding agent: computed first, shown, then made whole or not at all."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+from collections.abc import Callable
+
+from recollect import files
+from recollect.coldstart import NamedTuple
+from recollect.errors import BadInput, Changed, Unwritable
+
+LARGEST = 4_000_000
+"""Bytes of a config file; the largest seen was 60 kB."""
+
+OWN_FILE = "Written by `recollect connect"
+"""In every file that is ours as a whole."""
+
+_BOM = "\ufeff"
+
+
+class Change(NamedTuple):
+    """What a file holds and what it shall hold; None where it is not there, or shall not be."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def is_needed(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def is_own_file(self) -> bool:
+        """Whether the file is ours as a whole."""
+        return OWN_FILE.encode() in (self.after or self.before or b"")
+
+    def diff(self) -> str:
+        """The lines that change, and no others: what stands beside them may be a key."""
+        before, after = (_lines(data) for data in (self.before, self.after))
+        return "".join(difflib.unified_diff(before, after, self.path, self.path, n=0))
+
+
+def read(path: str, inside: str = "") -> bytes | None:
+    """What a config file holds; None if there is none. `inside` names the folder that no link may lead out of."""
+    try:
+        data = files.read(files.inside(inside, path) if inside else path, LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadInput(f"cannot read {path}: {reason}", fix="check what it is and who may read it") from error
+    if len(data) > LARGEST:
+        raise BadInput(f"{path} is larger than {LARGEST:,} bytes", fix="check that it is the agent's config")
+    return data
+
+
+def edited(path: str, edit: Callable[[str], str], inside: str = "") -> Change:
+    """The change that an edit of a text makes to a file; a file that is left empty goes."""
+    before = read(path, inside)
+    try:
+        text = (before or b"").decode("utf-8")
+        mark = _BOM if text.startswith(_BOM) else ""
+        after = edit(text.removeprefix(_BOM))
+    except ValueError as error:
+        reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        fix = "correct it by hand, or remove the entry by hand; nothing was written"
+        raise BadInput(f"{path} cannot be changed: {reason}", fix=fix) from error
+    if not after.strip() and before is not None and text.strip():
+        return Change(path, before, None)
+    return Change(path, before, None if before is None and not after else (mark + after).encode("utf-8"))
+
+
+def make(change: Change, inside: str = "") -> None:
+    """Carry a change out, unless the file was changed since; a link stays, and what it leads to is written."""
+    target = files.inside(inside, change.path) if inside else os.path.realpath(change.path)
+    if read(target) != change.before:
+        fix = "look at what changed, and give the command again; this file was not written"
+        raise Changed(f"{change.path} was changed while this command ran", fix=fix)
+    if change.after is None:
+        files.remove(change.path)
+        _remove_empty(os.path.dirname(change.path))
+    else:
+        _write(target, change.after, is_new=change.before is None)
+
+
+def _write(path: str, data: bytes, *, is_new: bool) -> None:
+    try:
+        mode = None if is_new else stat.S_IMODE(os.stat(path).st_mode)
+        if mode is not None and not os.access(path, os.W_OK):
+            raise PermissionError(13, "it may not be written")
+    except OSError as error:
+        fix = f"check the permissions of {path}"
+        raise Unwritable(f"cannot write {path}: {error.strerror}", fix=fix) from error
+    files.write(path, data, mode=mode)
+
+
+def _remove_empty(folder: str) -> None:
+    """Remove a folder without any files, and those above it up to the home folder."""
+    home = os.path.expanduser("~")
+    while folder != home and folder.startswith(home + os.sep) and not os.listdir(folder):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
+        folder = os.path.dirname(folder)
+
+
+def _lines(data: bytes | None) -> list[str]:
+    lines = (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]

@@ -1,0 +1,132 @@
+"""A host's connection with Recollect: what there is of it, and what connecting or removing would change."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+
+from recollect import files
+from recollect.coldstart import NamedTuple
+from recollect.connections import config_file, parts, plugins
+from recollect.connections.config_file import Change
+from recollect.connections.recipes import RECIPES, Recipe
+from recollect.errors import BadInput
+
+MISSING, CURRENT, OUTDATED, PLUGIN, UNREADABLE = "missing", "current", "outdated", "plugin", "unreadable"
+
+
+class Installed(NamedTuple):
+    """A host on this machine: its program, its version, and whether its folder is there; empty for what is not."""
+
+    program: str
+    version: str
+    has_folder: bool
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self.program) or self.has_folder
+
+
+class State(NamedTuple):
+    """How far a host is connected: missing, current, outdated, plugin or unreadable; `server` is for MCP."""
+
+    entrance: str
+    server: str
+    flaw: str = ""
+
+    @property
+    def is_connected(self) -> bool:
+        return self.entrance in (CURRENT, OUTDATED, PLUGIN) or self.server in (CURRENT, OUTDATED)
+
+
+class Plan(NamedTuple):
+    """What connecting a host, or taking its connection away, writes and runs."""
+
+    name: str
+    changes: list[Change]
+    commands: Sequence[list[str]] = ()
+    notes: Sequence[str] = ()
+    project: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes and not self.commands
+
+    def carry_out(self) -> None:
+        """Write the files; the commands are run by whoever can report what they print."""
+        for change in self.changes:
+            config_file.make(change, self.project)
+
+
+def installed(recipe: Recipe) -> Installed:
+    """What is there of a host; nothing is started for it."""
+    program = next(filter(None, map(shutil.which, recipe.programs)), "")
+    return Installed(program, _version(program), os.path.isdir(recipe.place("")))
+
+
+def state(recipe: Recipe, project: str = "") -> State:
+    """What there is of a host's connection."""
+    try:
+        entrance = parts.entrance(recipe, project).state
+        server = parts.server(recipe, project)
+        entrance = PLUGIN if entrance == MISSING and not project and plugins.is_in(recipe) else entrance
+        return State(entrance, server.state if server else MISSING)
+    except BadInput as error:
+        return State(UNREADABLE, MISSING, error.message)
+
+
+def plan(recipe: Recipe, project: str, *, wants_server: bool) -> Plan:
+    """What connects a host, or brings its connection up to date."""
+    server = parts.server(recipe, project)
+    if wants_server and server is None:
+        what = f"{recipe.host} cannot be given the MCP server by this command"
+        raise BadInput(what, fix="leave out --mcp; docs/agents has a page for each agent")
+    chosen = [server] if server and (wants_server or server.state != MISSING) else []
+    if not project and plugins.is_in(recipe):
+        remove = plugins.REMOVALS[recipe.host]
+        note = f"{recipe.host} has the plugin, which brings the same hooks; to use entries instead: {remove}"
+        return Plan(recipe.host, parts.changes(chosen, is_removal=False), notes=[note])
+    commands = [] if project else plugins.commands(recipe)
+    if not commands:
+        chosen = [parts.entrance(recipe, project), *chosen]
+    return Plan(recipe.host, parts.changes(chosen, is_removal=False, inside=project), commands, project=project)
+
+
+def removal(recipe: Recipe, project: str) -> Plan:
+    """What takes a host's connection away."""
+    server = parts.server(recipe, project)
+    chosen = [parts.entrance(recipe, project), *([server] if server else [])]
+    has_plugin = not project and plugins.is_in(recipe)
+    commands = plugins.removal_commands(recipe) if has_plugin else []
+    notes = [f"it has the plugin: {plugins.REMOVALS[recipe.host]}"] if has_plugin and not commands else []
+    return Plan(recipe.host, parts.changes(chosen, is_removal=True, inside=project), commands, notes, project)
+
+
+def skills(recipes: Sequence[Recipe], *, is_removal: bool) -> list[Plan]:
+    """The skills that some hosts read: written with the first of them, taken away with the last."""
+    plans = []
+    readers = [recipe for recipe in RECIPES if recipe.reads_skills]
+    staying = [recipe for recipe in readers if recipe not in recipes and state(recipe).is_connected]
+    if any(recipe.reads_skills for recipe in recipes) and not (is_removal and staying):
+        plans.append(Plan("skills", parts.changes(parts.skills(), is_removal=is_removal)))
+    for recipe in recipes:
+        if recipe.host == "claude-code" and not plugins.commands(recipe) and not plugins.is_in(recipe):
+            texts = parts.skills(recipe.place("skills"))
+            plans.append(Plan("skills of claude-code", parts.changes(texts, is_removal=is_removal)))
+    return [plan for plan in plans if plan.changes]
+
+
+def _version(program: str) -> str:
+    """The version of a program that npm installed, from the package it lies in."""
+    folder = os.path.dirname(os.path.realpath(program)) if program else ""
+    while folder and folder != os.path.dirname(folder):
+        try:
+            package = json.loads(files.read(os.path.join(folder, "package.json"), config_file.LARGEST))
+        except (OSError, ValueError, RecursionError):
+            package = {}
+        if isinstance(package, dict) and isinstance(package.get("version"), str):
+            return str(package["version"])
+        folder = os.path.dirname(folder)
+    return ""

@@ -1,0 +1,75 @@
+"""Our plugin as the hosts themselves install it: whether one has it, and the commands that install it.
+
+It brings the same hooks, so a host that has it needs no entries of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+from recollect import paths
+from recollect.connections import config_file, installation, json_edit, toml_edit
+from recollect.connections.recipes import Recipe
+from recollect.errors import BadInput
+
+NAME = "memory@recollect"
+REMOVALS = {
+    "claude-code": f"claude plugin uninstall {NAME}",
+    "codex": f"codex plugin remove {NAME}",
+    "copilot": f"copilot plugin uninstall {NAME}",
+    "qwen": "qwen extensions uninstall memory",
+    "droid": "droid plugin uninstall memory",
+}
+"""What a user types to take the plugin out of a host."""
+
+
+def is_in(recipe: Recipe) -> bool:
+    """Whether a host has our plugin and uses it; what cannot be read counts as absent."""
+    try:
+        if recipe.host == "codex":
+            return toml_edit.texts(_text(recipe, "config.toml"), ("plugins", NAME)).get("enabled") == "true"
+        if recipe.host == "qwen":
+            return os.path.isdir(recipe.place("extensions/memory/src/recollect"))
+        if recipe.host == "claude-code":
+            installed = json_edit.get(_text(recipe, "plugins/installed_plugins.json"), ("plugins", NAME))
+            return bool(installed) and _enabled(recipe).get(NAME) is not False
+        return recipe.host in ("copilot", "droid") and any(map(_is_ours, _marketplaces(recipe)))
+    except (BadInput, ValueError):
+        return False
+
+
+def commands(recipe: Recipe) -> list[list[str]]:
+    """The commands that install the plugin where that is the better way: in Claude Code, from a clone."""
+    program = shutil.which(recipe.programs[0])
+    if recipe.host != "claude-code" or not program or not installation.is_clone():
+        return []
+    return [[program, "plugin", "marketplace", "add", paths.clone()], [program, "plugin", "install", NAME]]
+
+
+def removal_commands(recipe: Recipe) -> list[list[str]]:
+    """The commands that take away what `commands` installs."""
+    program = shutil.which(recipe.programs[0])
+    return [[program, "plugin", "uninstall", NAME]] if program and recipe.host == "claude-code" else []
+
+
+def _marketplaces(recipe: Recipe) -> list[tuple[str, Any]]:
+    """The marketplaces of the enabled plugins that are called as ours: name and folder."""
+    known = json_edit.get(_text(recipe, "settings.json"), ("extraKnownMarketplaces",)) or {}
+    markets = [key.partition("@")[2] for key, is_on in _enabled(recipe).items() if is_on and key.startswith("memory@")]
+    return [(market, known.get(market, {}).get("source", {}).get("path")) for market in markets]
+
+
+def _is_ours(market: tuple[str, Any]) -> bool:
+    name, folder = market
+    return name == "recollect" or (isinstance(folder, str) and os.path.isdir(os.path.join(folder, "src", "recollect")))
+
+
+def _enabled(recipe: Recipe) -> dict[str, Any]:
+    plugins = json_edit.get(_text(recipe, "settings.json"), ("enabledPlugins",))
+    return plugins if isinstance(plugins, dict) else {}
+
+
+def _text(recipe: Recipe, file: str) -> str:
+    return (config_file.read(recipe.place(file)) or b"").decode("utf-8").removeprefix("\ufeff")

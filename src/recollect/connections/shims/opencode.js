@@ -1,0 +1,53 @@
+// Recollect in OpenCode: hands each event to Recollect's hook, and puts the answer where the model sees it.
+// Written by `recollect connect opencode`; take it away with `recollect connect opencode --remove`.
+// A session goes on whatever happens here: no answer within the time limit is no answer.
+import { execFile } from "node:child_process"
+
+const HOST = "opencode"
+const LAUNCHER = "{{launcher}}"
+// {{ask}}
+
+export const Recollect = async ({ directory, client }) => {
+  const attended = !process.argv.includes("run")
+  const parents = new Map()
+  const continued = new Set()
+  const parent = async (id) => {
+    const found = await client.session.get({ path: { id } }).catch(() => undefined)
+    return found?.data?.parentID ?? ""
+  }
+  const common = async (id) => {
+    if (!parents.has(id)) parents.set(id, await parent(id))
+    return { session_id: id, cwd: directory, transcript_path: "", attended, ...(parents.get(id) && { agent_id: id }) }
+  }
+  const stop = async (id) => {
+    const answer = await ask("stop", { ...(await common(id)), stop_hook_active: continued.delete(id) })
+    if (!answer.continue) return
+    continued.add(id)
+    await client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text: answer.continue }] } })
+  }
+  const tool = async (input, args) => ({ ...(await common(input.sessionID)), tool_name: input.tool, tool_input: args })
+  return {
+    event: async ({ event }) => {
+      const id = event.properties?.sessionID
+      if (event.type === "session.idle") await stop(id).catch(() => {})
+      if (event.type === "session.compacted") await ask("session_start", { ...(await common(id)), source: "compact" })
+    },
+    "chat.message": async (input, output) => {
+      const typed = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
+      const { add } = await ask("user_prompt_submit", { ...(await common(input.sessionID)), prompt: typed.join("\n") })
+      const id = `prt_${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`
+      const place = { sessionID: input.sessionID, messageID: output.message.id }
+      if (add) output.parts.push({ id, ...place, type: "text", text: add, synthetic: true })
+    },
+    "tool.execute.before": async (input, output) => {
+      const { deny } = await ask("pre_tool_use", await tool(input, output.args))
+      if (deny) throw new Error(deny)
+    },
+    "tool.execute.after": async (input, output) => {
+      const result = { title: output.title, output: output.output, metadata: output.metadata }
+      const { add } = await ask("post_tool_use", { ...(await tool(input, input.args)), tool_response: result })
+      if (add) output.output = `${output.output}\n\n${add}`
+    },
+    "experimental.session.compacting": async (input) => void (await ask("pre_compact", await common(input.sessionID))),
+  }
+}

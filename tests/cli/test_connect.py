@@ -1,0 +1,450 @@
+"""`recollect connect`: what it writes for each agent, that it can be taken back, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import paths
+from recollect.cli import connect
+from recollect.connections import config_file, connection, installation, json_edit, jsonc, parts
+from recollect.connections.recipes import BY_HOST, RECIPES
+from recollect.errors import Changed, Unwritable
+from recollect.hooks import EVENTS
+from recollect.hosts import table
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
+
+ASKS = {"session_id": "s", "prompt": "where do we keep user sessions, postgres or redis?"}
+HAND_MADE = """{
+  // mine, do not touch
+  "apiKey": "sk-secret",
+  "hooks": {
+    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}], // bell
+  },
+}
+"""
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def value(path: Path) -> Any:
+    text = path.read_text()
+    return jsonc.value_of(text, jsonc.parse(text))
+
+
+def hook_commands(path: Path) -> list[str]:
+    """Every command in the hooks of a file."""
+    entries = [entry for entries in value(path)["hooks"].values() for entry in entries]
+    return [command for entry in entries for command in parts.commands(entry)]
+
+
+@pytest.mark.parametrize("host", BY_HOST)
+def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(host, home, recollect):
+    before = files(home)
+
+    first = recollect("connect", host, "--yes")
+    after = files(home)
+    second = recollect("connect", host, "--yes")
+
+    assert (first.code, second.code) == (0, 0)
+    assert after != before
+    assert files(home) == after
+    assert "nothing to change" in second.out
+    assert recollect("connect", host, "--remove", "--yes").code == 0
+    assert files(home) == before
+    assert [path for path in home.rglob("*") if path.name in ("skills", "plugins", "hooks", "extensions")] == []
+
+
+def test_every_host_has_a_recipe():
+    assert sorted(BY_HOST) == sorted(table.BY_NAME)
+
+
+@pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe.hooks], ids=lambda recipe: recipe.host)
+def test_every_command_written_answers_an_event_of_ours(recipe, home, recollect, project, monkeypatch):
+    recollect("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
+              "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
+    recollect("connect", recipe.host, "--yes")
+
+    commands = hook_commands(Path(recipe.place(recipe.hooks.file)))
+
+    assert [command.split()[2] for command in commands] == [wire.ours for wire in recipe.hooks.wires]
+    assert {wire.ours for wire in recipe.hooks.wires} <= set(EVENTS)
+    prompt = next(command for command in commands if " user_prompt_submit " in command)
+    event = {**ASKS, "cwd": str(project), "conversation_id": "c", "submitted_prompt": ASKS["prompt"]}
+    done = subprocess.run(prompt, shell=True, input=json.dumps(event).encode(), capture_output=True, check=True)
+    assert b"User sessions are rows in Postgres." in done.stdout
+
+
+def test_a_command_never_fails_even_if_this_installation_is_gone(monkeypatch, tmp_path):
+    monkeypatch.setattr(paths, "launcher", lambda: str(tmp_path / "it's gone" / "launch"))
+
+    command = installation.hook_command("pre_tool_use", "copilot")
+
+    done = subprocess.run(command, shell=True, input=b"$(touch PWNED)", cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_path_with_spaces_and_quotation_marks_works(monkeypatch, tmp_path, home, recollect):
+    folder = tmp_path / 'it\'s a "place" with $(touch HACKED) `x` and ü'
+    shutil.copytree(
+        Path(paths.launcher()).parents[1], folder / "recollect", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    monkeypatch.setattr(paths, "launcher", lambda: str(folder / "recollect" / "hooks" / "launch"))
+
+    recollect("connect", "codex", "--yes")
+    command = hook_commands(home / ".codex" / "hooks.json")[0]
+
+    done = subprocess.run(command, shell=True, input=b"{}", cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "HACKED" not in os.listdir(tmp_path)
+    assert connection.state(BY_HOST["codex"]).entrance == "current"
+
+
+def test_a_file_made_by_hand_keeps_everything(home, recollect):
+    path = home / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(HAND_MADE)
+
+    shown = recollect("connect", "gemini", "--dry-run", "--mcp")
+    unchanged = path.read_text()
+    assert recollect("connect", "gemini", "--yes", "--mcp").code == 0
+
+    assert unchanged == HAND_MADE
+    assert "sk-secret" not in shown.out
+    added = path.read_text()
+    assert "// mine, do not touch" in added and "// bell" in added
+    assert value(path)["hooks"]["Stop"] == [{"hooks": [{"type": "command", "command": "say done"}]}]
+    assert [command for command in hook_commands(path) if "recollect" not in command] == ["say done"]
+    assert value(path)["mcpServers"]["recollect"]["args"] == ["mcp"]
+    recollect("connect", "gemini", "--remove", "--yes")
+    assert path.read_text() == HAND_MADE
+
+
+@pytest.mark.parametrize("data", [b"{'a': 1}", b'{"hooks": [', b"\xff\xfe", b'{"hooks": {"BeforeAgent": "x"}}'])
+def test_a_file_that_cannot_be_read_is_not_touched(home, recollect, data):
+    path = home / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(data)
+
+    outcome = recollect("connect", "gemini", "--yes")
+
+    assert outcome.code == 1
+    assert outcome.err.startswith(f"BAD_INPUT: {path} cannot be changed: ")
+    assert path.read_bytes() == data
+    assert not (home / ".agents").exists()
+    assert recollect("connect", "--list").code == 0
+
+
+def test_an_entry_of_another_installation_is_replaced_and_of_an_event_no_longer_used_removed(home, recollect):
+    recollect("connect", "codex", "--yes")
+    path = home / ".codex" / "hooks.json"
+    text = path.read_text().replace(paths.launcher(), "/old/launch").replace('"PreCompact"', '"PreCompactOld"')
+    path.write_text(text)
+
+    before = connection.state(BY_HOST["codex"]).entrance
+    recollect("connect", "codex", "--yes")
+
+    assert before == "outdated"
+    assert "/old/launch" not in path.read_text()
+    assert list(value(path)["hooks"]) == [
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd", "PreCompact"
+    ]  # fmt: skip
+
+
+def test_an_mcp_entry_keeps_what_somebody_added_and_is_brought_up_to_date(home, recollect):
+    path = home / ".qwen" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"recollect": {"command": "/old", "args": ["mcp"], "env": {"A": "1"}}}}')
+
+    recollect("connect", "qwen", "--yes")
+
+    entry = value(path)["mcpServers"]["recollect"]
+    assert (entry["command"], entry["env"]) == (installation.program()[0], {"A": "1"})
+
+
+def test_codex_gets_its_server_in_toml_beside_what_is_there(home, recollect):
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    path.write_text('model = "gpt" # mine')
+
+    recollect("connect", "codex", "--mcp", "--yes")
+
+    program = installation.program()[0]
+    assert path.read_text() == f'model = "gpt" # mine\n\n[mcp_servers.recollect]\ncommand = "{program}"\nargs = ["mcp"]'
+    recollect("connect", "codex", "--remove", "--yes")
+    assert path.read_text() == 'model = "gpt" # mine'
+
+
+def test_opencode_keeps_its_config_with_comments(home, recollect):
+    path = home / ".config" / "opencode" / "opencode.jsonc"
+    path.parent.mkdir(parents=True)
+    path.write_text('{\n  // theme\n  "theme": "dark"\n}\n')
+
+    recollect("connect", "opencode", "--mcp", "--yes")
+
+    assert value(path)["mcp"]["recollect"]["command"] == [*installation.program(), "mcp"]
+    assert not path.with_suffix(".json").exists()
+
+
+def test_a_link_and_the_permissions_stay(home, tmp_path, recollect):
+    real, path = tmp_path / "dotfiles" / "gemini.json", home / ".gemini" / "settings.json"
+    real.parent.mkdir()
+    path.parent.mkdir()
+    real.write_text(HAND_MADE)
+    real.chmod(0o640)
+    path.symlink_to(real)
+
+    recollect("connect", "gemini", "--yes")
+
+    assert path.is_symlink()
+    assert (stat.S_IMODE(real.stat().st_mode), "recollect" in real.read_text()) == (0o640, True)
+    assert os.listdir(real.parent) == ["gemini.json"]
+
+
+def test_a_mark_at_the_beginning_of_a_file_stays(home, recollect):
+    path = home / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(b"\xef\xbb\xbf{}\r\n")
+
+    recollect("connect", "gemini", "--yes")
+
+    assert path.read_bytes().startswith(b'\xef\xbb\xbf{"hooks": {')
+    recollect("connect", "gemini", "--remove", "--yes")
+    assert path.read_bytes() == b"\xef\xbb\xbf{}\r\n"
+
+
+def test_a_change_by_somebody_else_in_between_is_not_overwritten(home):
+    path = home / ".codex" / "hooks.json"
+    plan = connection.plan(BY_HOST["codex"], "", wants_server=False)
+    path.parent.mkdir()
+    path.write_text('{"hooks": {}}')
+
+    with pytest.raises(Changed, match="was changed while this command ran"):
+        plan.carry_out()
+
+    assert path.read_text() == '{"hooks": {}}'
+
+
+def test_a_file_that_may_not_be_written_is_refused(home, monkeypatch):
+    path = home / "settings.json"
+    path.write_text("{}")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    with pytest.raises(Unwritable, match="may not be written"):
+        config_file.make(config_file.Change(str(path), b"{}", b"{ }"))
+
+
+@pytest.mark.parametrize("host", ["opencode", "pi", "cline"])
+def test_a_plugin_file_of_somebody_else_is_not_replaced(host, home, recollect):
+    recipe = BY_HOST[host]
+    path = Path(recipe.place(recipe.shim_file))
+    path.parent.mkdir(parents=True)
+    path.write_text("export default {}")
+
+    outcome = recollect("connect", host, "--yes")
+
+    assert "it is not a file that Recollect wrote" in outcome.err
+    assert path.read_text() == "export default {}"
+    recollect("connect", host, "--remove", "--yes")
+    assert path.read_text() == "export default {}"
+
+
+def test_skills_stay_until_the_last_agent_that_reads_them_goes(home, recollect):
+    for host in ("codex", "pi", "cline"):
+        recollect("connect", host, "--yes")
+    skills = home / ".agents" / "skills"
+
+    recollect("connect", "codex", "--remove", "--yes")
+    names = sorted(os.listdir(skills))
+    recollect("connect", "pi", "--remove", "--yes")
+
+    assert names == ["memory-import", "memory-improve", "memory-review", "memory-save", "memory-search"]
+    assert not skills.exists()
+
+
+def test_skills_say_nothing_that_only_claude_code_understands(home, recollect):
+    recollect("connect", "codex", "--yes")
+
+    for path in (home / ".agents" / "skills").rglob("SKILL.md"):
+        text = path.read_text()
+        head = text.split("---")[1]
+        assert re.findall(r"^(\w[\w-]*):", head, re.MULTILINE) == ["name", "description"]
+        assert f"name: {path.parent.name}\n" in head
+        assert [word for word in ("$ARGUMENTS", "CLAUDE_PLUGIN_ROOT", "/memory:", "{{") if word in text] == []
+        command = re.search(r"^(\S*recollect) \w+", text, re.MULTILINE)
+        assert command and os.access(command[1], os.X_OK)
+
+
+def test_a_skill_of_somebody_else_with_our_name_is_not_replaced(home, recollect):
+    path = home / ".agents" / "skills" / "memory-save" / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("theirs")
+
+    outcome = recollect("connect", "codex", "--yes")
+
+    assert (outcome.code, path.read_text()) == (1, "theirs")
+    assert not (home / ".codex").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "text"),
+    [
+        ("codex", ".codex/config.toml", '[plugins."memory@recollect"]\nenabled = true\n'),
+        ("copilot", ".copilot/settings.json", '{"enabledPlugins": {"memory@recollect": true}}'),
+        ("qwen", ".qwen/extensions/memory/src/recollect/__init__.py", ""),
+        ("claude-code", ".claude/plugins/installed_plugins.json", '{"plugins": {"memory@recollect": [{}]}}'),
+    ],
+)
+def test_where_the_plugin_is_installed_no_second_hooks_are_written(host, file, text, home, recollect):
+    path = home / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+    outcome = recollect("connect", host, "--yes")
+
+    assert "has the plugin, which brings the same hooks" in outcome.out
+    assert connection.state(BY_HOST[host]).entrance == "plugin"
+    assert not Path(parts.entrance(BY_HOST[host]).path).exists()
+
+
+def test_droid_names_a_marketplace_after_its_folder(home, tmp_path, recollect):
+    (tmp_path / "copy" / "src" / "recollect").mkdir(parents=True)
+    market = {"copy": {"source": {"source": "local", "path": str(tmp_path / "copy")}}}
+    (home / ".factory").mkdir()
+    settings = {"enabledPlugins": {"memory@copy": True}, "extraKnownMarketplaces": market}
+    (home / ".factory" / "settings.json").write_text(json.dumps(settings))
+
+    assert connection.state(BY_HOST["droid"]).entrance == "plugin"
+
+
+def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypatch, recollect):
+    log = tmp_path / "log"
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {log}\n[ "$2" != install ] || [ ! -e {tmp_path}/broken ] || exit 3\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+    outcome = recollect("connect", "claude-code", "--yes")
+    (tmp_path / "broken").touch()
+    failed = recollect("connect", "claude-code", "--yes")
+
+    assert outcome.code == 0
+    assert log.read_text().splitlines()[:2] == [
+        f"plugin marketplace add {paths.clone()}",
+        "plugin install memory@recollect",
+    ]
+    assert (failed.code, failed.err.splitlines()[0]) == (
+        1,
+        "COMMAND_FAILED: claude plugin install memory@recollect: it failed",
+    )
+    assert files(home) == {}
+
+
+def test_only_what_is_installed_is_connected_unless_it_is_named(home, recollect, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    nothing = recollect("connect", "--yes")
+    (home / ".codex").mkdir()
+
+    agents = [entry["agent"] for entry in json.loads(recollect("connect", "--yes", "--json").out)["agents"]]
+
+    assert nothing.err.startswith("BAD_INPUT: no agent was found on this machine")
+    assert agents == ["codex", "skills"]
+
+
+def test_the_list_names_versions_without_starting_anything(home, tmp_path, monkeypatch, recollect):
+    package = tmp_path / "node_modules" / "codex"
+    (package / "bin").mkdir(parents=True)
+    (package / "package.json").write_text('{"version": "0.166.0"}')
+    (package / "bin" / "codex.js").write_text(f"#!/bin/sh\ntouch {tmp_path}/STARTED\n")
+    (package / "bin" / "codex.js").chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "codex").symlink_to(package / "bin" / "codex.js")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    agents = {entry["agent"]: entry for entry in json.loads(recollect("connect", "--list", "--json").out)["agents"]}
+
+    assert (agents["codex"]["version"], agents["codex"]["connected"]) == ("0.166.0", "missing")
+    assert agents["gemini"]["installed"] is False
+    assert not (tmp_path / "STARTED").exists()
+
+
+def test_in_a_project_its_own_files_are_written(project, home, recollect):
+    outcome = recollect("connect", "codex", "--here", "--yes")
+
+    assert outcome.code == 0
+    assert "do not commit them" in outcome.out
+    assert (project / ".codex" / "hooks.json").exists()
+    assert not (home / ".codex").exists()
+    refused = recollect("connect", "pi", "--here", "--yes")
+    assert refused.err.startswith("BAD_INPUT: pi is connected for your user only")
+    recollect("connect", "--here", "--remove", "--yes")
+    assert not (project / ".codex" / "hooks.json").exists()
+
+
+def test_a_link_that_leads_out_of_the_project_is_not_followed(project, tmp_path, recollect):
+    (tmp_path / "outside").mkdir()
+    (project / ".codex").symlink_to(tmp_path / "outside")
+
+    outcome = recollect("connect", "codex", "--here", "--yes")
+
+    assert outcome.err.startswith("UNSAFE_PATH")
+    assert os.listdir(tmp_path / "outside") == []
+
+
+def test_nothing_is_written_where_nobody_can_be_asked(home, recollect):
+    outcome = recollect("connect", "codex", "--mcp")
+
+    assert outcome == (
+        1,
+        "",
+        "BAD_INPUT: nobody can be asked here, so nothing was written\nfix: recollect connect codex --mcp --yes\n",
+    )
+    assert files(home) == {}
+
+
+def test_an_agent_that_is_not_known_is_refused(recollect):
+    assert recollect("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
+
+
+def test_an_agent_without_mcp_says_so(recollect):
+    assert recollect("connect", "pi", "--mcp", "--yes").err.startswith("BAD_INPUT: pi cannot be given the MCP server")
+
+
+def test_a_path_that_no_config_can_hold_is_refused(monkeypatch, recollect):
+    monkeypatch.setattr(paths, "launcher", lambda: "/a\nb/launch")
+
+    assert recollect("connect", "codex", "--yes").err.startswith("BAD_INPUT: the path of this installation cannot")
+
+
+def test_the_summary_counts_files():
+    changes = [config_file.Change(f"/h/skills/{name}/SKILL.md", None, b"x") for name in "abc"]
+
+    assert connect._outcome(_arguments(), connection.Plan("skills", changes)) == "written (3 files in /h/skills)"
+
+
+def _arguments() -> Any:
+    class Arguments:
+        remove = dry_run = False
+
+    return Arguments()
+
+
+def test_hooks_shared_with_a_command_of_somebody_else_are_left_alone():
+    mixed = {"hooks": [{"command": f"x {installation.MARK}"}, {"command": "theirs"}]}
+    text = json.dumps({"hooks": {"Stop": [mixed]}})
+
+    assert json_edit.drop_items(text, ("hooks", "Stop"), parts.is_ours) == text
