@@ -56,9 +56,9 @@ def removal_commands(recipe: Recipe) -> list[list[str]]:
 
 def _marketplaces(recipe: Recipe) -> list[tuple[str, Any]]:
     """The marketplaces of the enabled plugins that are called as ours: name and folder."""
-    known = json_edit.get(_text(recipe, "settings.json"), ("extraKnownMarketplaces",)) or {}
+    text = _text(recipe, "settings.json")
     markets = [key.partition("@")[2] for key, is_on in _enabled(recipe).items() if is_on and key.startswith("memory@")]
-    return [(market, known.get(market, {}).get("source", {}).get("path")) for market in markets]
+    return [(market, json_edit.get(text, ("extraKnownMarketplaces", market, "source", "path"))) for market in markets]
 
 
 def _is_ours(market: tuple[str, Any]) -> bool:
