@@ -54,8 +54,18 @@ _BEGUN = [
 ]
 _INSTALLED = ["recollect init --user", "recollect init --merge-driver", "git add . && git commit -q -m 'A memory'"]
 
+_TYPED, _LISTED = "\n> ", "\n- "
+_SAVED_BY_HAND = (
+    ("Press its key: ", "d"),
+    (_TYPED, "Sessions live in Postgres\n"),
+    (_TYPED, "Sessions are rows in auth.sessions, 14 day expiry\n"),
+    (_TYPED, "Redis lost sessions on failover\n"),
+    *((_LISTED, line) for line in ("one fewer moving part\n", "\n", "where do we keep login state?\n", "\n", "\n")),
+    ("[?]: ", "y"),
+)
+"""What somebody types who is asked by `recollect save`."""
+
 PAGES = {
-    "README.md": [f"ln -s {ROOT}/bin bin"],
     "docs/how-to/start-in-an-existing-project.md": [],
     "docs/how-to/import.md": [],
     "docs/how-to/find-and-list.md": _BEGUN,
@@ -76,28 +86,27 @@ def test_every_command_of_the_page_works_as_printed(page: str, home: Path, tmp_p
     before = ["git init -q -b main", "git add . && git commit -q -m Begin", *PAGES[page]]
     commands = _commands((ROOT / page).read_text(encoding="utf-8"))
 
-    played = shell.play([*before, *commands], home=home, cwd=project, programs=tmp_path / "programs")
+    played = _play([*before, *commands], home=home, project=project, programs=tmp_path / "programs")
 
     assert [one for one in played if one.code] == []
     assert len(played) == len(before) + len(commands) and len(commands) >= 3
     assert [one.command for one in played if one.command.startswith("recollect recall") and _is_silent(one)] == []
 
 
-def test_the_readme_finds_what_it_saves(home: Path, tmp_path: Path) -> None:
-    """Typed in order in a new project, its search lists the record it saved, and its prompt for `why` gets it shown."""
+def test_the_commands_of_the_readme_work_and_find_what_they_save(home: Path, tmp_path: Path) -> None:
+    """Typed in order in a new project, the search lists the record that was saved, and the prompt for `why` gets it."""
     project = _project(home, of_the_earlier_plugin=False)
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = ["git init -q -b main", *PAGES["README.md"], *_commands(page)]
+    commands = ["git init -q -b main", f"ln -s {ROOT}/bin bin", *_commands(page)]
 
-    outputs = {
-        step.command: step.output
-        for step in shell.play(commands, home=home, cwd=project, programs=tmp_path / "programs")
-    }
+    played = _play(commands, home=home, project=project, programs=tmp_path / "programs")
+    outputs = {one.command: one.output for one in played}
     searched, explained = (
         next(text for command, text in outputs.items() if command.startswith(f"recollect {name} "))
         for name in ("search", "why")
     )
 
+    assert [one for one in played if one.code] == []
     assert "decisions/sessions-live-in-postgres.json" in searched
     row = next(line.split() for line in explained.splitlines() if "sessions-live-in-postgres" in line)
     assert float(row[0]) >= gate.THRESHOLD
@@ -114,6 +123,11 @@ def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:
         ("recollect version", 0),
         ("recollect show nothing   # a remark", 1),
     ]
+
+
+def _play(commands: list[str], *, home: Path, project: Path, programs: Path) -> list[shell.Played]:
+    answers = {command: _SAVED_BY_HAND for command in commands if re.match(r"recollect save +#", command)}
+    return shell.play(commands, home=home, cwd=project, programs=programs, answers=answers)
 
 
 def _is_silent(played: shell.Played) -> bool:

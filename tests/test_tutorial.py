@@ -15,17 +15,29 @@ from typing import NamedTuple
 import pytest
 
 from tests import shell
-from tests.terminal_session import TerminalSession
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "tutorial.md"
+_TYPED, _LISTED, _REVIEWED = "\n> ", "\n- ", "[?] help: "
 ANSWERS = {
-    "recollect reanchor mobile": (("[y/N]", "y"),),
-    "recollect review": (("[?] help: ", "a\n"), ("[?] help: ", "r\n")),
+    "recollect save": (
+        ("Press its key: ", "d"),
+        (_TYPED, "Sessions live in Postgres, not Redis\n"),
+        (_TYPED, "Sessions are rows in auth.sessions with a 14 day expiry.\n"),
+        (_TYPED, "Redis lost sessions on every failover.\n"),
+        *((_LISTED, line) for line in ("One fewer moving part.\n", "\n")),
+        *(
+            (_LISTED, line)
+            for line in ("where do we keep login state?\n", "users are logged out after a deploy\n", "\n")
+        ),
+        *((_LISTED, line) for line in ("src/session.py\n", "\n")),
+        ("[?]: ", "y"),
+    ),
+    "recollect reanchor mobile": (("[y/N] ", "y"),),
+    "recollect review": ((_REVIEWED, "a\n"), (_REVIEWED, "r\n")),
 }
-"""What a reader types when a command asks: lines, or single keys."""
+"""What a reader types when a command asks."""
 
-_MARK = "=-=-= end of a command, exit code "
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.M | re.S)
 
 pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("git"), reason="needs a POSIX shell and git")
@@ -82,21 +94,10 @@ def _steps(page: str) -> Iterator[Step]:
 def _play(commands: list[str], home: Path, tmp_path: Path) -> list[Step]:
     """Run the commands in one shell, as a reader would who sits at a terminal; every one must succeed."""
     (home / "recollect").symlink_to(ROOT)
-    script = "".join(f'{command}\necho "{_MARK}$?"\n' for command in commands)
-    env = {**shell.environment(tmp_path / "programs"), "COLUMNS": "80"}
-    with TerminalSession(program=("sh", "-c", script), cwd=home, env=env) as session:
-        played = [Step(command, _output(session, command)) for command in commands]
-    return [Step(step.command, step.output.replace(str(home), "/home/you")) for step in played]
-
-
-def _output(session: TerminalSession, command: str) -> str:
-    """What a command prints up to its end, given the answers that it asks for."""
-    output = ""
-    for question, answer in ANSWERS.get(command, ()):
-        output += session.expect(question)
-        (session.send if answer.endswith("\n") else session.press)(answer)
-    output = (output + session.expect(f"{_MARK}0\n")).partition(_MARK)[0]
-    return output if output.endswith("\n") or not output else f"{output}\n"
+    played = shell.play(commands, home=home, cwd=home, programs=tmp_path / "programs", answers=ANSWERS)
+    assert [one for one in played if one.code] == []
+    ended = (one.output if one.output.endswith("\n") or not one.output else f"{one.output}\n" for one in played)
+    return [Step(command, output) for command, output in zip(commands, ended)]
 
 
 def _plain(output: str) -> str:
