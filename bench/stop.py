@@ -17,6 +17,7 @@ from pathlib import Path
 from bench import latency, sessions
 from bench.sessions import Session
 from recollect.capture import triage
+from recollect.hosts import claude_code
 from recollect.session import transcript
 from recollect.session.transcript import Message
 
@@ -59,7 +60,7 @@ def _write(path: Path, quiet: Sequence[Session], length: int) -> None:
         dice = random.Random(seed)
         end = "".join(_talk(quiet, dice) if length == 0 else _lengthened(quiet, dice, length))
         path.write_text(end, encoding="utf-8")
-        if not triage.findings(transcript.ending(str(path), 50)):
+        if not triage.findings(transcript.ending(claude_code.transcript(str(path)), 50)):
             break
     else:
         raise SystemExit("something passes in whatever talk is put together: no such cost to measure")

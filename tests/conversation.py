@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from recollect.hosts import claude_code
 from recollect.recall import context_block
+from recollect.session.transcript import Transcript
 
 SOURCE = ".claude/memory/"
 
@@ -55,6 +57,11 @@ def does(tool: str, **given: Any) -> dict[str, Any]:
 def result(text: str, *, error: bool = False) -> dict[str, Any]:
     block = {"type": "tool_result", "tool_use_id": "toolu_01", "content": text, "is_error": error}
     return {"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": {"stdout": text}}
+
+
+def kept(path: Path, *lines: dict[str, Any]) -> Transcript:
+    """The same as something to read."""
+    return claude_code.transcript(write(path, *lines))
 
 
 def write(path: Path, *lines: dict[str, Any]) -> str:

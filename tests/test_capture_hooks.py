@@ -16,6 +16,7 @@ import pytest
 from recollect import files
 from recollect.capture import inbox, suggestions
 from recollect.capture.inbox import Inbox
+from recollect.hosts import claude_code
 from recollect.project import Project
 from recollect.session.ledger import Ledger
 from recollect.settings import load_settings
@@ -365,7 +366,7 @@ def test_a_full_inbox_costs_a_bounded_number_of_files(project, tmp_path, monkeyp
         project=project.root,
         store=project.store.root,
         session="s1",
-        transcript_path=str(path),
+        transcript=claude_code.transcript(str(path)),
         settings=load_settings(project.store.root),
     )
 

@@ -17,6 +17,7 @@ from recollect.recall import after_compaction as compaction
 from recollect.recall import for_failure, for_file, for_prompt
 from recollect.recall.context_block import Stores
 from recollect.session.ledger import Ledger
+from recollect.session.transcript import NO_SESSION
 from recollect.settings import load_settings
 
 FILE = "src/session.py"
@@ -47,7 +48,7 @@ def project(tmp_path: Path) -> Project:
 
 def at_prompt(project: Project, session: str = "s") -> str:
     settings = load_settings(project.store.root)
-    return for_prompt.answer(project.stores, ASKS, settings, session=session, transcript_path="")
+    return for_prompt.answer(project.stores, ASKS, settings, session=session, transcript=NO_SESSION)
 
 
 def at_file(project: Project, session: str = "s", *, is_edit: bool = False) -> str:

@@ -29,7 +29,6 @@ from recollect.hosts.answer import CONTINUE, Answer
 from recollect.hosts.question import Question
 from recollect.project import Project
 from recollect.record import memory
-from recollect.session import sessions
 from tests.hooks.conftest import SIX, run_hook
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="file names that POSIX allows")
@@ -217,7 +216,7 @@ def _filled(word: str, project: Project) -> str:
 
 def _transcript(project: Project) -> Path:
     """A session in this project in which everybody says hostile things."""
-    folder = Path(paths.user_store()).parent / "projects" / sessions.mangled(project.root)
+    folder = Path(paths.user_store()).parent / "projects" / claude_code.mangled(project.root)
     folder.mkdir(parents=True, exist_ok=True)
     said = [
         ("user", evil("users lose their login state after a deploy, where do we keep sessions?")),

@@ -15,14 +15,14 @@ from recollect.session import transcript
 from recollect.session.transcript import Message
 from recollect.usage import evidence, identifiers, objections, usage_log
 from recollect.usage.evidence import Shown
-from tests.conversation import does, prompt, result, says, told, write
+from tests.conversation import does, kept, prompt, result, says, told
 from tests.proof_cases import ALL, KEPT_APART, PATH, SESSIONS
 
 SETS = Path(__file__).parents[1] / "bench" / "sets"
 
 
 def all_judged(folder, lines, *paths):
-    messages = transcript.messages(write(folder / "t.jsonl", *lines), contexts=True)
+    messages = transcript.messages(kept(folder / "t.jsonl", *lines), contexts=True)
     verdicts = evidence.judge(messages, [usage_log._shown("/store", path, messages) for path in paths])
     return [verdicts[f"/store/{path}"] for path in paths]
 
@@ -260,7 +260,7 @@ def test_an_agent_that_does_nothing_has_used_nothing(said, text):
 def test_a_transcript_of_megabytes_is_judged_within_bounds(tmp_path):
     noise = [result("x " * 15_000 + json.dumps({"n": n})) for n in range(40)]
     messages = transcript.messages(
-        write(tmp_path / "t.jsonl", prompt("q"), *noise, told((PATH, SESSIONS)), says("auth.sessions")), contexts=True
+        kept(tmp_path / "t.jsonl", prompt("q"), *noise, told((PATH, SESSIONS)), says("auth.sessions")), contexts=True
     )
 
     assert sum(len(message.text) for message in messages) < 2 * transcript.TAIL

@@ -18,7 +18,7 @@ import recollect
 from recollect import timestamps
 from recollect.doctor import claude_code
 from recollect.doctor import machine as machine_checks
-from recollect.session import sessions
+from recollect.hosts.claude_code import mangled
 from tests.powerless import powerless
 
 ROOT = Path(__file__).parent.parent
@@ -82,7 +82,7 @@ class Machine:
 
     def had_session(self, *lines: dict[str, Any], ago: float = 60) -> Path:
         """A conversation in the project, as the host writes it down."""
-        folder = self.claude / "projects" / sessions.mangled(os.path.realpath(self.project))
+        folder = self.claude / "projects" / mangled(os.path.realpath(self.project))
         folder.mkdir(parents=True, exist_ok=True)
         at = timestamps.at(time.time() - ago)
         prompt = {"type": "user", "message": {"role": "user", "content": "hello"}, "timestamp": at, "uuid": "u"}

@@ -13,6 +13,8 @@ import pytest
 
 from recollect import text as text_module
 from recollect.capture import conversation, features, sentences, suggestions, triage
+from recollect.hosts import claude_code, question
+from recollect.hosts.question import Payload
 from recollect.session import ledger, sessions, transcript
 from recollect.session.transcript import Ending, Message
 
@@ -42,7 +44,15 @@ READERS = {
     "text.joined": lambda text: text_module.joined(text, text),
     "ledger.stamp": ledger.stamp,
     "ledger.exists": ledger.exists,
-    "sessions.mangled": sessions.mangled,
+    "claude_code.mangled": claude_code.mangled,
+    "text.without_elements": lambda text: text_module.without_elements(text, ["memory-context", "hook_context"]),
+    "transcript.text": lambda text: list(transcript.text("user", text)),
+    "transcript.texts": lambda text: transcript.texts([{"text": text}]),
+    "transcript.result": lambda text: transcript.result(text, has_failed=True),
+    "question.patched": lambda text: question.patched(f"*** Begin Patch\n{text}"),
+    "question.failed": lambda text: question.failed(text, "no. "),
+    "question.common": lambda text: question.common("pre_tool_use", _call(text), {"Edit": question.WRITE}),
+    "question.absolute": lambda text: question.absolute(text.split(" "), "/p"),
     "sentences.split": sentences.split,
     "suggestions.keys": lambda text: suggestions.keys([text]),
     "triage.is_said_in": lambda text: triage.is_said_in(text, [text]),
@@ -53,9 +63,13 @@ READERS = {
 }
 ELSEWHERE = {
     "text": {"Block"},
-    "transcript": {"first_prompt", "last_prompts", "last_turns", "tail", "ending", "messages", "Message"},
+    "transcript": {
+        *("first_prompt", "last_prompts", "last_turns", "tail", "lines", "ending", "messages", "Message"),
+        *("Format", "Transcript", "any_entry"),
+    },
     "ledger": {"Ledger"},
-    "sessions": {"Prompt", "Session", "folders", "recent", "read"},
+    "sessions": {"Prompt", "Session", "recent", "read"},
+    "question": {"Question", "Payload"},
     "sentences": {"Sentence", "Cues", "language_of", "load"},
     "suggestions": {
         "Suggestion",
@@ -75,7 +89,11 @@ ELSEWHERE = {
 }
 """Public names that take no text of a stranger, take it from those above, or read a transcript (tested below)."""
 
-MODULES = [text_module, transcript, ledger, sessions, sentences, suggestions, triage, conversation, features]
+MODULES = [question, text_module, transcript, ledger, sessions, sentences, suggestions, triage, conversation, features]
+
+
+def _call(text: str) -> Payload:
+    return Payload({"tool_name": "Edit", "tool_input": {"command": f"*** Begin Patch\n{text}", "path": text}})
 
 
 def _ending(text: str) -> Ending:
@@ -112,13 +130,14 @@ def test_a_transcript_of_hostile_lines_costs_a_bounded_amount(tmp_path, piece):
     def read(text: str) -> None:
         entry = {"type": "user", "message": {"content": text[:150_000]}}
         path.write_text("\n".join([json.dumps(entry)] * 20 + [text]), encoding="utf-8", errors="replace")
+        session = claude_code.transcript(str(path))
         start = time.process_time()
-        end = transcript.ending(str(path), 200).with_missing("user", [text])
+        end = transcript.ending(session, 200).with_missing("user", [text])
         triage.findings(end)
-        triage.leftovers(Ending(transcript.messages(str(path)), is_whole=False))
-        transcript.first_prompt(str(path))
-        transcript.last_prompts(str(path))
-        transcript.last_turns(str(path), 20)
+        triage.leftovers(Ending(transcript.messages(session), is_whole=False))
+        transcript.first_prompt(session)
+        transcript.last_prompts(session)
+        transcript.last_turns(session, 20)
         read.cost = time.process_time() - start
 
     read(PLAIN * 1_000)

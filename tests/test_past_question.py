@@ -10,6 +10,7 @@ import recollect
 from recollect.recall import for_prompt, past_question
 from recollect.recall.context_block import NOTHING_ON_FILE, Stores
 from recollect.search import refresh
+from recollect.session.transcript import NO_SESSION
 from recollect.settings import load_settings
 
 KEYCLOAK = {"title": "Logins go through Keycloak", "tags": ["auth"], "context": "Three apps had their own logins.",
@@ -25,7 +26,7 @@ def project(tmp_path):
 def shown(project, prompt, session=""):
     settings = load_settings(project.store.root)
     stores = Stores(project.store.root, "")
-    return for_prompt.answer(stores, prompt, settings, session=session, transcript_path="")
+    return for_prompt.answer(stores, prompt, settings, session=session, transcript=NO_SESSION)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 import recollect
 from recollect import paths
+from recollect.hosts import claude_code
 from recollect.recall import after_compaction, for_prompt, voices
 from recollect.recall.context_block import Stores
 from recollect.search import gate
@@ -32,7 +33,9 @@ def project(tmp_path):
 
 def shown(project, prompt, session="s", transcript_path=""):
     settings = load_settings(project.store.root)
-    return for_prompt.answer(project.stores, prompt, settings, session=session, transcript_path=transcript_path)
+    return for_prompt.answer(
+        project.stores, prompt, settings, session=session, transcript=claude_code.transcript(transcript_path)
+    )
 
 
 def configure(root, **retrieval):

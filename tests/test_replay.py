@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect import paths
+from recollect.hosts import claude_code
 from recollect.recall import for_prompt, replay
 from recollect.recall.context_block import NOTHING_ON_FILE, Stores
 from recollect.session import sessions
@@ -45,6 +46,10 @@ def write(path, *entries):
     return str(path)
 
 
+def held(folder):
+    return [claude_code.transcript(str(path)) for path in folder.iterdir()]
+
+
 def session(*texts, name="s", is_whole=True):
     return Session(name, tuple(Prompt(f"2026-03-01T10:{n:02}:00Z", text) for n, text in enumerate(texts)), is_whole)
 
@@ -55,31 +60,31 @@ def outcomes(*held, last=20, settings=None, records=(HARBOUR,)):
 
 
 def test_a_path_is_mangled_as_the_host_does():
-    assert sessions.mangled("/home/u/my_proj.v2") == "-home-u-my-proj-v2"
-    assert sessions.mangled("/häuser/🏠") == "-h-user---"
+    assert claude_code.mangled("/home/u/my_proj.v2") == "-home-u-my-proj-v2"
+    assert claude_code.mangled("/häuser/🏠") == "-h-user---"
 
 
 def test_sessions_of_a_project_are_found_by_its_path(tmp_path, home):
     project = str(tmp_path / "ferry")
     base = home / ".claude" / "projects"
-    own = write(base / sessions.mangled(project) / "a.jsonl", entry("mine", cwd="/moved/since"))
-    below = write(base / sessions.mangled(project + "/api") / "b.jsonl", entry("below", cwd=project + "/api"))
-    write(base / sessions.mangled(project + "-two") / "c.jsonl", entry("a neighbour", cwd=project + "-two"))
-    write(base / sessions.mangled(project) / "a" / "subagents" / "agent-1.jsonl", entry("of a subagent"))
+    own = write(base / claude_code.mangled(project) / "a.jsonl", entry("mine", cwd="/moved/since"))
+    below = write(base / claude_code.mangled(project + "/api") / "b.jsonl", entry("below", cwd=project + "/api"))
+    write(base / claude_code.mangled(project + "-two") / "c.jsonl", entry("a neighbour", cwd=project + "-two"))
+    write(base / claude_code.mangled(project) / "a" / "subagents" / "agent-1.jsonl", entry("of a subagent"))
     for number, path in enumerate((own, below)):
         os.utime(path, (2_000_000_000 + number, 2_000_000_000 + number))
 
-    found = sessions.recent(sessions.folders(project), 20, project)
+    found = sessions.recent([claude_code.transcript(each) for each in claude_code.sessions(project)], 20)
 
     assert [[prompt.text for prompt in one.prompts] for one in found] == [["below"], ["mine"]]
 
 
 def test_a_very_long_path_is_found_by_its_first_part(tmp_path, home):
     project = "/" + "x" * 250
-    folder = home / ".claude" / "projects" / (sessions.mangled(project)[:200] + "-1a2b3c")
+    folder = home / ".claude" / "projects" / (claude_code.mangled(project)[:200] + "-1a2b3c")
     folder.mkdir(parents=True)
 
-    assert sessions.folders(project) == [str(folder)]
+    assert claude_code.folders(project) == [str(folder)]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,7 @@ def test_a_very_long_path_is_found_by_its_first_part(tmp_path, home):
 def test_only_what_a_person_typed_is_a_prompt(tmp_path, one):
     path = write(tmp_path / "s.jsonl", entry("typed"), one)
 
-    assert [prompt.text for prompt in sessions.read(path).prompts] == ["typed"]
+    assert [prompt.text for prompt in sessions.read(claude_code.transcript(path)).prompts] == ["typed"]
 
 
 def test_a_prompt_of_several_blocks_is_read_without_what_the_editor_adds(tmp_path):
@@ -111,14 +116,14 @@ def test_a_prompt_of_several_blocks_is_read_without_what_the_editor_adds(tmp_pat
     ]
     path = write(tmp_path / "s.jsonl", entry(blocks, uuid="u", cwd="relative"))
 
-    assert sessions.read(path).prompts == (Prompt("2026-03-01T10:00:00.000Z", "fix it", "u"),)
+    assert sessions.read(claude_code.transcript(path)).prompts == (Prompt("2026-03-01T10:00:00.000Z", "fix it", "u"),)
 
 
 def test_of_a_huge_transcript_the_end_is_read(tmp_path, monkeypatch):
     path = write(tmp_path / "s.jsonl", *(entry(f"prompt {n}") for n in range(100)))
     monkeypatch.setattr(sessions, "LARGEST", 500)
 
-    found = sessions.read(path)
+    found = sessions.read(claude_code.transcript(path))
 
     assert not found.is_whole
     assert [prompt.text for prompt in found.prompts][-1] == "prompt 99"
@@ -130,7 +135,7 @@ def test_what_is_no_transcript_holds_no_prompts(tmp_path):
     (tmp_path / "folder.jsonl").mkdir()
     os.symlink("nowhere", tmp_path / "link.jsonl")
 
-    assert sessions.recent([str(tmp_path)], 20) == []
+    assert sessions.recent(held(tmp_path), 20) == []
 
 
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b'{"type":"user",', b'"message":{"content":"x"}}', b"\n"])))
@@ -138,7 +143,7 @@ def test_no_bytes_make_reading_raise(tmp_path_factory, parts):
     path = tmp_path_factory.mktemp("t") / "s.jsonl"
     path.write_bytes(b"".join(parts))
 
-    for prompt in sessions.read(str(path)).prompts:
+    for prompt in sessions.read(claude_code.transcript(str(path))).prompts:
         assert prompt.text
 
 
@@ -148,8 +153,8 @@ def test_older_transcripts_are_read_only_as_far_as_needed(tmp_path):
     os.utime(new, (1_772_400_000, 1_772_400_000))
     os.utime(old, (1_770_000_000, 1_770_000_000))
 
-    assert [one.name for one in sessions.recent([str(tmp_path)], 3)] == ["new"]
-    assert [one.name for one in sessions.recent([str(tmp_path)], 4)] == ["new", "old"]
+    assert [one.name for one in sessions.recent(held(tmp_path), 3)] == ["new"]
+    assert [one.name for one in sessions.recent(held(tmp_path), 4)] == ["new", "old"]
 
 
 def test_a_prompt_is_shown_what_is_relevant_and_another_one_nothing():
@@ -233,7 +238,11 @@ def test_a_replay_shows_what_the_hook_shows(tmp_path, home):
         for number, prompt in enumerate(prompts):
             write(path, *map(entry, prompts[:number]))
             answer = for_prompt.answer(
-                Stores(store, ""), prompt, load_settings(store), session="live", transcript_path=str(path)
+                Stores(store, ""),
+                prompt,
+                load_settings(store),
+                session="live",
+                transcript=claude_code.transcript(str(path)),
             )
             assert answer == played[number].decision.text
 

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.hosts import claude_code
 from recollect.session import transcript
 
 
 def write(path, *entries):
     path.write_text("".join((entry if isinstance(entry, str) else json.dumps(entry)) + "\n" for entry in entries))
-    return str(path)
+    return claude_code.transcript(str(path))
 
 
 def user(content, **more):
@@ -53,7 +54,7 @@ def test_the_last_turns_are_of_both_sides_without_tools_and_without_what_hooks_p
         "User: and for how long?",
     ]
     assert transcript.last_turns(path, 2)[0] == "Assistant: I look.\nIn auth.sessions."
-    assert transcript.last_turns(str(tmp_path / "none"), 3) == []
+    assert transcript.last_turns(claude_code.transcript(str(tmp_path / "none")), 3) == []
 
 
 @pytest.mark.parametrize(
@@ -121,23 +122,23 @@ def test_only_the_tail_of_a_huge_transcript_is_read(tmp_path):
         file.seek(0, os.SEEK_END)
         file.write(b"\n" + json.dumps(user("the last one")).encode() + b"\n")
 
-    assert transcript.last_prompts(str(path)) == ["the last one"]
+    assert transcript.last_prompts(claude_code.transcript(str(path))) == ["the last one"]
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/at/all.jsonl", "/", "with\0nul"])
 def test_a_transcript_that_cannot_be_read_has_no_prompts(path):
-    assert transcript.last_prompts(path) == []
+    assert transcript.last_prompts(claude_code.transcript(path)) == []
 
 
 def test_a_fifo_in_place_of_a_transcript_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "t.jsonl")
 
-    assert transcript.last_prompts(str(tmp_path / "t.jsonl")) == []
+    assert transcript.last_prompts(claude_code.transcript(str(tmp_path / "t.jsonl"))) == []
 
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_transcript(data):
-    assert isinstance([m.text for line in data.split(b"\n") for m in transcript._parse(line)], list)
+    assert isinstance([m.text for line in data.split(b"\n") for m in claude_code.messages(line)], list)
 
 
 json_values = st.recursive(
@@ -153,7 +154,7 @@ json_values = st.recursive(
 def test_any_json_is_a_transcript_line(value):
     line = json.dumps({"type": "user", "message": value}).encode()
 
-    assert isinstance(list(transcript._parse(line)), list)
+    assert isinstance(list(claude_code.messages(line)), list)
 
 
 def tool_call(name):
@@ -177,7 +178,7 @@ def test_an_ending_without_a_prompt(tmp_path):
     path = write(tmp_path / "t.jsonl", *(tool_call(str(n)) for n in range(3)))
 
     assert texts(transcript.ending(path, 2)) == ["1", "2"]
-    assert texts(transcript.ending(str(tmp_path / "none.jsonl"), 2)) == []
+    assert texts(transcript.ending(claude_code.transcript(str(tmp_path / "none.jsonl")), 2)) == []
 
 
 def test_what_the_transcript_does_not_have_yet_is_put_in(tmp_path):

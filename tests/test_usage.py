@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import failure_log, state_file, timestamps, usage
+from recollect.hosts import claude_code
 from recollect.session import ledger
 from recollect.session.ledger import Ledger
 from recollect.store import short_name
 from recollect.usage import usage_log
 from recollect.usage.counts import Counts, interval, per_record, per_week, suggestions
-from tests.conversation import context, does, prompt, result, says, told, write
+from tests.conversation import context, does, kept, prompt, result, says, told, write
 
 ROOT = Path(__file__).parents[1]
 NOW = "2026-03-04T09:30:00Z"
@@ -72,7 +73,7 @@ def test_what_was_told_is_counted_under_its_path_in_the_store(store):
 
 def test_a_used_memory_is_counted_once_however_many_turns_follow(store, tmp_path):
     tell("s1", store, PATH)
-    path = write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+    path = kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
 
     for _ in range(6):
         usage.observe("s1", path, [store, ""])
@@ -83,23 +84,23 @@ def test_a_used_memory_is_counted_once_however_many_turns_follow(store, tmp_path
 def test_an_early_verdict_is_corrected_by_a_later_turn(store, tmp_path):
     tell("s1", store, PATH)
     lines = [*ASKED, says("Let me look.")]
-    usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
     assert counts(store) == {PATH: Counts(injected=1, ignored=1)}
 
     lines += [prompt("go on"), does("Bash", command="psql -c 'select * from auth.sessions'"), result("0 rows")]
-    usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
     assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
     lines += [prompt("no, that's outdated, auth.sessions is gone"), says("I see.")]
-    usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
     assert counts(store) == {PATH: Counts(injected=1, contradicted=1)}
 
 
 def test_a_use_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
     tell("s1", store, PATH)
-    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("go on"), says("Done.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("go on"), says("Done.")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
@@ -107,7 +108,7 @@ def test_a_use_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
 def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
     tell("s1", store, PATH)
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("go on"), says("It is in auth.sessions.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("go on"), says("It is in auth.sessions.")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
@@ -129,7 +130,7 @@ def test_a_pointer_counts_as_opened_when_the_agent_reads_the_record(store, tmp_p
     lines = [prompt("where are logins kept?"), *steps, says("Done.")]
 
     for _ in range(3):
-        usage.observe("s1", write(tmp_path / "t.jsonl", *lines), [store])
+        usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
 
     assert counts(store) == {PATH: Counts(pointed=1, opened=opened)}
 
@@ -140,7 +141,7 @@ def test_what_was_read_before_the_pointer_is_not_opened_by_it(store, tmp_path):
     line = f"- decision “Sessions live in Postgres”: recollect show {short_name.of(PATH)}"
     read = does("Bash", command=f"recollect show {short_name.of(PATH)}")
 
-    transcript = write(tmp_path / "t.jsonl", read, prompt("and now?"), context(line), says("Nothing."))
+    transcript = kept(tmp_path / "t.jsonl", read, prompt("and now?"), context(line), says("Nothing."))
     usage.observe("s1", transcript, [store])
 
     assert counts(store) == {}
@@ -166,7 +167,7 @@ def test_what_a_block_says_of_another_record_or_cut_off_is_not_what_was_shown(st
     shown = told((PATH, ESSENCE))
     shown["attachment"]["content"] = [block.format(PATH)]
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("where?"), shown, says("In kv.logins.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("where?"), shown, says("In kv.logins.")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, used=1) if used else Counts(injected=1, ignored=1)}
 
@@ -176,14 +177,14 @@ def test_a_block_is_read_with_its_escapes_undone_once(store, tmp_path, name):
     tell("s1", store, PATH)
     shown = told((PATH, f"`{name}` it is."))
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("how?"), shown, says(f"By {name} it is")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("how?"), shown, says(f"By {name} it is")), [store])
 
     assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
 
 def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, monkeypatch):
     tell("s1", store, PATH)
-    path = write(tmp_path / "t.jsonl", *ASKED, says("ok"))
+    path = kept(tmp_path / "t.jsonl", *ASKED, says("ok"))
     for _ in range(4):
         usage.observe("s1", path, [store])
     monkeypatch.setattr(recollect.session.transcript, "messages", lambda *a, **k: pytest.fail("read again"))
@@ -195,11 +196,11 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
 
 def test_a_memory_told_anew_because_it_changed_is_judged_anew(store, tmp_path):
     tell("s1", store, PATH)
-    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
     tell("s1", store, PATH, stamp="v2")
 
     changed = told((PATH, "User sessions live in the table core.logins and expire after 21 days."))
-    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, prompt("and now?"), changed, says("Hm.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, prompt("and now?"), changed, says("Hm.")), [store])
 
     assert counts(store) == {PATH: Counts(injected=2, used=1, ignored=1)}
 
@@ -207,7 +208,7 @@ def test_a_memory_told_anew_because_it_changed_is_judged_anew(store, tmp_path):
 def test_the_last_answer_counts_before_it_has_reached_the_transcript(store, tmp_path):
     tell("s1", store, PATH)
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED), [store], last_message="In auth.sessions.")
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED), [store], last_message="In auth.sessions.")
 
     assert counts(store) == {PATH: Counts(injected=1, used=1)}
 
@@ -218,7 +219,7 @@ def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
         known.add_shown(f"digest:{record}", "v1")
         known.add_shown(record, "v1")
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", prompt("hi"), says("In auth.sessions.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("hi"), says("In auth.sessions.")), [store])
 
     assert counts(store) == {}
 
@@ -229,7 +230,7 @@ def test_two_stores_are_counted_apart(store, tmp_path):
     tell("s1", own, "preferences/tabs.json")
     lines = (*ASKED, told(("preferences/tabs.json", "Indent with `tabwidth=7`."), source="~/.claude/memory/"))
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", *lines, says("tabwidth=7 it is")), [store, own])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, says("tabwidth=7 it is")), [store, own])
 
     assert counts(store) == {PATH: Counts(injected=1, ignored=1)}
     assert counts(own) == {"preferences/tabs.json": Counts(injected=1, used=1)}
@@ -242,7 +243,7 @@ def test_nothing_to_observe_is_no_failure(store, session, transcript):
     if session:
         tell(session, store, PATH)
 
-    usage.observe(session, transcript, [store])
+    usage.observe(session, claude_code.transcript(transcript), [store])
 
     assert counts(store).get(PATH, Counts()).judged == 0
     assert failure_log.recent() == []
@@ -252,7 +253,7 @@ def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
     tell("s1", store, PATH)
     monkeypatch.setattr(ledger.Ledger, "__enter__", lambda self: 1 / 0)
 
-    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
 
     assert [error for _, _, error in failure_log.recent()] == [
         "cannot observe a session: ZeroDivisionError: division by zero"
@@ -265,7 +266,7 @@ def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tm
     monkeypatch.setenv("RECOLLECT_STATE_DIR", str(blocked))
 
     usage.injected(store, [PATH])
-    usage.observe("s1", write(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
 
     assert per_record(store) == {}
 
@@ -315,7 +316,7 @@ def _observe(work):
 
 def test_of_racing_stops_one_counts(store, tmp_path):
     tell("shared", store, PATH)
-    path = write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+    path = kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
 
     with multiprocessing.get_context("spawn").Pool(6) as pool:
         pool.map(_observe, [(store, path)] * 12)
@@ -380,7 +381,7 @@ def test_a_store_that_is_out_of_reach_loses_no_counts(store, tmp_path):
 
 
 def test_notes_of_sessions_long_ago_are_forgotten(store, tmp_path):
-    path = write(tmp_path / "t.jsonl", *ASKED, says("ok"))
+    path = kept(tmp_path / "t.jsonl", *ASKED, says("ok"))
     for session in ("old", "new"):
         tell(session, store, PATH)
         usage.observe(session, path, [store])
@@ -448,7 +449,8 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from recollect import usage\n"
         "usage.injected(sys.argv[1], ['a'])\n"
-        "usage.observe('s1', sys.argv[2], [sys.argv[1]]); print(*sys.modules)"
+        "from recollect.hosts import claude_code\n"
+        "usage.observe('s1', claude_code.transcript(sys.argv[2]), [sys.argv[1]]); print(*sys.modules)"
     )
     words = [sys.executable, "-S", "-E", "-c", program, store, path]
     done = subprocess.run(words, capture_output=True, text=True, check=True)

@@ -18,6 +18,7 @@ from recollect.recall.showing import Room
 from recollect.recall.voices import POINTER, RULE, Bars
 from recollect.search.rank import Match
 from recollect.session.ledger import Ledger
+from recollect.session.transcript import NO_SESSION
 from recollect.settings import load_settings
 from recollect.store import short_name
 from recollect.text import tokens
@@ -44,7 +45,7 @@ def configure(project, **retrieval):
 
 def shown(project, prompt=ASKS, session="s"):
     settings = load_settings(project.store.root)
-    return for_prompt.answer(project.stores, prompt, settings, session=session, transcript_path="")
+    return for_prompt.answer(project.stores, prompt, settings, session=session, transcript=NO_SESSION)
 
 
 def unsure(project):

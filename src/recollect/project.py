@@ -9,6 +9,7 @@ from typing import Any
 from recollect import files, paths
 from recollect.errors import BadInput, NoStore
 from recollect.git import git_files
+from recollect.hosts import table
 from recollect.recall import for_prompt
 from recollect.recall.context_block import Candidate, Stores
 from recollect.record import compose
@@ -133,7 +134,8 @@ class Project:
 
     def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
         """What a hook would show an agent for a prompt, in a session that was shown nothing yet."""
-        decision = for_prompt.preview(self.stores, prompt, self.settings, first=first, transcript_path=transcript_path)
+        session = table.transcript_at(transcript_path)
+        decision = for_prompt.preview(self.stores, prompt, self.settings, first=first, transcript=session)
         return [Hit(candidate) for candidate in decision.shown]
 
 

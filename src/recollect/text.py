@@ -85,6 +85,19 @@ def joined(text: str, other: str) -> str:
     return Block(f"{for_agent(text)}\n\n{for_agent(other)}")
 
 
+def without_elements(text: str, names: Iterable[str]) -> str:
+    """A text without the elements of these names; one that is not closed takes all the rest."""
+    for name in names:
+        parts, at, start = [], 0, text.find(f"<{name}")
+        while start >= 0:
+            parts.append(text[at:start])
+            end = text.find(f"</{name}>", start)
+            at = end + len(name) + 3 if end >= 0 else len(text)
+            start = text.find(f"<{name}", at)
+        text = "".join(parts) + text[at:]
+    return text.strip()
+
+
 def sentences(line: str) -> list[str]:
     """The sentences of one line, each with its mark; a full stop in code or after an abbreviation ends none."""
     result = []

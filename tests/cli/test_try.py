@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.session.sessions import mangled
+from recollect.hosts.claude_code import mangled
 
 from .conftest import in_own_process
 
@@ -248,7 +248,7 @@ def test_try_names_what_it_left_out_and_why(ferry, recollect):
 def test_without_prompts_the_last_commits_are_played_and_it_says_how_to_play_one(ferry, recollect, home):
     for folder in (home / ".claude" / "projects").iterdir():
         shutil.rmtree(folder)
-    assert recollect("try").err.startswith("BAD_INPUT: there are no prompts in Claude Code's folder for ")
+    assert recollect("try").err.startswith("BAD_INPUT: there are no prompts in any agent's sessions in ")
     subprocess.run(("git", "init", "-q", str(ferry)), check=True)
     for subject in ("Compose a haiku about the moon", "Stay below the 60 calls a minute of the harbour API"):
         git = ("git", "-C", str(ferry), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty")

@@ -23,6 +23,7 @@ from recollect.hooks import EVENTS
 from recollect.record import memory
 from tests.fuzz import states, stores, values
 from tests.fuzz.place import PRIVATE, Place
+from tests.hooks import host_events
 from tests.hooks.conftest import ROOT, SIX
 
 ASKS = "where do we keep user sessions, postgres or redis?"
@@ -193,6 +194,7 @@ class _Check:
         self._fuzzer = fuzzer
         self._place = place
         self._rng = rng
+        self._host = rng.choice(list(host_events.HOSTS))
         self._records = dict(_valid_records(place.store))
         self._others = _snapshot(place)
 
@@ -215,7 +217,9 @@ class _Check:
 
     def _answered(self, when: str) -> Iterator[Finding]:
         """The record that the prompt asks for is shown, whatever else is in the store."""
-        payload = {**self._payload("user_prompt_submit", f"asks-{when}"), "prompt": ASKS}
+        session = f"asks-{when}"
+        typed = {**host_events.HOSTS[self._host].prompt, "conversation_id": session}
+        payload = {**self._payload("user_prompt_submit", session), **typed}
         run, findings = self._hook("user_prompt_submit", payload)
         yield from findings
         is_excused = self._place.may_be_silent or (when == "before" and self._place.is_large)
@@ -241,13 +245,16 @@ class _Check:
             "transcript_path": str(self._place.transcript),
             "prompt": rng.choice((ASKS, values.text(rng), "<memory-context></memory-context>" * 20_000)),
             "source": rng.choice(("startup", "resume", "compact", "clear")) if name == "session_start" else "user",
-            "tool_name": rng.choice(("Bash", "Read", "Edit", "Write")),
+            "tool_name": rng.choice(("Bash", "Read", "Edit", "Write", *host_events.tools(self._host))),
             "tool_input": {
                 "command": rng.choice(commands),
                 "file_path": rng.choice(files),
                 "content": values.text(rng),
+                "commands": [rng.choice(commands), values.text(rng)],
             },
-            "tool_response": {"stdout": values.text(rng), "stderr": ""},
+            "tool_response": rng.choice(
+                ({"stdout": values.text(rng)}, {"llmContent": values.text(rng)}, [values.text(rng)])
+            ),
             "error": rng.choice(
                 ("Exit code 2\nCommitFailedError: the coordinator is not aware of this member", values.text(rng))
             ),
@@ -260,7 +267,7 @@ class _Check:
         }
 
     def _hook(self, name: str, payload: dict[str, Any]) -> tuple[Run, list[Finding]]:
-        argv = [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), name]
+        argv = [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), name, self._host]
         run = self._fuzzer.run(argv, json.dumps(payload).encode(), self._place.folder, _environment(self._place))
         wrong = list(self._costs(name, run, HOOK_RATIO, HOOK_MEMORY))
         wrong += [f"ended with {run.code}"] if run.code else []
@@ -273,7 +280,7 @@ class _Check:
             wrong.append(f"answered what is no JSON: {run.out[:200]!r}")
         for text in (*_texts(answer), *lines):
             wrong += _harm(text, with_mark=text not in lines)
-        return run, [Finding(name, what) for what in wrong]
+        return run, [Finding(f"{name} of {self._host}", what) for what in wrong]
 
     def _command(self, words: str) -> Iterator[Finding]:
         argv = [

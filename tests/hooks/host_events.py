@@ -140,6 +140,11 @@ HOSTS = {
 }
 
 
+def tools(host: str) -> list[str]:
+    """The names of a host's tools that write and run."""
+    return [HOSTS[host].shell["tool_name"], HOSTS[host].write["tool_name"]]
+
+
 def filled(fields: dict[str, Any], root: str, home: str, file: str = "", command: str = "") -> dict[str, Any]:
     """Fields with what the names in braces stand for."""
     text = json.dumps(fields)

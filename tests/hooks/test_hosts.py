@@ -16,8 +16,9 @@ from recollect.hooks import EVENTS, ask, written
 from recollect.hooks.place import Place
 from recollect.hosts import table
 from recollect.hosts.answer import ADD, CONTINUE, DENY, Answer
-from recollect.hosts.question import Payload, Question, failed, patched, without_elements
+from recollect.hosts.question import Payload, Question, failed, patched
 from recollect.project import Project
+from recollect.text import without_elements
 from tests.hooks.conftest import run_hook, six_records
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
 
@@ -38,7 +39,9 @@ class Session:
         payload = filled({**common, **fields}, self.root, self.home)
         host = table.module(table.BY_NAME[self.name])
         question = host.read(event, Payload(payload))
-        return written(host, question, ask(question, Place(self.root, self.store, ""))) if question else ""
+        if question is None:
+            return ""
+        return written(host, question, ask(question._replace(host=self.name), Place(self.root, self.store, "")))
 
     def __call__(self, event: str, **fields: Any) -> dict[str, Any]:
         answer = self.raw(event, fields)
@@ -350,6 +353,30 @@ def test_the_files_of_a_patch_are_those_that_its_headers_name():
 )
 def test_a_command_has_failed_if_the_last_status_says_so(printed: str, error: str):
     assert failed(printed, "Exit Code: ") == error
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "error"),
+    [
+        (
+            "qwen",
+            {"error": "Command: x\nOutput: a\nError: b\nError: (none)\nExit Code: 3\nSignal: (none)"},
+            "Exit code 3\na\nError: b",
+        ),
+        ("qwen", {"error": "Output: a\nError: spawn failed\nExit Code: 1\nSignal: x"}, "Exit code 1\na\nspawn failed"),
+        ("qwen", {"error": "it broke"}, "it broke"),
+        (
+            "gemini",
+            {"tool_response": {"llmContent": "<untrusted_context>\nOutput: a\nb\nExit Code: 3\nProcess Group PGID: 1"}},
+            "Exit code 3\na\nb",
+        ),
+    ],
+)
+def test_an_error_is_what_the_command_printed_without_the_hosts_report(name, fields, error):
+    event = "post_tool_use_failure" if name == "qwen" else "post_tool_use"
+    call = {"tool_name": "run_shell_command", "tool_input": {"command": "make"}}
+
+    assert table.module(table.BY_NAME[name]).read(event, Payload({**call, **fields})).error == error
 
 
 def test_elements_of_a_host_are_taken_out_whole():

@@ -60,7 +60,7 @@ class Behaviour:
 
     def _run(self, fields: dict[str, Any]) -> None:
         payload = json.loads(json.dumps(fields).replace("{root}", self._place.project))
-        question = claude_code.read(_event(self._name), Payload(payload))
+        question = claude_code.read(_event(self._name), Payload(payload))._replace(host="claude-code")
         answer = ask(_Watched(question, self.reads), self._place)  # type: ignore[arg-type]
         self.answers |= {answer.kind} if answer.text else set()
 
@@ -72,7 +72,7 @@ class _Watched:
         self._question, self._names = question, names
 
     def __getattr__(self, name: str) -> Any:
-        self._names |= {name} - {"event"}
+        self._names |= {name} - {"event", "host"}
         return getattr(self._question, name)
 
 
@@ -139,7 +139,7 @@ def test_the_page_names_every_field_of_a_question() -> None:
     table = PAGE.partition("| field of a question |")[2].partition("\n\n")[0]
     named = {name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])}
 
-    assert named == set(Question._fields) - {"event"}
+    assert named == set(Question._fields) - {"event", "host"}
 
 
 def test_the_limits_are_those_of_the_source() -> None:

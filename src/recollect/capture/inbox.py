@@ -21,8 +21,8 @@ from recollect.record import draft as drafts
 from recollect.record.draft import Draft
 from recollect.record.fields import shorten
 from recollect.record.memory import Memory
-from recollect.session import transcript
-from recollect.session.transcript import Ending
+from recollect.session import transcript as transcripts
+from recollect.session.transcript import Ending, Transcript
 from recollect.settings import Settings
 from recollect.text import cut
 
@@ -147,15 +147,15 @@ def draft_of(record: Memory, **about: Any) -> Draft:
 
 
 def draft_summary(
-    *, project: str, store: str, session: str, transcript_path: str, settings: Settings, now: str = ""
+    *, project: str, store: str, session: str, transcript: Transcript, settings: Settings, now: str = ""
 ) -> Draft | None:
     """Put a summary of a session into the inbox, in the place of an earlier one; None if too little happened."""
-    messages = transcript.messages(transcript_path)
+    messages = transcripts.messages(transcript)
     activity = Activity(messages)
     box = Inbox(store)
     if not session or not activity.is_substantial or _has_better(box, session):
         return None
-    goal = cut(" ".join(transcript.first_prompt(transcript_path).split()), 300)
+    goal = cut(" ".join(transcripts.first_prompt(transcript).split()), 300)
     fields = _summary(activity, goal, triage.leftovers(Ending(messages, is_whole=False)), project)
     fields["source"] = f"session {session}, summed up by recollect from its transcript"
     try:

@@ -9,6 +9,7 @@ from recollect import switches
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
+from recollect.hosts import table
 from recollect.project import Hit, Project
 from recollect.recall import for_prompt
 from recollect.recall.for_prompt import Decision
@@ -135,5 +136,7 @@ def why_silent(prompt: str, settings: Settings) -> str:
 
 def decide(args: argparse.Namespace, project: Project, judge: Judge | None = None) -> Decision:
     """What the hook would decide for the prompt of a command."""
-    prompt, session = " ".join(args.prompt), {"first": args.first, "transcript_path": args.transcript}
-    return for_prompt.preview(project.stores, prompt, project.settings, judge=judge, **session)
+    prompt, session = " ".join(args.prompt), table.transcript_at(args.transcript)
+    return for_prompt.preview(
+        project.stores, prompt, project.settings, first=args.first, transcript=session, judge=judge
+    )

@@ -13,6 +13,7 @@ from recollect.cli.output import Answer, Screen, clean, fit, wrap
 from recollect.digest import digest, last_digest
 from recollect.errors import BadInput, NoStore
 from recollect.git import changes, repository
+from recollect.hosts import session_files, table
 from recollect.importers import proposals, sources
 from recollect.importers.proposals import FileReport
 from recollect.project import Project
@@ -21,6 +22,7 @@ from recollect.recall.context_block import Candidate
 from recollect.recall.replay import Turn
 from recollect.session import sessions
 from recollect.session.sessions import Prompt, Session
+from recollect.session.transcript import Transcript
 from recollect.store.store import Store
 from recollect.text import many
 
@@ -32,7 +34,7 @@ _LONGEST_PROMPT = 300
 _NEAR = 0.3
 """Below this probability a record was not nearly shown."""
 
-_TRANSCRIPTS_HELP = "where the sessions lie (default: Claude Code's own folder for the project)"
+_TRANSCRIPTS_HELP = "where the sessions lie (default: where the coding agents keep those of the project)"
 _IMPORT_HELP = "set the store aside and try what `recollect import` would draft, from here or from these files"
 _EMPTY_DIGEST = "Nothing to show: no record is clearly about this work, and no session was left unfinished."
 _NOTHING = {
@@ -95,14 +97,20 @@ def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
         return [Session(f"prompt {at}", (Prompt("", text),), True) for at, text in enumerate(args.prompts, 1)]
     if args.transcripts and not os.path.exists(args.transcripts):
         raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
-    places = [args.transcripts] if args.transcripts else sessions.folders(project.root)
-    recent = sessions.recent(places, args.last, "" if args.transcripts else project.root)
+    transcripts = _transcripts(args.transcripts) if args.transcripts else table.transcripts(project.root)
+    recent = sessions.recent(transcripts, args.last)
     return recent or _without_prompts(args, project)
+
+
+def _transcripts(place: str) -> list[Transcript]:
+    """The sessions in a folder, or in one file."""
+    files = session_files.newest(place, ".jsonl", depth=0) if os.path.isdir(place) else [place]
+    return [table.transcript_at(file) for file in files]
 
 
 def _without_prompts(args: argparse.Namespace, project: Project) -> list[Session]:
     """The subjects of the last commits in place of prompts: they, too, say what somebody was about to do."""
-    where = args.transcripts or f"Claude Code's folder for {project.root}"
+    where = args.transcripts or f"any agent's sessions in {project.root}"
     how = 'type one: recollect try "a question you would ask here"'
     around = None if args.transcripts else repository.around(project.root)
     deadline = time.monotonic() + _PATIENCE

@@ -14,6 +14,7 @@ from typing import Any
 from recollect import __version__, coldstart, files, paths, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.doctor import Finding, machine
+from recollect.hosts import claude_code
 from recollect.session import ledger, sessions, transcript
 from recollect.session.sessions import Session
 
@@ -87,7 +88,8 @@ def examine(project: str) -> Iterator[Finding]:
     settings = _settings_files(project)
     plugins = _plugins(settings)
     own = next((plugin for plugin in plugins if plugin.is_ours), None)
-    last = next(iter(sessions.recent(sessions.folders(project), 1, project)), None)
+    transcripts = [claude_code.transcript(path) for path in claude_code.sessions(project)]
+    last = next(iter(sessions.recent(transcripts, 1)), None)
     yield from _plugin(own, last)
     yield from _switches(settings)
     theirs = os.path.join(own.folder, "src", "recollect", *LAUNCHER.split("/")) if own else ""
@@ -139,7 +141,7 @@ def _switches(settings: Sequence[SettingsFile]) -> Iterator[Finding]:
 def _activity(own: Plugin | None, project: str, last: Session) -> Iterator[Finding]:
     """Whether hooks ran in the last session here that could have had them."""
     at = last.prompts[-1].at
-    transcripts = [os.path.join(folder, f"{last.name}.jsonl") for folder in sessions.folders(project)]
+    transcripts = [os.path.join(folder, f"{last.name}.jsonl") for folder in claude_code.folders(project)]
     lines = [line for file in transcripts for line in transcript.tail(file, _TAIL)[0]]
     failures = list(_hook_failures(lines))
     for event, message in failures[-1:]:

@@ -94,9 +94,10 @@ def _answer(name: str, host_name: str, data: bytes) -> str | None:
 
     budget.start(LAST_SECONDS if name == "session_end" else WALL_SECONDS, CPU_SECONDS)
     try:
-        host = table.module(table.asked_by(host_name, fields))
+        row = table.asked_by(host_name, fields)
+        host = table.module(row)
         question = host.read(name, Payload(fields))
-        return written(host, question, ask(question, here)) if question else ""
+        return written(host, question, ask(question._replace(host=row.name), here)) if question else ""
     finally:
         budget.stop()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recollect import budget
+from recollect.hosts import table
 from recollect.hosts.answer import ADD, NOTHING, Answer
 from recollect.hosts.question import START
 from recollect.session import ledger, transcript
@@ -38,7 +39,8 @@ def _memories(asked: Question, place: Place) -> str:
     from recollect.recall import context_block, for_prompt
 
     stores = context_block.Stores(place.store, place.user_store)
-    answer = for_prompt.answer(stores, asked.prompt, settings, session=asked.session, transcript_path=asked.transcript)
+    session = table.transcript(asked.host, asked.transcript)
+    answer = for_prompt.answer(stores, asked.prompt, settings, session=asked.session, transcript=session)
     if not stores.has_words:
         budget.attempt("warn", None, _warn_without_fts5, asked.session)
     return answer

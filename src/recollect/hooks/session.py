@@ -52,12 +52,13 @@ def _draft(asked: Question, place: Place) -> None:
     if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
         return
     from recollect.capture import inbox
+    from recollect.hosts import table
 
     inbox.draft_summary(
         project=place.project,
         store=place.store,
         session=asked.session,
-        transcript_path=asked.transcript,
+        transcript=table.transcript(asked.host, asked.transcript),
         settings=settings,
     )
 

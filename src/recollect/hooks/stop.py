@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect import budget, usage
 from recollect.categories import BY_NAME
+from recollect.hosts import table
 from recollect.hosts.answer import CONTINUE, Answer
 from recollect.session import ledger, transcript
 from recollect.settings import load_settings
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def stop(asked: Question, place: Place) -> Answer:
     if not asked.is_subagent:
-        turn = (asked.session, asked.transcript, place.stores, asked.reply)
+        turn = (asked.session, table.transcript(asked.host, asked.transcript), place.stores, asked.reply)
         budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE)
     return Answer(CONTINUE, _suggestion(asked, place))
 
@@ -56,7 +57,7 @@ def captures(category: str, settings: Settings) -> bool:
 
 def _ending(asked: Question, most: int) -> Ending:
     """The session's last messages; the transcript may lag behind what was typed and said last."""
-    end = transcript.ending(asked.transcript, most)
+    end = transcript.ending(table.transcript(asked.host, asked.transcript), most)
     with ledger.Ledger(asked.session) as session:
         end = end.with_missing("user", session.corrections)
     return end.with_missing("assistant", [transcript.without_blocks(asked.reply)])

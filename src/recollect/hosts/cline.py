@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
+
+from recollect import coldstart, files
 from recollect.hosts import shim
 from recollect.hosts.question import READ, SHELL, WRITE, Payload, Question, absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
+
+    from recollect.session.transcript import Message, Transcript
 
 _TOOLS = {"run_commands": SHELL, "read_files": READ, "editor": WRITE, "apply_patch": WRITE}
 _LISTS = ("commands", "files", "paths", "file_paths")
 _MOST_ITEMS = 100
+_LARGEST = 4_000_000
+"""Bytes: the file of a session is one JSON text, to be read whole or not at all."""
 
 write = shim.write
 
@@ -52,3 +60,57 @@ def _typed(prompt: str) -> str:
     start, end = prompt.find("<user_input"), prompt.rfind("</user_input>")
     inner = prompt[start:end].partition(">")[2] if 0 <= start < end else prompt
     return inner.strip()
+
+
+def transcript(path: str) -> Transcript:
+    from recollect.session.transcript import Format, Transcript
+
+    return Transcript(path, Format(_entries, messages))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project: what the model was told at the start says where."""
+    from recollect.hosts import session_files
+
+    folder = os.path.join(os.path.expanduser("~"), ".cline", "data", "sessions")
+    every = session_files.newest(folder, ".messages.json", depth=1)
+    return [file for file in every if session_files.names(file, project, "Working Directory: ", _LARGEST)]
+
+
+def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
+    try:
+        data = files.read(path, _LARGEST + 1)
+        session = coldstart.loads(data.decode("utf-8", "replace")) if len(data) <= _LARGEST else {}
+    except (OSError, ValueError):
+        return [], True
+    entries = Payload(session if isinstance(session, dict) else {}).items("messages")
+    return entries, True
+
+
+def messages(entry: Any) -> Iterator[Message]:
+    """What was said and done in a message of a session, and what a hook added there."""
+    from recollect.session import transcript
+
+    message = Payload(entry if isinstance(entry, dict) else {})
+    is_added = message.inner("metadata").text("displayRole") == "system"
+    for block in message.items("content"):
+        fields = Payload(block if isinstance(block, dict) else {})
+        if is_added and fields.text("text"):
+            yield transcript.Message("system", "context", fields.text("text"))
+        elif message.text("role") in ("user", "assistant"):
+            yield from _block(message, fields)
+
+
+def _block(message: Payload, block: Payload) -> Iterator[Message]:
+    from recollect.hosts import session_files
+    from recollect.session import transcript
+
+    kind, role = block.text("type"), message.text("role")
+    if kind == "text":
+        at = session_files.moment(message.fields.get("ts"))
+        yield from transcript.text(role, _typed(block.text("text")), at, message.text("id"))
+    elif kind == "tool_use":
+        named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("input").fields})
+        yield from session_files.tool_use(read("", named), block.text("name"), block.inner("input").fields)
+    elif kind == "tool_result":
+        yield transcript.result(transcript.texts(block.fields.get("content")), has_failed=block.flag("is_error"))

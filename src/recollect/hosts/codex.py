@@ -5,13 +5,18 @@ The exit status of a command is only in the session's file, which has it before 
 
 from __future__ import annotations
 
+import os
+
 from recollect import coldstart, files
 from recollect.hosts.answer import CONTINUE, Answer, block, event_name, specific
 from recollect.hosts.question import READ, SHELL, WRITE, Payload, Question, common
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+    from recollect.session.transcript import Message, Transcript
 
 _TOOLS = {
     "Bash": SHELL,
@@ -26,6 +31,7 @@ _HEAD = 8_000
 """Bytes of a session's file that say how it was started."""
 
 _TAIL = 200_000
+_MOST_CHANGED = 50
 _LONGEST_CONTEXT = 9_900
 """Bytes: of more, the host shows the beginning and the end."""
 
@@ -76,3 +82,57 @@ def _exit_status(line: bytes) -> int:
         return 0
     status = entry.inner("entry").inner("payload").inner("item").fields.get("exit_code")
     return status if isinstance(status, int) else 0
+
+
+def transcript(path: str) -> Transcript:
+    from recollect.session.transcript import Format, Transcript, lines
+
+    return Transcript(path, Format(lines, messages, lambda line: b'"UserMessage"' in line))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project; they lie by date, those of all projects together."""
+    from recollect.hosts import session_files
+
+    home = os.environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
+    every = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=3)
+    return [file for file in every if session_files.names(file, project, '"cwd":"', _HEAD)]
+
+
+def messages(line: bytes) -> Iterator[Message]:
+    """What was said and done in a line of a session, and what a hook added there.
+
+    The items alone are read: beside them stand copies, and what the host itself puts before the model.
+    """
+    from recollect.session import transcript
+
+    if b'"item_completed"' not in line and b'"developer"' not in line:
+        return
+    entry = Payload(transcript.entry(line))
+    payload = entry.inner("payload")
+    if payload.text("role") == "developer" and "<memory-context" in transcript.texts(payload.fields.get("content")):
+        yield transcript.Message("system", "context", transcript.texts(payload.fields.get("content")))
+    item = payload.inner("item")
+    content = transcript.texts(item.fields.get("content"))
+    if item.text("type") == "UserMessage":
+        yield from transcript.text("user", content, entry.text("timestamp"), item.text("id"))
+    elif item.text("type") == "AgentMessage":
+        yield from transcript.text("assistant", content)
+    elif item.text("type") in ("CommandExecution", "FileChange"):
+        yield from _done(item)
+
+
+def _done(item: Payload) -> Iterator[Message]:
+    """A command or a change of files, and its result."""
+    from recollect.session import transcript
+
+    if item.text("type") == "CommandExecution":
+        words = [word for word in item.items("command") if isinstance(word, str)]
+        # The last word is the command: the ones before it are the shell and its options.
+        yield transcript.Message("assistant", "tool_use", "", "Bash", {"command": words[-1] if words else ""})
+        yield transcript.result(item.text("aggregated_output"), has_failed=bool(item.fields.get("exit_code")))
+        return
+    changes = item.fields.get("changes")
+    for file in list(changes)[:_MOST_CHANGED] if isinstance(changes, dict) else ():
+        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file})
+        yield transcript.result("", has_failed=item.text("status") == "failed")

@@ -12,7 +12,10 @@ from recollect.hosts.question import COMPACTION, POWERSHELL, READ, SHELL, WRITE,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any
+
+    from recollect.session.transcript import Message, Transcript
 
 _TOOLS = {
     "Bash": SHELL,
@@ -21,6 +24,15 @@ _TOOLS = {
     "Edit": WRITE,
     "MultiEdit": WRITE,
     "Write": WRITE,
+}
+_OWN_TOOLS = {
+    "bash": SHELL,
+    "powershell": POWERSHELL,
+    "view": READ,
+    "edit": WRITE,
+    "create": WRITE,
+    "str_replace": WRITE,
+    "apply_patch": WRITE,
 }
 _SOURCES = {"new": "startup"}
 
@@ -49,5 +61,50 @@ def _transcript(session: str) -> str:
     """Where a session is kept: most events do not say."""
     if not session or not session.replace("-", "").isalnum():
         return ""
-    home = os.environ.get("COPILOT_HOME") or os.path.join(os.path.expanduser("~"), ".copilot")
-    return os.path.join(home, "session-state", session, "events.jsonl")
+    return os.path.join(_home(), "session-state", session, "events.jsonl")
+
+
+def _home() -> str:
+    return os.environ.get("COPILOT_HOME") or os.path.join(os.path.expanduser("~"), ".copilot")
+
+
+def transcript(path: str) -> Transcript:
+    from recollect.session.transcript import Format, Transcript, lines
+
+    return Transcript(path, Format(lines, messages, lambda line: b'"user.message"' in line))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project."""
+    from recollect.hosts import session_files
+
+    every = session_files.newest(os.path.join(_home(), "session-state"), "events.jsonl", depth=1)
+    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+
+
+def messages(line: bytes) -> Iterator[Message]:
+    """What was said and done in a line of a session, and what a hook added there."""
+    from recollect.hosts import session_files
+    from recollect.session import transcript
+
+    entry = Payload(transcript.entry(line))
+    kind, data = entry.text("type"), entry.inner("data")
+    if kind == "user.message":
+        yield from transcript.text("user", data.text("content"), entry.text("timestamp"), entry.text("id"))
+    elif kind == "assistant.message":
+        yield from transcript.text("assistant", data.text("content"))
+    elif kind == "tool.execution_start":
+        arguments = data.inner("arguments").fields
+        yield from session_files.tool_use(_call(data.text("toolName"), arguments), data.text("toolName"), arguments)
+    elif kind == "tool.execution_complete":
+        status = data.inner("shellExecution").fields.get("exitCode")
+        result = data.inner("result")
+        printed = result.text("detailedContent") or result.text("content")
+        yield transcript.result(printed, has_failed=bool(status) or data.fields.get("success") is False)
+    elif kind == "hook.end" and data.inner("output").text("additionalContext"):
+        yield transcript.Message("system", "context", data.inner("output").text("additionalContext"))
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> Question:
+    """A tool call in a session, where tools have other names than in events."""
+    return common("", Payload({"tool_name": name, "tool_input": arguments}), _OWN_TOOLS)

@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from recollect.session.transcript import Transcript
+
 _TOOLS = {"Shell": SHELL, "Bash": SHELL, "Read": READ, "Write": WRITE, "Edit": WRITE, "Delete": WRITE}
 
 
@@ -35,3 +37,14 @@ def write(question: Question, answer: Answer) -> dict[str, Any]:
     # The host refuses what a schema does not have, and the one for a prompt wants this key.
     going_on = {"continue": True} if question.event == "user_prompt_submit" else {}
     return {**going_on, "additional_context": answer.text}
+
+
+def transcript(path: str) -> Transcript:
+    """Nothing is read of its sessions: their form is not documented."""
+    from recollect.session.transcript import NO_SESSION
+
+    return NO_SESSION
+
+
+def sessions(project: str) -> list[str]:
+    return []

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from recollect.hosts import shim
-from recollect.hosts.question import READ, SHELL, WRITE, Payload, Question, texts
+from recollect.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from recollect.session.transcript import Message, Transcript
 
 _TOOLS = {"bash": SHELL, "read": READ, "write": WRITE, "edit": WRITE}
 
@@ -12,6 +20,49 @@ write = shim.write
 
 def read(event: str, payload: Payload) -> Question:
     question = shim.read(event, payload, _TOOLS)
-    has_failed = question.tool == SHELL and payload.flag("is_error")
-    printed = texts(payload.fields.get("tool_response")) if has_failed else ""
-    return question._replace(error=f"Exit code 1\n{printed}" if has_failed else "")
+    if question.tool != SHELL or not payload.flag("is_error"):
+        return question
+    from recollect.session.transcript import texts
+
+    return question._replace(error=f"Exit code 1\n{texts(payload.fields.get('tool_response'))}")
+
+
+def transcript(path: str) -> Transcript:
+    from recollect.session.transcript import Format, Transcript, lines
+
+    return Transcript(path, Format(lines, messages, lambda line: b'"user"' in line))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project."""
+    from recollect.hosts import session_files
+
+    home = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join(os.path.expanduser("~"), ".pi", "agent")
+    every = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=1)
+    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+
+
+def messages(line: bytes) -> Iterator[Message]:
+    """What was said and done in a line of a session, and what a hook added there."""
+    from recollect.session import transcript
+
+    entry = Payload(transcript.entry(line))
+    message = entry.inner("message")
+    role, content = message.text("role"), message.fields.get("content")
+    if entry.text("type") == "custom_message":
+        yield transcript.Message("system", "context", transcript.texts(entry.fields.get("content")))
+    elif entry.text("type") == "message" and role == "toolResult":
+        yield transcript.result(transcript.texts(content), has_failed=message.flag("isError"))
+    elif entry.text("type") == "message" and role in ("user", "assistant"):
+        yield from transcript.text(role, transcript.texts(content), entry.text("timestamp"), entry.text("id"))
+        for block in message.items("content"):
+            yield from _call(Payload(block if isinstance(block, dict) else {}))
+
+
+def _call(block: Payload) -> Iterator[Message]:
+    from recollect.hosts import session_files
+
+    if block.text("type") == "toolCall":
+        named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("arguments").fields})
+        question = common("", named, _TOOLS)
+        yield from session_files.tool_use(question, block.text("name"), block.inner("arguments").fields)

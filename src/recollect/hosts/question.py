@@ -33,6 +33,8 @@ class Question(coldstart.NamedTuple):
     """One event of a session. What the event does not have is empty."""
 
     event: str
+    host: str = ""
+    """The name of the host, set for whoever reads the session's file."""
     session: str = ""
     cwd: str = ""
     transcript: str = ""
@@ -112,8 +114,13 @@ def common(event: str, payload: Payload, tools: Mapping[str, str]) -> Question:
 
 def absolute(names: Iterable[str], cwd: str) -> tuple[str, ...]:
     """The files that a tool names, each once, as absolute paths where the event says where it happens."""
-    whole = (os.path.join(cwd, name) if cwd else name for name in names if name and "\0" not in name)
-    return tuple(dict.fromkeys(whole))[:_MOST_FILES]
+    files: dict[str, None] = {}
+    for name in names:
+        if name and "\0" not in name:
+            files[os.path.join(cwd, name) if cwd else name] = None
+        if len(files) == _MOST_FILES:
+            break
+    return tuple(files)
 
 
 def _patched(tool_input: Payload) -> list[str]:
@@ -134,22 +141,3 @@ def failed(printed: str, sign: str) -> str:
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
     status = digits.lstrip("0")
     return f"Exit code {status}\n{printed}" if there and status else ""
-
-
-def texts(content: Any) -> str:
-    """The texts in a list of parts."""
-    parts = (part.get("text") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
-    return "\n".join(part for part in parts if isinstance(part, str))
-
-
-def without_elements(text: str, names: Iterable[str]) -> str:
-    """A text without the elements of these names, which a host or a hook put into it."""
-    for name in names:
-        parts, at, start = [], 0, text.find(f"<{name}")
-        while start >= 0:
-            parts.append(text[at:start])
-            end = text.find(f"</{name}>", start)
-            at = end + len(name) + 3 if end >= 0 else len(text)
-            start = text.find(f"<{name}", at)
-        text = "".join(parts) + text[at:]
-    return text.strip()

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from recollect.session.transcript import Transcript
+
 BEFORE, RESULT = "before the tool", "with the tool's result"
 AT_START, WITH_FIRST, EVERY = "session start", "first prompt", "every prompt"
 AT_END, AT_ONCE, NEXT, DENIES = "end of a turn, on the screen", "at once", "next prompt", "denies"
@@ -109,6 +111,22 @@ _DEFAULT = "claude-code"
 def module(host: Host) -> Any:
     """The module of a host: `read` makes a question of an event, `write` puts an answer into the host's form."""
     return __import__(f"recollect.hosts.{host.name.replace('-', '_')}", fromlist=["read", "write"])
+
+
+def transcript(name: str, path: str) -> Transcript:
+    """A session's file, and how to read it."""
+    session: Transcript = module(BY_NAME[name]).transcript(path)
+    return session
+
+
+def transcript_at(path: str) -> Transcript:
+    """The same for a file of which only the path is known."""
+    return transcript(recognised({"transcript_path": os.path.abspath(path) if path else ""}, {}).name, path)
+
+
+def transcripts(project: str) -> list[Transcript]:
+    """The sessions of every host that were held in a project."""
+    return [transcript(host.name, path) for host in HOSTS for path in module(host).sessions(project)]
 
 
 def asked_by(name: str, fields: Mapping[str, Any]) -> Host:

@@ -13,7 +13,7 @@ from recollect.recall.context_block import NOTHING_ON_FILE, SHOWN, Candidate, St
 from recollect.recall.showing import Room
 from recollect.recall.voices import POINTER, RULE, Bars
 from recollect.search import query
-from recollect.session import transcript
+from recollect.session import transcript as transcripts
 from recollect.session.ledger import Ledger
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from recollect.search.rank import Match
+    from recollect.session.transcript import Transcript
     from recollect.settings import Settings
 
     Judge = Callable[[str, list[Match], Sequence[str], float], list[Match]]
@@ -126,13 +127,13 @@ def _voiced(candidates: list[Candidate], request: Request, bars: Bars, judge: Ju
     ]
 
 
-def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript_path: str) -> str:
+def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript: Transcript) -> str:
     """What the prompt hook shows: a block of records, that nothing is on file, or nothing. What is shown is noted."""
     with Ledger(session) as noted:
         is_first = bool(session) and noted.is_first_prompt
         noted.count_prompt()
     judge = configured_judge(settings, session)
-    request = request_for(prompt, transcript_path, is_first=is_first, turns=_most_turns(judge, settings))
+    request = request_for(prompt, transcript, is_first=is_first, turns=_most_turns(judge, settings))
     decision = decide(stores, request, settings, judge=judge, open_ledger=lambda: Ledger(session))
     count_shown(decision.shown)
     return decision.text
@@ -144,12 +145,12 @@ def preview(
     settings: Settings,
     *,
     first: bool,
-    transcript_path: str = "",
+    transcript: Transcript = transcripts.NO_SESSION,
     judge: Judge | None = None,
 ) -> Decision:
     """What the prompt hook would show a session that was shown nothing yet; nothing is noted."""
     judge = judge or configured_judge(settings)
-    request = request_for(prompt, transcript_path, is_first=first, turns=_most_turns(judge, settings))
+    request = request_for(prompt, transcript, is_first=first, turns=_most_turns(judge, settings))
     return decide(stores, request, settings, judge=judge)
 
 
@@ -158,11 +159,11 @@ def _most_turns(judge: Judge | None, settings: Settings) -> int:
     return settings.count("retrieval.judge.context_turns") if judge else 0
 
 
-def request_for(prompt: str, transcript_path: str, *, is_first: bool, turns: int) -> Request:
+def request_for(prompt: str, transcript: Transcript, *, is_first: bool, turns: int) -> Request:
     """A prompt with what its transcript adds to it."""
-    is_referring = bool(transcript_path) and query.is_referring(prompt)
-    borrowed = lent(transcript.last_prompts(transcript_path)) if is_referring else ""
-    return Request(prompt, is_first, borrowed, transcript.last_turns(transcript_path, turns) if turns else ())
+    is_referring = bool(transcript.path) and query.is_referring(prompt)
+    borrowed = lent(transcripts.last_prompts(transcript)) if is_referring else ""
+    return Request(prompt, is_first, borrowed, transcripts.last_turns(transcript, turns) if turns else ())
 
 
 def lent(turns: Iterable[str]) -> str:

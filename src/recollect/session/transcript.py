@@ -1,6 +1,6 @@
-"""Reading a Claude Code session: its last messages, from a bounded tail of the transcript.
+"""Reading a session: its last messages, from a bounded tail of the file in which a host keeps it.
 
-The format is internal to the host and changes: a line that is not understood is passed over.
+The formats are internal to the hosts and change: an entry that is not understood is passed over.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ import os
 
 from recollect import coldstart, files
 from recollect.coldstart import NamedTuple
+from recollect.text import without_elements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
 TAIL = 400_000
-LONGEST_LINE = 200_000
+LONGEST_LINE = 8_000_000
+"""Bytes: a pasted picture is below."""
+
 _SHORTEST_LINE = 20
 """Bytes: no entry of a conversation is shorter."""
 
@@ -32,6 +35,9 @@ _MACHINE = (
     "<bash-",
     "<user-memory-input>",
     "<teammate-message",
+    "<session_context>",
+    "<environment_context>",
+    "<user_instructions>",
     "Stop hook feedback",
     "[Request interrupted",
     "This session is being continued from a previous conversation",
@@ -47,17 +53,79 @@ _LONGEST_ADDED = 20_000
 _LONGEST_TURN = 20_000
 """Characters of an assistant's turn: its end says what came of it."""
 
-_INJECTED = ("memory-context", "system-reminder")
+_INJECTED = (
+    "memory-context",
+    "system-reminder",
+    "system_reminder",
+    "hook_context",
+    "hook_prompt",
+    "qwen:user-prompt-submit-context",
+    "qwen:session-start-context",
+)
+"""The elements that hooks, and hosts on their behalf, put into conversations."""
 
 
 class Message(NamedTuple):
-    """One thing said or done: a text by the user or the assistant, a tool call, or a tool's result."""
+    """One thing said or done: a text by the user or the assistant, a tool call, its result, or what a hook added.
+
+    Tools have the names and fields that Claude Code gives them, whatever their host calls them.
+    """
 
     role: str
     kind: str
     text: str
     name: str = ""
+    """The tool's name; `error` for the result of a tool that failed; for a text the name that the host gave it."""
     input: Mapping[str, Any] = {}
+    at: str = ""
+    """When it was said, if the host says so."""
+
+
+def any_entry(entry: Any) -> bool:
+    return True
+
+
+class Format(NamedTuple):
+    """How a host keeps its sessions: the entries at the start or end of a file, and the messages in an entry."""
+
+    entries: Callable[[str, int, bool], tuple[list[Any], bool]]
+    """The entries in so many bytes of a file, from its start or up to its end; and whether they are all of it."""
+    messages: Callable[[Any], Iterator[Message]]
+    may_be_typed: Callable[[Any], bool] = any_entry
+    """The cheap test whether an entry can hold a prompt."""
+
+
+class Transcript(NamedTuple):
+    """The file in which a host keeps a session, and how to read it. Without a path there is none."""
+
+    path: str
+    format: Format
+
+    @property
+    def file(self) -> str:
+        """The file itself: a database holds many sessions, each named behind a `#`."""
+        return self.path.partition("#")[0]
+
+    @property
+    def name(self) -> str:
+        """The session's own name, as far as the path has it."""
+        folder, name = os.path.split(self.path.rpartition("#")[2])
+        return os.path.basename(folder) if name == "events.jsonl" else name.partition(".")[0] or self.path
+
+    def tail(self, size: int = TAIL) -> tuple[list[Any], bool]:
+        """The last entries, and whether they are all."""
+        return self.format.entries(self.path, size, False) if self.path else ([], True)
+
+    def head(self) -> list[Any]:
+        return self.format.entries(self.path, TAIL, True)[0] if self.path else []
+
+    def said(self, entry: Any) -> list[Message]:
+        """What was said and done in an entry, without what hooks added."""
+        return [message for message in self.format.messages(entry) if message.kind != "context"]
+
+
+NO_SESSION = Transcript("", Format(lambda path, size, is_head: ([], True), lambda entry: iter(())))
+"""Where there is none, or its form is not known."""
 
 
 def is_machine_turn(prompt: str) -> bool:
@@ -70,24 +138,24 @@ def wants_silence(prompt: str) -> bool:
     return prompt.lstrip().startswith("/memory:") or "#nomem" in prompt or is_machine_turn(prompt)
 
 
-def last_prompts(path: str, most: int = 3) -> list[str]:
+def last_prompts(session: Transcript, most: int = 3) -> list[str]:
     """The newest prompts a person typed, oldest first, without anything that was injected into them."""
     prompts: list[str] = []
-    lines, _ = tail(path)
-    while lines and len(prompts) < most:
-        prompts += [message.text for message in _last_typed(lines)]
+    entries, _ = session.tail()
+    while entries and len(prompts) < most:
+        prompts += [message.text for message in _last_typed(session, entries)]
     return prompts[:most][::-1]
 
 
-def last_turns(path: str, most: int) -> list[str]:
+def last_turns(session: Transcript, most: int) -> list[str]:
     """The newest turns of both sides, oldest first, each behind the name of its side.
 
     What the assistant said between its tool calls in answer to one prompt is one turn.
     """
     turns: list[Message] = []
-    lines, _ = tail(path)
-    while lines and len(turns) <= most:
-        for message in reversed(list(_parse(lines.pop()))):
+    entries, _ = session.tail()
+    while entries and len(turns) <= most:
+        for message in reversed(session.said(entries.pop())):
             if message.kind != "text":
                 continue
             if turns and turns[-1].role == message.role == "assistant":
@@ -97,13 +165,9 @@ def last_turns(path: str, most: int) -> list[str]:
     return [f"{turn.role.capitalize()}: {turn.text}" for turn in reversed(turns[:most])]
 
 
-def first_prompt(path: str) -> str:
+def first_prompt(session: Transcript) -> str:
     """The prompt a session was started with, if it stands in the first part of its transcript."""
-    try:
-        head = files.read(path, TAIL).split(b"\n")
-    except (OSError, ValueError):
-        return ""
-    typed = (message.text for line in head for message in _parse(line) if _is_typed(message))
+    typed = (message.text for entry in session.head() for message in session.said(entry) if _is_typed(message))
     return next(typed, "")
 
 
@@ -128,122 +192,92 @@ def _is_same(text: str, other: str) -> bool:
     return text[:_COMPARED] in other or (len(other) >= _DISTINCT and other[:_COMPARED] in text)
 
 
-def ending(path: str, most: int) -> Ending:
+def ending(session: Transcript, most: int) -> Ending:
     """The last so many things said and done, and the prompt that began the turn however long ago that was."""
     last: list[Message] = []
-    lines, is_all = tail(path)
-    while lines and len(last) < most:
-        last += reversed(list(_parse(lines.pop())))
-    is_whole = is_all and not lines and len(last) <= most
+    entries, is_all = session.tail()
+    while entries and len(last) < most:
+        last += reversed(session.said(entries.pop()))
+    is_whole = is_all and not entries and len(last) <= most
     last = last[:most][::-1]
     if not any(_is_typed(message) for message in last):
-        last = _last_typed(lines) + last
+        last = _last_typed(session, entries) + last
     return Ending(last, is_whole=is_whole)
 
 
-def messages(path: str, size: int = TAIL, *, contexts: bool = False) -> list[Message]:
+def messages(session: Transcript, size: int = TAIL, *, contexts: bool = False) -> list[Message]:
     """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
-    result: list[Message] = []
-    for line in tail(path, size)[0]:
-        result += _parse(line)
-        if contexts and b"hook_additional_context" in line:
-            result += _added(line)
-    return result
+    everything = [message for entry in session.tail(size)[0] for message in session.format.messages(entry)]
+    return [message for message in everything if contexts or message.kind != "context"]
 
 
 def without_blocks(text: str) -> str:
-    """A text without the blocks that hooks put into conversations, our own among them."""
-    for tag in _INJECTED:
-        parts, at, start = [], 0, text.find(f"<{tag}")
-        while start >= 0:
-            parts.append(text[at:start])
-            end = text.find(f"</{tag}>", start)
-            at = end + len(tag) + 3 if end >= 0 else len(text)
-            start = text.find(f"<{tag}", at)
-        text = "".join(parts) + text[at:]
-    return text.strip()
+    """A text without the blocks that hooks put into conversations, also where a host has escaped ours."""
+    if "&lt;memory-context" in text:
+        text = text.replace("&lt;memory-context", "<memory-context")
+        text = text.replace("&lt;/memory-context&gt;", "</memory-context>")
+    return without_elements(text, _INJECTED)
 
 
 def tail(path: str, size: int = TAIL) -> tuple[list[bytes], bool]:
     """The whole lines in the last bytes of a file, none if it cannot be read; and whether they are all of it."""
+    return lines(path, size, False)
+
+
+def lines(path: str, size: int, is_head: bool) -> tuple[list[bytes], bool]:
+    """The whole lines in the first or last bytes of a file, none if it cannot be read; and whether they are all."""
     try:
         with open(files.open_regular(path, os.O_RDONLY), "rb") as file:
-            start = max(os.fstat(file.fileno()).st_size - size, 0)
-            file.seek(start)
-            lines = file.read(size).split(b"\n")[1 if start else 0 :]
+            more = max(os.fstat(file.fileno()).st_size - size, 0)
+            file.seek(0 if is_head else more)
+            parts = file.read(size).split(b"\n")
     except (OSError, ValueError):
         return [], True
-    return [line for line in lines if len(line) >= _SHORTEST_LINE], not start
+    whole = parts if not more else parts[:-1] if is_head else parts[1:]
+    return [line for line in whole if len(line) >= _SHORTEST_LINE], not more
 
 
 def _is_typed(message: Message) -> bool:
     return message.role == "user" and message.kind == "text"
 
 
-def _last_typed(lines: list[bytes]) -> list[Message]:
-    """What a person typed in the last of these lines that has such; it and those after it are taken off."""
-    while lines:
-        line = lines.pop()
-        if b'"user"' in line and b"tool_result" not in line:
-            typed = [message for message in _parse(line) if _is_typed(message)]
+def _last_typed(session: Transcript, entries: list[Any]) -> list[Message]:
+    """What a person typed in the last of these entries that has such; it and those after it are taken off."""
+    while entries:
+        entry = entries.pop()
+        if session.format.may_be_typed(entry):
+            typed = [message for message in session.said(entry) if _is_typed(message)]
             if typed:
                 return typed
     return []
 
 
 def entry(line: bytes, longest: int = LONGEST_LINE) -> dict[str, Any]:
-    """What a line of a transcript says of the conversation itself; nothing for all other lines."""
+    """The object in a line of a session's file; an empty one for any other line."""
     if not line.startswith(b"{") or len(line) > longest:
         return {}
     try:
         value: dict[str, Any] = coldstart.loads(line.decode("utf-8", "replace"))
     except ValueError:
         return {}
-    return {} if value.get("isMeta") or value.get("isSidechain") else value
+    return value
 
 
-def _parse(line: bytes) -> Iterator[Message]:
-    parsed = entry(line)
-    role, message = parsed.get("type"), parsed.get("message")
-    if role not in ("user", "assistant") or not isinstance(message, dict):
-        return
-    content = message.get("content")
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict):
-            yield from _message(role, block)
+def text(role: str, words: str, at: str = "", name: str = "") -> Iterator[Message]:
+    """What somebody said, without what was injected; nothing for what a program put into the user's mouth."""
+    plain = without_blocks(words)
+    if plain and not (role == "user" and is_machine_turn(plain)):
+        yield Message(role, "text", plain, name, at=at)
 
 
-def _added(line: bytes) -> Iterator[Message]:
-    """What a hook put before the model, in the line that says so."""
-    parsed = entry(line)
-    attached = parsed.get("attachment")
-    if parsed.get("type") != "attachment" or not isinstance(attached, dict):
-        return
-    if attached.get("type") == "hook_additional_context":
-        content = attached.get("content")
-        texts = content if isinstance(content, list) else [content]
-        yield from (Message("system", "context", text) for text in texts if isinstance(text, str))
+def result(printed: str, *, has_failed: bool) -> Message:
+    """What a tool gave back."""
+    return Message("user", "tool_result", printed, "error" if has_failed else "")
 
 
-def _message(role: str, block: Mapping[str, Any]) -> Iterator[Message]:
-    kind = block.get("type")
-    if kind == "text" and isinstance(block.get("text"), str):
-        text = without_blocks(block["text"])
-        if text and not (role == "user" and is_machine_turn(text)):
-            yield Message(role, "text", text)
-    elif kind == "tool_use" and isinstance(block.get("name"), str):
-        arguments = block.get("input")
-        yield Message(role, "tool_use", "", block["name"], arguments if isinstance(arguments, dict) else {})
-    elif kind == "tool_result":
-        yield Message(role, "tool_result", _result_text(block.get("content")), "error" if block.get("is_error") else "")
-
-
-def _result_text(content: Any) -> str:
+def texts(content: Any) -> str:
+    """The text of a content, which may be a list of parts."""
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return ""
-    texts = (part.get("text") for part in content if isinstance(part, dict))
-    return "\n".join(text for text in texts if isinstance(text, str))
+    parts = (part.get("text") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
+    return "\n".join(part for part in parts if isinstance(part, str))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.session.transcript import Transcript
+
 
 def injected(store_root: str, paths: list[str]) -> None:
     """Count records as shown, each by its path, absolute or within the store. Never raises."""
@@ -24,8 +28,8 @@ def in_digest(store_root: str, paths: list[str]) -> None:
     usage_log.append(store_root, [("digest", path) for path in paths if path.startswith(store_root)])
 
 
-def observe(session: str, transcript_path: str, stores: list[str], last_message: str = "") -> None:
+def observe(session: str, transcript: Transcript, stores: list[str], last_message: str = "") -> None:
     """Count at the end of a turn what became of the records the session was shown. Never raises."""
     from recollect.usage import usage_log
 
-    usage_log.observe(session, transcript_path, stores, last_message)
+    usage_log.observe(session, transcript, stores, last_message)

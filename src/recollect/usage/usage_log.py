@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from recollect.session.transcript import Message
+    from recollect.session.transcript import Message, Transcript
     from recollect.usage.evidence import Shown
 
 EVENTS = ("injected", "used", "ignored", "contradicted", "pointed", "opened", "digest")
@@ -86,15 +86,15 @@ def compacted(store_root: str, data: bytes) -> bytes:
     return small
 
 
-def observe(session: str, transcript_path: str, stores: Iterable[str], last_message: str = "") -> None:
+def observe(session: str, transcript: Transcript, stores: Iterable[str], last_message: str = "") -> None:
     """Judge what is not settled yet, and count it. Never raises: the turn has ended well without it.
 
     The first verdict is counted at once and corrected if a later turn shows more, so that a session that ends
     abruptly has been counted as far as it went.
     """
     try:
-        if session and transcript_path:
-            _observe(session, transcript_path, [root for root in stores if root], last_message)
+        if session and transcript.path:
+            _observe(session, transcript, [root for root in stores if root], last_message)
     except Exception as error:  # the Stop hook has other work, which this must not cost
         failure_log.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
 
@@ -113,7 +113,7 @@ def _events(data: bytes) -> Iterator[tuple[str, str, str, int]]:
             yield parts[0], parts[1], parts[2], int(count)
 
 
-def _observe(session: str, transcript_path: str, stores: Sequence[str], last_message: str) -> None:
+def _observe(session: str, transcript: Transcript, stores: Sequence[str], last_message: str) -> None:
     from recollect.session.ledger import Ledger
 
     with Ledger(session) as ledger:
@@ -130,7 +130,7 @@ def _observe(session: str, transcript_path: str, stores: Sequence[str], last_mes
     turns, verdicts = _read_notes(notes)
     settled = {key for key, count in turns.items() if count >= TURNS or verdicts[key] in ("contradicted", "opened")}
     watched = [record for record, stamp in stamps.items() if (record, stamp) not in settled][-_MOST_WATCHED:]
-    messages = _conversation(transcript_path, last_message) if watched else []
+    messages = _conversation(transcript, last_message) if watched else []
     if messages:
         roots = {record: root for record in watched for root in stores if within(root, record)}
         judged = _judged(messages, roots, {record for record in watched if stamps[record] == _POINTER})
@@ -185,14 +185,14 @@ def _read_notes(notes: StateFile) -> tuple[dict[tuple[str, str], int], dict[tupl
     return turns, verdicts
 
 
-def _conversation(transcript_path: str, last_message: str) -> list[Message]:
+def _conversation(transcript: Transcript, last_message: str) -> list[Message]:
     """The session's messages; the last answer may not have reached the file yet."""
-    from recollect.session import transcript
+    from recollect.session.transcript import Message, messages
 
-    messages = transcript.messages(transcript_path, contexts=True)
-    if last_message and messages and all(message.text != last_message.strip() for message in messages[-6:]):
-        messages.append(transcript.Message("assistant", "text", last_message))
-    return messages
+    conversation = messages(transcript, contexts=True)
+    if last_message and conversation and all(each.text != last_message.strip() for each in conversation[-6:]):
+        conversation.append(Message("assistant", "text", last_message))
+    return conversation
 
 
 def _shown(root: str, path: str, messages: Sequence[Message]) -> Shown | None:
