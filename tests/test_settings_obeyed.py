@@ -387,6 +387,16 @@ def price(lab: Lab) -> object:
 
 
 MANY = {"retrieval.min_probability": 0.05}
+
+
+def exported(lab: Lab) -> object:
+    """Whether the generated file has lost a record that was retired."""
+    file = Path(lab.root, "MEMORY.md")
+    lab.run("export", "--file", str(file))
+    lab.run("retire", "sessions-live-in-postgres-not-redis", "--reason=r")
+    return "14 day expiry" in file.read_text(encoding="utf-8")
+
+
 CASES: dict[str, Case] = {
     "retrieval.enabled": Case(False, prompted),
     "retrieval.max_inject": Case(1, results, MANY),
@@ -425,6 +435,7 @@ CASES: dict[str, Case] = {
     "triage.max_messages": Case(10, suggested_long_ago),
     "categories.session_summary.max_retained": Case(1, summaries),
     "delete.grace_period_days": Case(5, collected),
+    "export.file": Case("MEMORY.md", exported),
 }
 for _name in CATEGORIES:
     CASES[f"triage.thresholds.{_name}"] = Case(1.0, suggested(_name))

@@ -120,6 +120,9 @@ SETTINGS: dict[str, Setting] = {
         for name, category in BY_NAME.items()
         if category.most_active
     },
+    "export.file": Setting(
+        "", "A file of the project, made by `recollect export --file`, that is renewed after every change of a record."
+    ),
     "delete.grace_period_days": Setting(30, "Days a retired record is kept before `gc` deletes it.", 0, 36_500),
 }
 

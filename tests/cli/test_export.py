@@ -1,12 +1,20 @@
-"""`recollect export`: nothing of a record is lost, and nothing of a page but our own section changes."""
+"""`recollect export`: nothing of a record is lost, and nothing of a page but our own section changes.
+
+A generated file is renewed when records change, wherever the setting names it, and no other file ever is.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from recollect.categories import BY_NAME
 from recollect.record import export
+from recollect.record.export import Only
 
 from .conftest import DECISION
 
@@ -44,13 +52,13 @@ def test_the_section_of_a_page_is_renewed_and_nothing_else(filled, recollect):
     page = filled / "AGENTS.md"
     page.write_text("# Rules\n\nBe kind.\n")
 
-    first = recollect("export", "--format=agents", "--into=AGENTS.md")
+    first = recollect("export", "--into=AGENTS.md")
     before = page.read_text()
     page.write_text(before + "\nMore of mine.\n")
     recollect("retire", "seven-calls", "--reason=r")
     recollect("export", "--format=agents", "--into=AGENTS.md")
 
-    assert first.out == "wrote 2 records into AGENTS.md\n"
+    assert first.out == "wrote AGENTS.md (2 records, about 93 tokens)\n"
     assert before.startswith(f"# Rules\n\nBe kind.\n\n{export.BEGIN}\n")
     assert (before.count(export.BEGIN), before.count(export.END)) == (1, 1)
     after = page.read_text()
@@ -66,6 +74,127 @@ def test_a_page_with_odd_marks_is_left_alone(filled, recollect):
 
     assert refused.err.startswith("BAD_INPUT")
     assert page.read_text() == f"{export.END}\n{export.BEGIN}\n"
-    assert recollect("export", "--into=AGENTS.md").err.startswith("BAD_INPUT")
+    assert recollect("export", "--format=jsonl", "--into=AGENTS.md").err.startswith("BAD_INPUT")
     (filled / "bytes.md").write_bytes(b"\xff\xfe")
     assert recollect("export", "--format=agents", "--into=bytes.md").err.startswith("BAD_INPUT")
+
+
+def test_a_file_is_made_once_and_written_only_when_it_changes(filled, recollect):
+    file = filled / "MEMORY.md"
+
+    first = recollect("export", "--file=MEMORY.md")
+    written = file.stat().st_mtime_ns
+    again = recollect("export", "--file=MEMORY.md")
+
+    assert first.out.startswith("wrote MEMORY.md (2 records, about ")
+    assert again.out.startswith("MEMORY.md is up to date (2 records, ")
+    assert file.stat().st_mtime_ns == written
+    page = file.read_text()
+    assert page.startswith(f"{export.BEGIN}\n") and page.endswith(f"{export.END}\n")
+    assert "Change the records, not this section." in page
+
+
+def test_a_file_of_somebody_else_is_refused(filled, recollect):
+    (filled / "NOTES.md").write_text("mine\n")
+
+    refused = recollect("export", "--file=NOTES.md")
+
+    assert (refused.code, (filled / "NOTES.md").read_text()) == (1, "mine\n")
+    assert "was not made by `recollect export`" in refused.err
+    assert recollect("export", "--file=x.md", "--all").err.startswith("BAD_INPUT")
+    assert recollect("export", "--file=x.md", "--format=markdown").err.startswith("BAD_INPUT")
+    assert not (filled / "x.md").exists()
+
+
+def test_a_check_says_whether_the_file_is_what_the_records_say(filled, recollect):
+    recollect("export", "--file=MEMORY.md")
+    fresh = recollect("export", "--check", "--file=MEMORY.md")
+    recollect("retire", "seven-calls", "--reason=r")
+    stale = recollect("export", "--check", "--file=MEMORY.md")
+    text = (filled / "MEMORY.md").read_text()
+    missing = recollect("export", "--check", "--file=none.md")
+
+    assert (fresh.code, fresh.out) == (0, "MEMORY.md is up to date\n")
+    assert (stale.code, stale.out) == (
+        1,
+        f"MEMORY.md is out of date; to renew it: recollect export --file {filled}/MEMORY.md\n",
+    )
+    assert "Seven" in text
+    assert missing.code == 1 and not (filled / "none.md").exists()
+    assert recollect("export", "--check").err.startswith("BAD_INPUT")
+
+
+def test_the_file_that_a_setting_names_is_renewed_after_every_change(filled, recollect):
+    file = filled / "MEMORY.md"
+    recollect("export", "--file=MEMORY.md")
+    recollect("config", "set", "export.file", "MEMORY.md")
+
+    steps = {
+        ("save", "preference", "Tabs", "--set=topic=t", "--set=value=tabs", "--set=reason=r"): "tabs",
+        ("update", "jobs-in-postgres", "--related=MEMORY.md"): "`MEMORY.md`",
+        ("supersede", "seven-calls", "tabs"): "",
+        ("undo",): "harbour",
+        ("retire", "seven-calls", "--reason=r"): "",
+        ("restore", "seven-calls"): "harbour",
+    }
+    for words, text in steps.items():
+        assert recollect(*words).code == 0, words
+        assert recollect("export", "--check") == (0, "MEMORY.md is up to date\n", ""), words
+        assert text in file.read_text()
+    before = file.stat().st_mtime_ns
+    recollect("save", "decision", "A draft", "--draft", *DECISION, "--force")
+    assert file.stat().st_mtime_ns == before
+
+
+def test_a_file_keeps_the_choice_it_was_made_with(filled, recollect):
+    recollect("export", "--file=rules.md", "--category=constraint", "--category=decision", "--tag=Jobs")
+    recollect("config", "set", "export.file", "rules.md")
+    recollect("save", "decision", "Files on disk", *DECISION, "--tag=jobs", "--force")
+
+    page = (filled / "rules.md").read_text()
+    assert "<!-- only: constraint decision #jobs -->" in page
+    assert "Files on disk" in page and "harbour" not in page
+    assert recollect("export", "--file=rules.md").out.startswith("rules.md is up to date (2 records")
+    recollect("export", "--file=rules.md", "--category=constraint")
+    assert "harbour" in (filled / "rules.md").read_text()
+
+
+@given(st.lists(st.sampled_from(list(BY_NAME)), unique=True), st.lists(st.from_regex("[a-z0-9-]{1,9}", fullmatch=True)))
+def test_the_choice_of_a_section_is_read_back(categories, tags):
+    only = Only(tuple(categories), tuple(tags))
+
+    assert export.only_of(export.agents_section([], only)) == only
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../outside.md", "/etc/motd.md", ".git/hooks/post-commit.md", "Makefile", "link.md", "NOTES.md", "no.md", "\0"],
+)
+def test_a_setting_leads_to_no_other_file(filled, recollect, name, tmp_path):
+    section = f"{export.BEGIN}\n{export.END}\n"
+    (filled / ".git" / "hooks").mkdir(parents=True)
+    for path in ("../outside.md", ".git/hooks/post-commit.md", "Makefile"):
+        (filled / path).write_text(section)
+    (filled / "NOTES.md").write_text("mine\n")
+    os.symlink(tmp_path / "outside.md", filled / "link.md")
+    config = filled / ".claude" / "memory" / "memory-config.json"
+    config.write_text(json.dumps({"export": {"file": name}}))
+
+    outcome = recollect("retire", "seven-calls", "--reason=r")
+
+    assert outcome.code == 0
+    assert "warning: the records are saved, but " in outcome.err
+    assert (tmp_path / "outside.md").read_text() == section
+    assert (filled / ".git/hooks/post-commit.md").read_text() == (filled / "Makefile").read_text() == section
+    assert (filled / "NOTES.md").read_text() == "mine\n"
+    assert not (filled / "no.md").exists()
+
+
+def test_a_section_that_somebody_has_changed_is_left_alone(filled, recollect):
+    (filled / "MEMORY.md").write_text(f"{export.BEGIN}\n<!-- only: opinions -->\n{export.END}\n")
+    recollect("config", "set", "export.file", "MEMORY.md")
+
+    outcome = recollect("retire", "seven-calls", "--reason=r")
+
+    assert "it names a category that there is not" in outcome.err
+    assert "opinions" in (filled / "MEMORY.md").read_text()

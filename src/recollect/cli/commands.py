@@ -136,9 +136,10 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("the last twelve weeks", "stats"),
             Example("one record", "stats use-uv"),
         )),
-        "export": Command("export", "Print the records as Markdown or JSON Lines.", (
+        "export": Command("export", "Print the records, or make a file of them for other agents.", (
             Example("the decisions, as a page", "export --category decision"),
-            Example("for an agent without Recollect", "export --format agents --into AGENTS.md"),
+            Example("a file for an agent that can only read files", "export --file MEMORY.md"),
+            Example("a section in a file of your own", "export --into AGENTS.md"),
         )),
         "gc": Command("upkeep", "Retire and delete records whose time is over.", (
             Example("see what is due", "gc --dry-run"),

@@ -1,63 +1,80 @@
-"""`recollect export`: the records as Markdown, JSON Lines, or a section of AGENTS.md."""
+"""`recollect export`: the records as Markdown, JSON Lines, or a section of a file that agents read."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 
-from recollect import files
-from recollect.cli import arguments
+from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, clean
 from recollect.errors import BadInput
-from recollect.record import compose, export, memory
-from recollect.record.memory import Memory
+from recollect.freshness import anchors
+from recollect.record import compose, export, memory, naming
+from recollect.record.export import Only
+from recollect.settings import load_settings
+from recollect.store import generated_page
+from recollect.store.generated_page import Page
 from recollect.store.store import Store
-from recollect.text import many
+from recollect.text import many, tokens
 
 _FORMATS = {"markdown": export.markdown, "jsonl": export.json_lines, "agents": export.agents_section}
-_LARGEST = 2_000_000
-"""Bytes of a page that a section is put into; an AGENTS.md of more helps no agent."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=tuple(_FORMATS), default="markdown", help="default: markdown")
-    parser.add_argument("--category", metavar="NAME", help="only this category")
-    arguments.add(parser, "--tag")
+    default = "default: markdown; agents for a file"
+    parser.add_argument("--format", choices=tuple(_FORMATS), help=default)
+    arguments.add(parser, "--category", "--tag")
     parser.add_argument("--all", action="store_true", help="retired, archived and superseded records too")
-    into = "put the agents section into FILE, in the place of the one it put there before; all else stays"
+    file = "make FILE of a line for each record, or renew it; a file of somebody else is refused"
+    parser.add_argument("--file", metavar="FILE", default="", help=file)
+    into = "put the same lines into FILE, in the place of those it put there before; all else stays"
     parser.add_argument("--into", metavar="FILE", default="", help=into)
+    check = "write nothing, exit with 1 if FILE, or the file of the setting export.file, is out of date"
+    parser.add_argument("--check", action="store_true", help=check)
 
 
 def run(args: argparse.Namespace) -> Answer:
-    if args.into and args.format != "agents":
-        raise BadInput("--into is for the agents section", fix="add --format agents, or redirect the output to a file")
-    records = _records(arguments.existing(args), args)
-    text = _FORMATS[args.format](records)
-    data = {"format": args.format, "count": len(records), "records": [memory.to_json(record) for record in records]}
-    if not args.into:
-        return Answer(data, lambda screen: text.rstrip("\n"))
-    _put(args.into, text)
-    line = f"wrote {many(len(records), 'record')} into {clean(args.into)}"
-    return Answer({"format": args.format, "count": len(records), "file": args.into}, lambda screen: line)
+    store = arguments.existing(args)
+    only = Only(tuple(map(compose.category_of, args.category)), naming.tags(args.tag))
+    if args.file or args.into or args.check:
+        return _file(store, args, only)
+    every = [entry.memory for entry in store.entries()]
+    records = [record for record in every if (args.all or record.is_current) and only.accepts(record)]
+    form = args.format or "markdown"
+    text = _FORMATS[form](records)
+    data = {"format": form, "count": len(records), "records": [memory.to_json(record) for record in records]}
+    return Answer(data, lambda screen: text.rstrip("\n"))
 
 
-def _records(store: Store, args: argparse.Namespace) -> list[Memory]:
-    category = compose.category_of(args.category) if args.category else ""
-    tags = {tag.lower() for tag in args.tag}
-    records = [entry.memory for entry in store.entries(category)]
-    return [record for record in records if (args.all or record.is_current) and tags <= set(record.tags)]
+def _file(store: Store, args: argparse.Namespace, only: Only) -> Answer:
+    """Make or renew a file, or check it."""
+    if args.format not in (None, "agents") or args.all:
+        raise BadInput(
+            "a file holds a line for each current record, for agents", fix="leave out --format and --all, or redirect"
+        )
+    file = args.file or args.into or _named(store)
+    records = (entry.memory for entry in store.entries())
+    page = generated_page.plan(file, records, only, may_add=bool(args.into))
+    if not args.check:
+        page.write()
+    return _answer(args, page)
 
 
-def _put(name: str, section: str) -> None:
-    """Put the section into a file; nothing outside its marks changes."""
-    try:
-        page = files.read(name, _LARGEST + 1).decode("utf-8") if os.path.lexists(name) else ""
-    except (OSError, ValueError) as error:
-        raise BadInput(f"cannot read {name!r}: {error}", fix="name a text file in UTF-8") from error
-    renewed = export.renewed(page, section)
-    if renewed is None:
-        marks = f"{export.BEGIN} and {export.END}"
-        raise BadInput(f"{name!r} has more or less than one pair of marks", fix=f"leave one pair of {marks}, or none")
-    if len(page.encode("utf-8")) > _LARGEST:
-        raise BadInput(f"{name!r} is larger than {_LARGEST:,} bytes", fix="name another file")
-    files.write(os.path.abspath(name), renewed.encode("utf-8"))
+def _named(store: Store) -> str:
+    name, root = load_settings(store.root).text("export.file"), anchors.root_of(store.root)
+    if not name or not root:
+        raise BadInput("--check needs to know which file", fix="add --file FILE, or set export.file")
+    return generated_page.named(root, name)
+
+
+def _answer(args: argparse.Namespace, page: Page) -> Answer:
+    shown = clean(os.path.relpath(page.file))
+    cost = f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens"
+    data = {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "fresh": page.is_fresh}
+    if args.check:
+        fix = f"to renew it: recollect export --file {shlex.quote(page.file)}{fixes.where(args)}"
+        line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"
+        return Answer(data, lambda screen: line, status=0 if page.is_fresh else 1)
+    line = f"{shown} is up to date ({cost})" if page.is_fresh else f"wrote {shown} ({cost})"
+    return Answer(data, lambda screen: line)

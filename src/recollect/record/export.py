@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from recollect import categories
+from recollect.coldstart import NamedTuple
 from recollect.record import memory, naming, summary_line
 from recollect.record.memory import Memory
 from recollect.text import for_agent
 
 BEGIN = "<!-- recollect: begin -->"
 END = "<!-- recollect: end -->"
+_ONLY = "<!-- only: "
 _HEAD = "## Project memory\n\nWritten by `recollect export`. Change the records, not this section."
 
 
@@ -29,9 +31,38 @@ def json_lines(records: Iterable[Memory]) -> str:
     return "".join(json.dumps(memory.to_json(record), ensure_ascii=False) + "\n" for record in records)
 
 
-def agents_section(records: Iterable[Memory]) -> str:
+class Only(NamedTuple):
+    """Which records a section has; what is empty does not restrict."""
+
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def accepts(self, record: Memory) -> bool:
+        return (not self.categories or record.category in self.categories) and set(self.tags) <= set(record.tags)
+
+    @property
+    def comment(self) -> str:
+        """The line of a section that says which records it has, so that it can be renewed; empty for all."""
+        words = [*self.categories, *(f"#{tag}" for tag in self.tags)]
+        return f"{_ONLY}{' '.join(words)} -->" if words else ""
+
+
+EVERYTHING = Only()
+
+
+def only_of(page: str) -> Only:
+    """Which records the section of a page has; ValueError if what it says is none of ours."""
+    start = page.find(_ONLY, page.find(BEGIN), page.find(END))
+    words = page[start + len(_ONLY) : page.find(" -->", start)].split() if start >= 0 else []
+    chosen = tuple(word for word in words if not word.startswith("#"))
+    if not set(chosen) <= set(categories.BY_NAME):
+        raise ValueError("it names a category that there is not")
+    return Only(chosen, tuple(word[1:] for word in words if word.startswith("#")))
+
+
+def agents_section(records: Iterable[Memory], only: Only = EVERYTHING) -> str:
     """What the records say, a line for each, between two marks."""
-    parts = [BEGIN, _HEAD]
+    parts = [BEGIN, *filter(None, [only.comment]), _HEAD]
     for heading, group in _by_category(records):
         parts.append(f"### {heading}\n\n" + "\n".join(f"- {_line(record)}" for record in group))
     return "\n\n".join((*parts, END)) + "\n"

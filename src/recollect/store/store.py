@@ -203,11 +203,21 @@ class Store:
             except Unwritable as error:
                 self.warn(error)
             journal.end(self.root)
+            self.renew_page()
 
     def warn(self, error: Unwritable) -> None:
         """Note that `index.md` or the journal could not be written after the records were."""
         self.warnings.append(f"the records are saved, but {error.message}; then: recollect doctor --fix")
         failure_log.leave("index.md", error.message)
+
+    def renew_page(self) -> None:
+        """Renew the page that the settings name, if any; that it cannot be does not undo a change."""
+        from recollect.store import generated_page
+
+        try:
+            generated_page.renew(self)
+        except RecollectError as error:
+            self.warnings.append(f"the records are saved, but {error.message}; {error.fix}")
 
     def rebuild_index_md(self) -> None:
         index_md.write(self.root, index_md.render(entry.memory for entry in self.entries()))
@@ -283,6 +293,12 @@ class Batch:
             journal.end(root, self.change_id)
         except Unwritable as error:
             self._store.warn(error)
+        if self.written or self._has_dropped_records:
+            self._store.renew_page()
+
+    @property
+    def _has_dropped_records(self) -> bool:
+        return any(not path.startswith(f"{paths.INBOX}/") for path in self._drops)
 
     def _changes(self) -> dict[str, str | None]:
         """The new text of each file; what comes is first: a reader sees a renamed record twice rather than never."""
