@@ -15,8 +15,8 @@ from tests import shell
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
-_ELSEWHERE = re.compile(r"\s*(?:claude |scripts/test)")
-"""The real client is driven by tests/client, and the tests do not start themselves."""
+_ELSEWHERE = re.compile(r"\s*(?:claude |scripts/test|pip install )")
+"""tests/client drives the real client, tests/test_package.py installs, and the tests do not start themselves."""
 
 _ADR = """# 1. Use NATS for jobs
 
@@ -126,7 +126,8 @@ def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:
 
 
 def _play(commands: list[str], *, home: Path, project: Path, programs: Path) -> list[shell.Played]:
-    answers = {command: _SAVED_BY_HAND for command in commands if re.match(r"recollect save +#", command)}
+    asking = {r"recollect save +#": _SAVED_BY_HAND, r"recollect connect +#": (("[y/N] ", "y"),)}
+    answers = {each: typed for each in commands for asks, typed in asking.items() if re.match(asks, each)}
     return shell.play(commands, home=home, cwd=project, programs=programs, answers=answers)
 
 
