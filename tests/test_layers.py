@@ -66,7 +66,7 @@ def _imported(node: ast.AST, lazy: bool) -> Iterator[str]:
 PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ORDER = (
     "record store search recall guard freshness digest capture usage audit importers judge session git terminal"
-    " connections doctor hosts hooks mcp cli"
+    " connections doctor hosts hooks mcp web cli"
 ).split()
 ON_TOP = {"recollect", "recollect.__main__", "recollect.project"}
 """Root modules that stand above the packages."""
@@ -147,12 +147,12 @@ def test_no_module_imports_itself_by_a_detour():
         walk(module, ())
 
 
-STARTERS = ("recollect.__main__", "recollect.cli.mcp")
+STARTERS = ("recollect.__main__", "recollect.cli.mcp", "recollect.cli.web")
 """What starts a program at one of its doors."""
 
 
 def test_commands_and_hooks_know_neither_each_other_nor_are_known_below():
-    doors = ("recollect.cli", "recollect.hooks", "recollect.mcp")
+    doors = ("recollect.cli", "recollect.hooks", "recollect.mcp", "recollect.web")
     wrong = [
         f"{module} imports {name}"
         for module in MODULES

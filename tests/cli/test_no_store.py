@@ -16,7 +16,7 @@ NEEDS_A_STORE = {
     "update": ["x", "--tag=t"], "edit": ["x"], "retire": ["x", "--reason=r"], "restore": ["x"],
     "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
     "reanchor": ["x"], "audit": [], "stats": [], "gc": [], "index": ["check"], "digest": [],
-    "improve": [], "export": [], "status": [],
+    "improve": [], "export": [], "status": [], "web": ["--no-open"],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}
 NEEDS_NONE = {"completion", "connect", "judge", "doctor", "clean", "mcp", "merge-driver", "demo", "try", "version"}

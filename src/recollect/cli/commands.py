@@ -101,6 +101,10 @@ GROUPS: dict[str, dict[str, Command]] = {
         )),
     },
     "look after": {
+        "web": Command("web", "See and look after the memory in a browser.", (
+            Example("open it; it ends when nobody has used it for an hour", "web"),
+            Example("only print the address, with its token", "web --no-open --port 8700"),
+        )),
         "freshness": Command("freshness", "Show which records are about files that changed since.", (
             Example("only those to look at again", "freshness --stale"),
             Example("one record", "freshness 60-calls-a-minute"),

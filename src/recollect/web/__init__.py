@@ -1,0 +1,1 @@
+"""The memory in a browser: a page for the person who owns it, served on this machine only."""

@@ -1,0 +1,49 @@
+"""The application: every page and every change with its address, behind one guard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from recollect.errors import RecollectError
+from recollect.web import access, home_page, inbox_page, record_page, search_page, view
+
+STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
+"""The files that are served as they are, and nothing else."""
+
+_STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
+
+ROUTES = (*home_page.ROUTES, *search_page.ROUTES, *record_page.ROUTES, *inbox_page.ROUTES)
+
+
+def create(site: view.Site, seen: Callable[[], None] = lambda: None) -> ASGIApp:
+    """The application for one project; `seen` is called at every request that is let in."""
+    routes = [*ROUTES, Route("/static/{name}", _static)]
+    app = Starlette(routes=routes, exception_handlers={RecollectError: _failed, 404: _not_found})
+    app.state.site = site
+    return access.Guard(app, site.access, seen)
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        return _not_found(request, None)
+    return FileResponse(os.path.join(os.path.dirname(__file__), "static", name), media_type=STATIC[name])
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """An expected failure as a page: what was wrong, and what to do."""
+    assert isinstance(error, RecollectError)
+    return view.page(
+        request, "error.html", title="That did not work", http_status=_STATUS.get(error.code, 400), error=error
+    )
+
+
+def _not_found(request: Request, error: Exception | None) -> Response:
+    return view.page(request, "not_found.html", title="Not found", http_status=404)

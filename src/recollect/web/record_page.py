@@ -1,0 +1,180 @@
+"""`/record/…`: one record: what it says, what it replaced and was replaced by, its files, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from recollect.coldstart import NamedTuple
+from recollect.errors import BadInput, NotFound, RecollectError
+from recollect.freshness import anchors, check
+from recollect.record import schema
+from recollect.record.memory import Memory
+from recollect.store.store import Entry, Store
+from recollect.store.writer import Writer
+from recollect.usage import counts
+from recollect.web import view
+
+_LONGEST_LINE_OF_TIME = 20
+_WEEKS = 12
+
+
+class Field(NamedTuple):
+    """A field of a record as it is read: one text, or the items of a list."""
+
+    label: str
+    text: str = ""
+    items: tuple[str, ...] = ()
+
+
+class Moment(NamedTuple):
+    """A record in the line of those that replaced each other."""
+
+    title: str
+    address: str
+    since: str
+    is_this: bool
+
+
+class File(NamedTuple):
+    """A file that a record is about, and whether it changed since."""
+
+    name: str
+    state: str
+    sentence: str
+
+
+def show(request: Request) -> Response:
+    store, entry = _found(request)
+    record = entry.memory
+    return view.page(
+        request,
+        "record.html",
+        title=record.title,
+        record=record,
+        entry=entry,
+        store=request.path_params["store"],
+        address=request.url.path,
+        fields=list(fields_of(record)),
+        line=_line_of_time(store, entry, request.path_params["store"]),
+        files=list(_files(store, record)),
+        counts=counts.per_record(store.root).get(entry.path, counts.Counts()),
+        weeks=[
+            (week, each) for week, each in counts.per_week(store.root, _WEEKS, entry.path) if each != counts.Counts()
+        ],
+    )
+
+
+def _found(request: Request) -> tuple[Store, Entry]:
+    store = _store(request)
+    return store, store.read(f"{request.path_params['folder']}/{request.path_params['name']}")
+
+
+def _store(request: Request) -> Store:
+    project, name = view.site_of(request).project(), request.path_params["store"]
+    if name not in (view.PROJECT, view.USER):
+        raise NotFound(f"there is no store called {name!r}", fix="recollect list")
+    return project.user if name == view.USER else project.store
+
+
+def fields_of(record: Memory) -> Iterator[Field]:
+    names = [field.name for field in schema.content_fields(record.category)]
+    for name in dict.fromkeys((*names, *sorted(record.content))):
+        value = record.content.get(name)
+        if value in (None, "", []):
+            continue
+        label = name.replace("_", " ").capitalize()
+        yield Field(label, items=tuple(map(_text, value))) if isinstance(value, list) else Field(label, _text(value))
+
+
+def _text(value: Any) -> str:
+    """A value in words; the fields of an object one after the other."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name.replace('_', ' ')}: {_text(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _line_of_time(store: Store, entry: Entry, name: str) -> list[Moment]:
+    """What a record replaced, itself, and what replaced it, oldest first; empty if there is nothing but itself."""
+    before = list(_chain(store, entry, lambda record: record.supersedes[0] if record.supersedes else ""))
+    after = list(_chain(store, entry, lambda record: record.superseded_by))
+    line = [*reversed(before), entry, *after]
+    if len(line) == 1:
+        return []
+    return [
+        Moment(each.memory.title, view.address(name, each.path), each.memory.created_at, each is entry) for each in line
+    ]
+
+
+def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iterator[Entry]:
+    seen = {entry.path}
+    for _ in range(_LONGEST_LINE_OF_TIME):
+        reference = next_of(entry.memory)
+        try:
+            entry = store.get(reference) if reference else entry
+        except RecollectError:
+            return
+        if entry.path in seen:
+            return
+        seen.add(entry.path)
+        yield entry
+
+
+def _files(store: Store, record: Memory) -> Iterator[File]:
+    root = anchors.root_of(store.root)
+    indexed = anchors.indexed(record) if root else ()
+    freshness = check.Freshness(root) if root else None
+    for anchor in indexed[: check.MOST_ANCHORS]:
+        verdict = freshness.check(anchor) if freshness else None
+        name = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
+        yield File(name, verdict.state if verdict else "", check.sentence(verdict) if verdict else "")
+    anchored = {anchor.path for anchor in indexed}
+    yield from (File(file, "", "") for file in record.related_files if file not in anchored)
+
+
+CHANGES: dict[str, Callable[[Writer, str, str], Entry]] = {
+    "retire": lambda writer, path, reason: writer.retire(path, reason),
+    "restore": lambda writer, path, reason: writer.restore(path),
+    "archive": lambda writer, path, reason: writer.archive(path, reason),
+    "unarchive": lambda writer, path, reason: writer.unarchive(path),
+    "reanchor": lambda writer, path, reason: writer.reanchor(path, {}),
+    "supersede": lambda writer, path, new: writer.supersede(path, new)[0],
+}
+"""What a button does to a record, given the text that goes with it: a reason, or the record that replaces it."""
+
+_NEEDS_TEXT = {"retire": "a reason", "archive": "a reason", "supersede": "the record that replaces it"}
+_DONE = {
+    "retire": "Retired.",
+    "restore": "Back in use.",
+    "archive": "Archived.",
+    "unarchive": "Back in use.",
+    "reanchor": "Confirmed for its files as they are now.",
+    "supersede": "Superseded.",
+}
+
+
+def change(request: Request) -> Response:
+    """Carry one change out on the version of the record that was on the page."""
+    store, entry = _found(request)
+    action = request.path_params["action"]
+    fields = view.form(request)
+    if action not in CHANGES:
+        raise BadInput(f"{action!r} cannot be done to a record here", fix="use the buttons on its page")
+    text = " ".join(fields.get("text", "").split())
+    if action in _NEEDS_TEXT and not text:
+        raise BadInput(f"this needs {_NEEDS_TEXT[action]}", fix="go back and fill it in")
+    store.expect(entry.path, fields.get("hash", ""))
+    writer = Writer(store, view.site_of(request).project().settings)
+    after = CHANGES[action](writer, entry.path, text)
+    place = view.address(request.path_params["store"], after.path)
+    return view.changed(request, place, store, _DONE[action])
+
+
+_PLACE = "/record/{store}/{folder}/{name}"
+ROUTES = (Route(_PLACE, show), Route(_PLACE + "/{action}", change, methods=["POST"]))

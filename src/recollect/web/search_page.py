@@ -1,0 +1,73 @@
+"""`/search`: records found as you type, with the reasons in words; without words, all of them, newest change first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from recollect import categories
+from recollect.project import Project, require_store
+from recollect.search import index, listing
+from recollect.web import view
+
+_MOST = 20
+_PER_PAGE = 50
+_LONGEST = 2_000
+"""Characters of what is searched for; a hook reads as many."""
+
+_STATUSES = ("active", "superseded", "retired", "archived")
+
+
+def search(request: Request) -> Response:
+    project, asked = view.site_of(request).project(), request.query_params
+    text = asked.get("q", "")[:_LONGEST]
+    category = _one_of(asked.get("category", ""), categories.BY_NAME)
+    status = _one_of(asked.get("status", ""), _STATUSES)
+    number = _number(asked.get("page", ""))
+    if text.strip():
+        records, total = _matching(project, text, category, status), 0
+    else:
+        records, total = _listed(project, category, status, number)
+    if asked.get("part"):
+        return view.part(request, "list.html", found=records)
+    return view.page(
+        request,
+        "search.html",
+        title="Search",
+        found=records,
+        total=total,
+        number=number,
+        per_page=_PER_PAGE,
+        q=text,
+        category=category,
+        status=status,
+        categories=list(categories.BY_NAME),
+        statuses=_STATUSES,
+    )
+
+
+def _matching(project: Project, text: str, category: str, status: str) -> list[view.Found]:
+    chosen = [category] if category else []
+    hits = project.search(text, limit=_MOST, categories=chosen, include_retired=status in ("retired", "archived"))
+    return [view.hit(hit) for hit in hits if not status or hit.status == status]
+
+
+def _listed(project: Project, category: str, status: str, page: int) -> tuple[list[view.Found], int]:
+    opened = index.open(require_store(project.store).root)
+    rows, total = listing.read(opened, listing.Choice(category=category, status=status), page * _PER_PAGE)
+    shown = rows[(page - 1) * _PER_PAGE :]
+    return [view.listed(row) for row in shown], total
+
+
+def _one_of(text: str, values: Collection[str]) -> str:
+    return text if text in values else ""
+
+
+def _number(text: str) -> int:
+    return min(max(int(text), 1), 10_000) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+
+
+ROUTES = (Route("/search", search),)

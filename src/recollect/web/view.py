@@ -1,0 +1,151 @@
+"""What a page is made from: its template, the project it is about, and what the last change answered."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from recollect import __version__, timestamps
+from recollect.coldstart import NamedTuple
+from recollect.paths import PROJECT_SOURCE, USER_SOURCE
+from recollect.project import Hit, Project
+from recollect.record.naming import visible
+from recollect.search.listing import Listed
+from recollect.store import history
+from recollect.store.store import Store
+from recollect.web.access import Access
+
+_FOLDER = os.path.dirname(__file__)
+_MOST_NOTICES = 50
+
+PROJECT, USER = "project", "user"
+"""The stores, as they are called in addresses."""
+
+NAVIGATION = (
+    ("/", "Start"),
+    ("/search", "Search"),
+    ("/inbox", "Inbox"),
+)
+"""The pages that every page links to."""
+
+
+class Notice(NamedTuple):
+    """What a change answered, shown once on the next page."""
+
+    text: str
+    is_error: bool = False
+    undoes: str = ""
+    """The change that a button beside it takes back."""
+
+
+class Found(NamedTuple):
+    """A record in a list."""
+
+    title: str
+    category: str
+    status: str
+    updated_at: str
+    address: str
+    snippet: str = ""
+    match: str = ""
+    """How well it matches, in a word; empty where nothing was searched for."""
+
+
+def listed(row: Listed, store: str = PROJECT) -> Found:
+    return Found(row.title, row.category, row.status, row.updated_at, address(store, row.path))
+
+
+def hit(result: Hit) -> Found:
+    """A result of a search, in the project's store or the user's."""
+    store, source = (USER, USER_SOURCE) if result.path.startswith(USER_SOURCE) else (PROJECT, PROJECT_SOURCE)
+    place = address(store, result.path[len(source) :])
+    snippet = result.snippet()
+    return Found(result.title, result.category, result.status, result.updated_at, place, snippet, result.confidence)
+
+
+def address(store: str, path: str) -> str:
+    """The address of a record's page; `store` is `project` or `user`."""
+    return f"/record/{store}/{quote(path, safe='/')}"
+
+
+class Site:
+    """What all requests share: the project, the secrets, the templates and the notices that wait."""
+
+    def __init__(self, project_dir: str, access: Access) -> None:
+        self.project_dir = project_dir
+        self.access = access
+        self._notices: OrderedDict[str, Notice] = OrderedDict()
+        self._count = 0
+        loader = jinja2.FileSystemLoader(os.path.join(_FOLDER, "templates"))
+        self._templates = jinja2.Environment(
+            loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        self._templates.filters.update(visible=visible, day=_day)
+
+    def project(self) -> Project:
+        """The project as it is now: every request reads it anew."""
+        return Project(self.project_dir)
+
+    def render(self, template: str, **values: Any) -> str:
+        return self._templates.get_template(template).render(
+            navigation=NAVIGATION, version=__version__, form_token=self.access.form_token, **values
+        )
+
+    def leave(self, notice: Notice) -> str:
+        """Keep a notice for the next page; its name for the address of that page."""
+        self._count += 1
+        self._notices[str(self._count)] = notice
+        while len(self._notices) > _MOST_NOTICES:
+            self._notices.popitem(last=False)
+        return str(self._count)
+
+    def take(self, name: str) -> Notice | None:
+        return self._notices.pop(name, None)
+
+
+def site_of(request: Request) -> Site:
+    site = request.app.state.site
+    assert isinstance(site, Site)
+    return site
+
+
+def page(request: Request, template: str, *, title: str, http_status: int = 200, **values: Any) -> Response:
+    """A whole page."""
+    site = site_of(request)
+    notice = site.take(request.query_params.get("notice", ""))
+    name = os.path.basename(site.project().root)
+    text = site.render(template, title=title, path=request.url.path, project=name, notice=notice, **values)
+    return HTMLResponse(text, http_status)
+
+
+def part(request: Request, template: str, **values: Any) -> Response:
+    """A part of a page, for the script that puts it in."""
+    return HTMLResponse(site_of(request).render(template, **values))
+
+
+def changed(request: Request, path: str, store: Store, text: str) -> Response:
+    """On to another page after a change of a store, which can be taken back there."""
+    newest = history.read(store.root)[-1:]
+    return go(request, path, Notice(text, undoes=newest[0].id if newest else ""))
+
+
+def go(request: Request, path: str, notice: Notice) -> Response:
+    """On to another page, which shows what happened."""
+    return RedirectResponse(f"{path}?notice={site_of(request).leave(notice)}", 303)
+
+
+def form(request: Request) -> dict[str, str]:
+    """The fields of the form that was sent; the guard has read and checked them."""
+    fields = request.state.form
+    assert isinstance(fields, dict)
+    return fields
+
+
+def _day(moment: str) -> str:
+    return moment[:10] if timestamps.is_day(moment[:10]) else visible(moment)[:40]

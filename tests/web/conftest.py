@@ -1,0 +1,72 @@
+"""A project whose memory is looked at in a browser, without a socket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra recollect[web] is not installed")
+
+from starlette.testclient import TestClient
+
+from recollect.capture import inbox
+from recollect.capture.inbox import Inbox
+from recollect.project import Project
+from recollect.record import compose
+from recollect.store.store import Entry
+from recollect.web import access, app, view
+
+PORT = 8700
+
+
+class Browser:
+    """A browser that was let in: it keeps the cookie and fills in forms as the pages have them."""
+
+    def __init__(self, root: Path) -> None:
+        self.project = Project(str(root))
+        self.access = access.Access.create(PORT)
+        self.site = view.Site(str(root), self.access)
+        self.client = TestClient(app.create(self.site), base_url=f"http://{self.access.host}")
+        self.client.get(f"/?token={self.access.token}")
+
+    def get(self, path: str, **how):
+        return self.client.get(path, **how)
+
+    def post(self, path: str, **fields: str):
+        """A form of one of our own pages."""
+        data = {"form_token": self.access.form_token, **fields}
+        return self.client.post(path, data=data, headers={"origin": f"http://{self.access.host}"})
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
+    root = tmp_path / "ferry"
+    root.mkdir()
+    return Project(str(root))
+
+
+@pytest.fixture
+def save(project: Project) -> Callable[..., Entry]:
+    def saved(title: str = "Sessions live in Postgres", **fields: object) -> Entry:
+        content = {"context": "Redis lost sessions", "decision": "Rows in auth.sessions", "rationale": ["one part"]}
+        return project.save("decision", {"title": title, "content": content, **fields})
+
+    return saved
+
+
+@pytest.fixture
+def draft(project: Project) -> Callable[..., str]:
+    def put(title: str = "Use uv", **about: object) -> str:
+        content = {"context": "pip is slow", "decision": "uv installs everything", "rationale": ["seconds"]}
+        made = inbox.draft_of(compose.compose("decision", {"title": title, "content": content}), **about)
+        return Inbox(project.store.root).put(made).name
+
+    return put
+
+
+@pytest.fixture
+def browser(project: Project) -> Browser:
+    return Browser(Path(project.root))

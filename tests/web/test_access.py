@@ -1,0 +1,120 @@
+"""Nobody but the browser that was let in gets a page, and nothing but our own pages changes anything."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect.web import access, app
+
+CHANGES = [route.path for route in app.ROUTES if "POST" in route.methods]
+PAGES = [route.path for route in app.ROUTES if "GET" in route.methods]
+
+
+def _filled(path: str) -> str:
+    return re.sub(r"\{\w+\}", "x", path)
+
+
+def _stranger(browser) -> TestClient:
+    return TestClient(app.create(browser.site), base_url=f"http://{browser.access.host}")
+
+
+def test_the_address_is_exchanged_for_a_strict_cookie(browser):
+    answer = _stranger(browser).get(f"/?token={browser.access.token}")
+
+    cookie = answer.headers["set-cookie"].lower()
+    assert all(part in cookie for part in ("httponly", "samesite=strict", "path=/"))
+    assert browser.access.token not in cookie
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/static/{name}", "/nowhere"])
+def test_a_stranger_gets_no_page(browser, save, path):
+    save()
+
+    answer = _stranger(browser).get(_filled(path) + "?token=wrong")
+
+    assert answer.status_code == 403
+    assert "Postgres" not in answer.text
+
+
+@pytest.mark.parametrize("path", CHANGES)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"headers": {}},
+        {"headers": {"origin": "http://evil.example"}},
+        {"headers": {"origin": "null"}},
+        {"headers": {"origin": "http://127.0.0.1:9999"}},
+        {"headers": {"sec-fetch-site": "cross-site"}},
+        {"data": {"form_token": ""}},
+        {"data": {"form_token": "0" * 64}},
+        {"data": {}},
+    ],
+    ids=str,
+)
+def test_no_other_site_changes_anything(browser, path, how):
+    mine = {"origin": f"http://{browser.access.host}"}
+    data = how.get("data", {"form_token": browser.access.form_token})
+
+    answer = browser.client.post(_filled(path), data=data, headers=how.get("headers", mine) | how.get("more", {}))
+
+    assert answer.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_a_link_changes_nothing(browser, path):
+    assert browser.get(_filled(path)).status_code in (404, 405)
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8700", "localhost:8700", "127.0.0.1", "127.0.0.1:80", ""]
+)
+def test_an_address_that_leads_here_from_elsewhere_is_not_served(browser, host):
+    answer = browser.get("/", headers={"host": host})
+
+    assert answer.status_code == 421
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/static/app.css", "/nowhere", "/?token=wrong"])
+def test_every_answer_carries_the_headers(browser, path):
+    answer = browser.get(_filled(path))
+
+    assert {name: answer.headers.get(name) for name in access.HEADERS} == access.HEADERS
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fview.py", "/static/base.html", "/static//etc/passwd"],
+)
+def test_no_other_file_is_served(browser, path):
+    assert browser.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/record/project/decisions/..%2f..%2fsecret.json",
+        "/record/project/../secret.json",
+        "/record/project/inbox/x.json",
+        "/record/project/decisions/.lock",
+        "/record/project/decisions/link.json",
+        "/record/other/decisions/x.json",
+        "/record/user/decisions/x.json",
+        "/record/project/decisions/%00.json",
+    ],
+)
+def test_no_file_outside_the_store_is_shown(browser, save, project, path, tmp_path):
+    save()
+    (tmp_path / "ferry" / ".claude" / "secret.json").write_text('{"title": "private words"}')
+    (tmp_path / "ferry" / ".claude" / "memory" / "decisions" / "link.json").symlink_to("../../secret.json")
+
+    answer = browser.get(path)
+
+    assert answer.status_code in (400, 404)
+    assert "private words" not in answer.text
+
+
+def test_a_form_that_is_too_large_is_refused(browser):
+    assert browser.post("/undo", text="x" * access.LARGEST_BODY).status_code == 400
