@@ -87,6 +87,30 @@ NAME = st.lists(WORD, min_size=1, max_size=4).map("-".join)
 NAMES = st.lists(NAME, min_size=1, max_size=5, unique=True)
 
 
+@pytest.mark.parametrize(
+    ("typed", "paths"),
+    [
+        ("mobile", ("decisions/a.json",)),
+        ("app lifetime", ("decisions/a.json",)),
+        ("データ", ("decisions/b.json",)),
+        ("PREISLISTEN", ("runbooks/c.json",)),
+        ("decision/preis", ()),
+        ("is", ("decisions/a.json", "runbooks/c.json")),
+        ("fe", ()),
+        ("", ()),
+        ("!", ()),
+    ],
+)
+def test_words_of_titles(typed, paths):
+    titles = [
+        ("decisions/a.json", "Lifetime is a contract with the mobile_app"),
+        ("decisions/b.json", "データベース"),
+        ("runbooks/c.json", "Is it new? Preislisten"),
+    ]
+
+    assert reference.fit_titles(typed, titles).paths == paths
+
+
 @settings(max_examples=50)
 @given(typed=st.text(max_size=12), names=NAMES)
 def test_any_text_fits_something_or_nothing(typed, names):
@@ -109,10 +133,14 @@ def test_a_beginning_that_one_name_has_means_that_one(names, data):
     assert reference.fit(typed, [f"decisions/{each}.json" for each in names]) == Fit(PREFIX, tuple(having))
 
 
+TABS = {"topic": "t", "value": "v", "reason": "r"}
+
+
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / ".git").mkdir()
     project = Project(str(tmp_path))
+    project.save("preference", {"title": "Lifetimes of sessions are a contract with the mobile app", "content": TABS})
     content = {"context": "c", "decision": "d", "rationale": "r"}
     for title in ("Use uv", "Use uv for tests", "Sessions live in Postgres", "3"):
         project.save("decision", {"title": title, "content": content})
@@ -127,6 +155,7 @@ def project(tmp_path):
         ("postgres", "sessions-live-in-postgres"),
         ("decision/sess", "sessions-live-in-postgres"),
         ("3", "3"),
+        ("mobile", "lifetimes-of-sessions-are-a-7f7d"),
     ],
 )
 def test_a_whole_id_goes_first_then_a_beginning_then_words(project, typed, name):

@@ -51,7 +51,27 @@ def test_any_title_gives_a_valid_id(title, hints):
     made = naming.slug(title, hints)
 
     assert ID.fullmatch(made)
-    assert len(made) <= 80
+    assert len(made) <= 40
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Sessions live in Postgres, not in Redis", "sessions-live-in-postgres-not-in-redis"),
+        ("Jobs run in a table of the database, not in Redis", "jobs-run-in-a-table-of-the-database-[0-9a-f]{4}"),
+        ("Jobs run in a table of the databases, not in Redis", "jobs-run-in-a-table-of-the-[0-9a-f]{4}"),
+        ("x" * 50, "x{35}-[0-9a-f]{4}"),
+    ],
+)
+def test_a_long_title_is_cut_at_a_word(title, expected):
+    assert re.fullmatch(expected, naming.slug(title))
+
+
+def test_long_titles_that_begin_alike_have_different_ids():
+    start = "Jobs run in a table of the database, "
+
+    assert naming.slug(f"{start}never in Redis") != naming.slug(f"{start}never in NATS")
+    assert naming.slug(f"{start}never in Redis") == naming.slug(f"{start}NEVER in «Redis»")
 
 
 @given(st.text(max_size=200), st.integers(2, 10**6))

@@ -14,10 +14,9 @@ from recollect.recall import for_prompt
 from recollect.recall.context_block import Candidate, Stores
 from recollect.record import compose
 from recollect.record.memory import Memory
-from recollect.search import rank
+from recollect.search import by_name, rank
 from recollect.search.search_coefficients import FLOOR
 from recollect.settings import Settings, load_settings
-from recollect.store.reference import resolve
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 
@@ -89,9 +88,9 @@ class Project:
         return Writer(self.store, self.settings)
 
     def get(self, reference: str) -> Entry:
-        """A record of this project by its id, `category/id` or path, or by a beginning or words that fit no other."""
+        """A record of this project by its id, `category/id` or path, or by words that fit no other."""
         store = require_store(self.store)
-        return store.read(resolve(store, reference))
+        return store.read(by_name.resolve(store, reference))
 
     def save(self, category: str, fields: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
         """Save a new record from a partial one; the first one founds the store."""

@@ -19,6 +19,7 @@ from recollect.cli.output import Screen, clean, fit, safe
 from recollect.coldstart import NamedTuple
 from recollect.errors import Ambiguous, BadInput, NotFound, RecollectError
 from recollect.record.fields import shorten
+from recollect.search import by_name
 from recollect.store import record_files, reference
 from recollect.store.reference import name_of
 from recollect.store.store import Entry, Store
@@ -55,7 +56,7 @@ def record(args: argparse.Namespace, store: Store, typed: str, *, changes: bool 
 
 def _record(args: argparse.Namespace, store: Store, typed: str) -> _Guess:
     names = list(record_files.every(store.root))
-    fits = reference.fit(typed, names)
+    fits = by_name.fit(store.root, typed, names)
     if not fits.paths:
         raise reference.nothing_fits(store.root, typed, names)
     if len(fits.paths) == 1:

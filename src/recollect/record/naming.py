@@ -83,6 +83,10 @@ def _is_complex(char: str) -> bool:
 
 
 LONGEST_ID = 80
+"""Of an id that somebody chose, or that an earlier version made."""
+
+_LONGEST_MADE = 40
+"""Of an id made from a title: what fits in a list and can be read at a glance."""
 
 _CYRILLIC = dict(
     zip(
@@ -96,13 +100,26 @@ _LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
 
 
 def slug(title: str, hints: Sequence[str] = ()) -> str:
-    """The slug of a title; for ideographs, which have no Latin spelling, hints and a short hash stand in."""
+    """The slug of a title; for ideographs, which have no Latin spelling, hints and a short hash stand in.
+
+    That of a long title is cut at a word. A hash of the whole stands for the rest: two people who save records with
+    titles that begin alike must not get the same file, which git would have to merge.
+    """
     words, lost = _spell(title)
     if not lost:
-        return _join(words)[:LONGEST_ID].strip("-") or f"memory-{_hash(title)}"
+        whole = _join(words) or f"memory-{_hash(title)}"
+        return whole if len(whole) <= _LONGEST_MADE else f"{_cut(whole, _LONGEST_MADE - 5)}-{_hash(whole)[:4]}"
     parts = [word for hint in hints for word in [_join(_spell(hint)[0])] if word and word not in words]
-    stem = _join([_join(words), *parts[:3]])[: LONGEST_ID - 7].strip("-")
+    stem = _cut(_join([_join(words), *parts[:3]]), _LONGEST_MADE - 7)
     return f"{stem or 'memory'}-{_hash(title)}"
+
+
+def _cut(text: str, longest: int) -> str:
+    """The words of a slug that fit; a part of the first where that alone is too long."""
+    if len(text) <= longest:
+        return text
+    end = text.rfind("-", 0, longest + 1)
+    return text[: end if end > 0 else longest]
 
 
 def numbered(record_id: str, number: int) -> str:

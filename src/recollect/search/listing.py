@@ -97,6 +97,11 @@ def count_anchored(index: Index) -> int:
     return int(count)
 
 
+def titles(index: Index) -> list[tuple[str, str]]:
+    """The path and the title of every record."""
+    return index.connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
+
+
 def broken(index: Index) -> list[str]:
     """The paths of files that cannot be read as records."""
     return [path for (path,) in index.connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]

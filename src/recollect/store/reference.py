@@ -10,11 +10,11 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import Ambiguous, NotFound
 from recollect.record import schema
 from recollect.record.fields import shorten
-from recollect.store import record_files, short_name
-from recollect.store.store import Store
+from recollect.store import short_name
 
 PREFIX, WORDS = "prefix", "words"
 _BREAK = re.compile(r"[^0-9a-z]+")
+_TITLE_BREAK = re.compile(r"[\W_]+")
 _MOST_LISTED = 10
 _MOST_SUGGESTED = 3
 _ALIKE = 0.7
@@ -34,24 +34,8 @@ class Fit(NamedTuple):
     paths: tuple[str, ...]
 
 
-def resolve(store: Store, typed: str) -> str:
-    """The path of the one record that a text means; NotFound or Ambiguous if it fits none or several."""
-    if store.named(typed):
-        return store.get(typed).path
-    paths = list(record_files.every(store.root))
-    candidates = fit(typed, paths)
-    if not candidates.paths:
-        raise nothing_fits(store.root, typed, paths)
-    if len(candidates.paths) > 1:
-        raise several_fit(typed, candidates.paths)
-    return candidates.paths[0]
-
-
 def fit(typed: str, paths: Iterable[str]) -> Fit:
-    """The paths whose names begin with a text; if there are none, those that have all of its words, or begin with them.
-
-    A whole word goes before the beginning of one.
-    """
+    """The paths whose names begin with a text; if there are none, those that have all of its words."""
     folder, name, words = _parts(typed)
     named = [(path, name_of(path).lower()) for path in paths if path.startswith(folder)]
     for beginning in filter(None, (name, "-".join(words))):
@@ -61,8 +45,22 @@ def fit(typed: str, paths: Iterable[str]) -> Fit:
     if not words:
         return Fit("", ())
     having = [(path, _BREAK.split(name)) for path, name in named if all(word in name for word in words)]
-    whole = tuple(path for path, parts in having if set(words).issubset(parts))
-    started = tuple(path for path, parts in having if all(_starts(word, parts) for word in words))
+    return _with_words(words, having)
+
+
+def fit_titles(typed: str, titles: Iterable[tuple[str, str]]) -> Fit:
+    """The same by words of the titles: an id has only the first of a long one, and none in a script it cannot spell."""
+    folder, name, _ = _parts(typed)
+    words = [word for word in _TITLE_BREAK.split(name) if word]
+    having = [(path, title.lower()) for path, title in titles if path.startswith(folder)]
+    named = [(path, _TITLE_BREAK.split(title)) for path, title in having if all(word in title for word in words)]
+    return _with_words(words, named) if words else Fit("", ())
+
+
+def _with_words(words: Collection[str], named: Collection[tuple[str, list[str]]]) -> Fit:
+    """The paths whose parts have all of some words; a whole word goes before the beginning of one."""
+    whole = tuple(path for path, parts in named if set(words).issubset(parts))
+    started = tuple(path for path, parts in named if all(_starts(word, parts) for word in words))
     return Fit(WORDS, whole or started) if whole or started else Fit("", ())
 
 
