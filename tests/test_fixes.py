@@ -31,11 +31,13 @@ FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/voices.py",
 MENTION = re.compile(rf"(?<![`\w/])recollect ({'|'.join(COMMANDS)})\b")
 DECISION = ("--set=context=Restarts.", "--set=rationale=Simple.")
 ADR = "# 1. Use NATS\n\n## Status\n\nAccepted\n\n## Context\n\nJobs are late.\n\n## Decision\n\nWe will use NATS.\n"
-FORM = "# Kept\n## decision\nKept in a form.\n## context\nIt was not saved.\n## rationale\n- typed once\n"
+FORM = (
+    "# Kept\n## decision\nKept in a form.\n## context\nIt was not saved.\n## rationale\n- typed once\n## tags\n- kept\n"
+)
 SAMPLES = {
     "change.id": "{change}", "draft.name": "{draft}", "quote(name)": "{draft}", "path": "decisions/first.json",
     "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "args.action": "retrieval.max_inject",
-    "shlex.quote(args.key)": "5", "shlex.quote(text)": "5", "shlex.quote(copy)": "{copy}", "error.fix": "or leave it",
+    "shlex.quote(args.key)": "5", "shlex.quote(text)": "5", "error.fix": "or leave it",
     "file": "{form}", "self.category": "decision", "fixes.where(self.args)": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new.id": "second", "old": "second", "fixes.where(args)": "", "entry.memory.id": "second",
@@ -121,7 +123,6 @@ class Sandbox:
         shutil.copytree(self.pattern, target)
         # The log of changes lies elsewhere, so the copy has none yet.
         assert self.run("update", "first", "--tag=new", *where)[0] == 0
-        (self.root / "copy.json").write_text(json.dumps(self.record("first", *where)))
         (self.root / "form.md").write_text(FORM)
 
     def _make(self) -> None:
@@ -132,9 +133,6 @@ class Sandbox:
         assert self.run("retire", "retired", "--reason=r")[0] == 0
         assert self.run("archive", "archived", "--reason=r")[0] == 0
         self.draft("draft", "Something else entirely")
-
-    def record(self, name: str, *where: str) -> Any:
-        return json.loads(self.run("show", name, "--json", *where)[1])["record"]
 
     def draft(self, title: str, text: str, *where: str) -> None:
         words = ("save", "decision", title, f"--set=decision={text}", *DECISION, "--draft", "--force", *where)
@@ -185,12 +183,7 @@ NAMES = {"restore": "retired", "unarchive": "archived"}
 def test_a_command_that_can_be_printed_works_as_printed(sandbox, command):
     sandbox.fill()
     name = command.split()[1]
-    filled = (
-        command.replace("{draft}", "draft")
-        .replace("{form}", "form.md")
-        .replace("{copy}", "copy.json")
-        .replace("{change}", sandbox.change)
-    )
+    filled = command.replace("{draft}", "draft").replace("{form}", "form.md").replace("{change}", sandbox.change)
     filled = filled.replace("{0}", "first").replace("first", NAMES.get(name, "first"))
     if name == "judge":
         with ModelServer(_right_judge) as server:

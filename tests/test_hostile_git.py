@@ -509,7 +509,7 @@ def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Pat
 STARTS_PROGRAMS = {
     "git/process.py": "runs git, for git/repository.py alone",
     "doctor/machine.py": "asks the Python that runs the hooks for its version",
-    "cli/edit.py": "the user's editor",
+    "terminal/editor.py": "the user's editor",
     "cli/demo.py": "our own hooks, on the sample project",
 }
 """Modules that may start a program, and which."""

@@ -1,14 +1,20 @@
+"""Editing a record in its form: with an editor and answers on standard input, and in a real terminal."""
+
 from __future__ import annotations
 
 import json
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
+from tests.terminal_session import CTRL_C, TerminalSession
+
 from .conftest import DECISION
+
+PATH = ".claude/memory/decisions/jobs-are-rows.json"
+TEXT = "Jobs are rows of the table jobs, 4 at a time."
 
 
 @pytest.fixture
@@ -17,106 +23,125 @@ def saved(recollect):
     return json.loads(answer.out)
 
 
-@pytest.fixture
-def editor(tmp_path, monkeypatch):
-    """An editor that does what a line of Python says to `record`."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-    def use(change, code=0):
-        script = tmp_path / "editor.py"
-        script.write_text(
-            "import json, sys\n"
-            "path = sys.argv[1]\n"
-            "text = open(path, encoding='utf-8').read()\n"
-            "record = json.loads(text) if text.startswith('{') else {}\n"
-            f"{change}\n"
-            "open(path, 'w', encoding='utf-8').write(text if isinstance(record, str) else json.dumps(record))\n"
-            f"sys.exit({code})\n"
-        )
-        monkeypatch.setenv("VISUAL", f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
-
-    return use
+def record(project: Path) -> dict:
+    return json.loads((project / PATH).read_text(encoding="utf-8"))
 
 
-def test_an_edit_is_logged_as_what_it_changed(recollect, saved, editor):
-    editor("record['content']['decision'] = '8 at a time'; record['content']['consequences'] = ['faster']")
+def kept_form(error: str) -> str:
+    return shlex.split(error.partition("--from ")[2].partition(";")[0])[0]
 
-    outcome = recollect("edit", saved["id"], "--summary=measured")
+
+def test_an_edit_is_logged_as_what_it_changed(recollect, saved, edits):
+    edits([("4 at a time", "8 at a time"), ("What follows from it. -->\n- ", "What follows from it. -->\n- faster")])
+
+    outcome = recollect("edit", saved["id"], "--summary=measured", "--yes")
 
     assert outcome.out == (
         "updated decisions/jobs-are-rows.json\n  measured\n  Changed content.decision\n  Added content.consequences\n"
     )
 
 
-def test_an_edit_may_take_a_tag_away(recollect, saved, editor):
-    editor("record['tags'].remove('wrong')")
+def test_the_difference_is_shown_before_anything_is_written(project, recollect, saved, edits):
+    edits([("4 at a time", "8 at a time"), ("- wrong\n", ""), ("run.\n", "run.\n- One more.\n")])
 
-    recollect("edit", saved["id"])
+    outcome = recollect("edit", saved["id"], stdin="n\n")
 
-    assert json.loads(recollect("show", saved["id"], "--json").out)["record"]["tags"] == ["queue"]
+    assert outcome.out == (
+        "tags\n  - wrong\n"
+        f"decision\n  - {TEXT}\n  + Jobs are rows of the table jobs, 8 at a time.\n"
+        "rationale\n  + One more.\n"
+        "Write it? [y]es [e]dit [n]o [?]: "
+    )
+    assert outcome.err.startswith(
+        "STOPPED: nothing was changed\nfix: your text is kept: recollect edit jobs-are-rows --from "
+    )
+    assert record(project)["content"]["decision"] == TEXT
+    edits([])
+    recollect("edit", saved["id"], "--from", kept_form(outcome.err), stdin="y\n")
+    assert (record(project)["tags"], record(project)["content"]["rationale"][1:]) == (["queue"], ["One more."])
 
 
-def test_an_optional_field_can_be_deleted(recollect, saved, editor):
-    editor("del record['origin']; record['extra'] = 1")
-    recollect("edit", saved["id"])
-    editor("del record['extra']")
-    recollect("edit", saved["id"])
+def test_nobody_to_answer_is_told_of_yes(project, recollect, saved, edits):
+    edits([("4 at a time", "8 at a time")])
 
-    record = json.loads(recollect("show", saved["id"], "--json").out)["record"]
-    assert "origin" not in record and "extra" not in record
+    outcome = recollect("edit", saved["id"])
+
+    assert (outcome.code, outcome.err.endswith("; --yes writes without asking\n")) == (1, True)
+    assert record(project)["content"]["decision"] == TEXT
 
 
-def test_leaving_the_text_alone_changes_nothing(recollect, saved, editor):
-    editor("pass")
+def test_a_field_that_nobody_touched_stays_as_it_is(project, recollect, saved, edits):
+    odd = {"rationale": ["## decision", "<!-- x -->", "a\r\n b"], "consequences": [], "extra": {"a": [1]}}
+    changed = {**record(project), "unknown": 1}
+    changed["content"].update(odd)
+    (project / PATH).write_text(json.dumps(changed))
+    edits([("4 at a time", "8 at a time")])
+
+    recollect("edit", saved["id"], "--yes")
+
+    assert record(project)["content"] == {**changed["content"], "decision": TEXT.replace("4", "8")}
+    assert record(project)["unknown"] == 1
+
+
+def test_an_optional_field_can_be_emptied(project, recollect, saved, edits):
+    recollect("update", saved["id"], "--hash", saved["hash"], "--set=consequences=slower")
+    edits([("- slower\n", "")])
+
+    recollect("edit", saved["id"], "--yes")
+
+    assert "consequences" not in record(project)["content"]
+
+
+def test_leaving_the_form_alone_changes_nothing(tmp_path, recollect, saved, edits):
+    edits([])
 
     assert recollect("edit", saved["id"]).out == "decisions/jobs-are-rows.json says that already; nothing changed\n"
+    assert not list(tmp_path.glob("recollect-form-*"))
 
 
 @pytest.mark.parametrize(
-    ("change", "error"),
+    ("change", "place"),
     [
-        ("record['content']['status'] = 'maybe'", "INVALID_RECORD: content.status: must be one of"),
-        ("record = 'x'; text = '{ not json'", "BAD_INPUT: the edited text: not JSON"),
-        ("record = 'x'; text = '[]'", "BAD_INPUT: the edited text must be a JSON object"),
-        ("record['id'] = 'other'", "INVALID_RECORD: id: cannot be changed"),
-        ("record['content']['context'] = 'AKIA0123456789ABCDEF'", "SECRET_FOUND: content.context"),
+        (("\naccepted", "\nmaybe"), "## status\n<!-- ERROR status: must be one of proposed"),
+        (("# Jobs are rows", "# "), "# \n<!-- ERROR title: is missing"),
+        (("- queue", "- queue\n## related files\n- no.py"), "<!-- ERROR related files: stands here twice"),
+        (("- queue\n- wrong", "-"), "## tags\n<!-- ERROR tags: must have at least 1 item -->"),
+        ((TEXT, ""), "## decision\n<!-- ERROR decision: is missing"),
+        (("Imports must survive a restart.", "AKIA0123456789ABCDEF"), "## context\n<!-- ERROR context: carries "),
     ],
-)
-def test_a_rejected_text_replaces_nothing_and_is_kept(recollect, saved, editor, change, error):
-    editor(change)
+)  # fmt: skip
+def test_a_wrong_form_returns_with_the_error_and_replaces_nothing(
+    project, tmp_path, recollect, saved, edits, change, place
+):
+    edits([change], [])
 
     outcome = recollect("edit", saved["id"])
 
-    assert (outcome.code, outcome.err[: len(error)]) == (1, error)
-    assert json.loads(recollect("show", saved["id"], "--json").out)["hash"] == saved["hash"]
-    kept = shlex.split(outcome.err.split("--from ")[1].split(";")[0])[0]
-    editor(
-        "record['content'] = {**record.get('content', {}), 'status': 'accepted', 'context': 'mended'}\n"
-        "record['id'] = 'jobs-are-rows'"
-    )
-    if error.startswith(("INVALID", "SECRET")):
-        assert recollect("edit", saved["id"], "--from", kept).code == 0
-        assert json.loads(recollect("show", saved["id"], "--json").out)["record"]["content"]["context"] == "mended"
-    else:
-        assert Path(kept).read_text() in ("{ not json", "[]")
+    assert place in (tmp_path / "opened-2").read_text()
+    assert outcome.code == 1 and record(project)["times_updated"] == 0
+    assert place in Path(kept_form(outcome.err)).read_text()
 
 
-def test_a_record_changed_meanwhile_is_not_overwritten(project, recollect, saved, editor):
-    path = project / ".claude/memory/decisions/jobs-are-rows.json"
-    editor(
-        "other = json.loads(text); other['content']['context'] = 'theirs'\n"
-        f"open({str(path)!r}, 'w').write(json.dumps(other))\n"
-        "record['content']['context'] = 'mine'"
-    )
+def test_a_record_changed_meanwhile_is_not_overwritten_and_both_texts_are_kept(
+    project, recollect, saved, edits, tmp_path
+):
+    edits([("restart.", "power failure."), ("- One thing less to run.", "- mine")])
+    theirs = record(project)
+    theirs["content"].update(context="Theirs.", decision="8 at a time.")
+    editor = tmp_path / "editor.py"
+    editor.write_text(f"{editor.read_text()}\nopen({str(project / PATH)!r}, 'w').write({json.dumps(theirs)!r})\n")
 
-    outcome = recollect("edit", saved["id"])
+    outcome = recollect("edit", saved["id"], "--yes")
 
     assert outcome.err.startswith("CHANGED_SINCE_READ: ")
-    assert json.loads(path.read_text())["content"]["context"] == "theirs"
+    assert record(project)["content"] == theirs["content"]
+    both = Path(kept_form(outcome.err)).read_text()
+    assert "<!-- ERROR context: somebody changed it meanwhile, to: Theirs. -->" in both
+    assert "Imports must survive a power failure.\n" in both and "\n8 at a time.\n" in both and "- mine\n" in both
 
 
-def test_an_editor_that_fails_saves_nothing(recollect, saved, editor):
-    editor("record['title'] = 'x'", code=1)
+def test_an_editor_that_fails_saves_nothing(recollect, saved, edits):
+    edits(1)
 
     assert recollect("edit", saved["id"]).err.startswith("BAD_INPUT: the editor ended with code 1")
 
@@ -127,8 +152,38 @@ def test_an_editor_that_is_not_there_is_named(recollect, saved, monkeypatch):
     assert recollect("edit", saved["id"]).err.startswith("BAD_INPUT: cannot start the editor 'no-such-editor-at-all'")
 
 
-def test_a_dry_run_checks_the_text_and_writes_nothing(recollect, saved, editor):
-    editor("record['content']['decision'] = '8'")
+def test_a_dry_run_checks_the_form_and_writes_nothing(project, recollect, saved, edits):
+    edits([("4 at a time", "8 at a time")])
 
     assert recollect("edit", saved["id"], "--dry-run").out.startswith("would update decisions/jobs-are-rows.json\n")
-    assert json.loads(recollect("show", saved["id"], "--json").out)["hash"] == saved["hash"]
+    assert record(project)["content"]["decision"] == TEXT
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_in_a_terminal_one_key_decides(project, saved, edits):
+    edits([("4 at a time", "8 at a time")], [("8 at a time", "9 at a time")], [("9 at a time", "0 at a time")])
+    with TerminalSession("edit", "jobs-are-rows", cwd=project) as session:
+        session.expect("+ Jobs are rows of the table jobs, 8 at a time.")
+        session.press("e")
+        session.expect("+ Jobs are rows of the table jobs, 9 at a time.")
+        session.press("y")
+        session.expect("updated decisions/jobs-are-rows.json")
+        assert session.end() == 0
+    with TerminalSession("edit", "jobs-are-rows", cwd=project) as session:
+        session.expect("Write it?")
+        session.press(CTRL_C)
+        session.expect("STOPPED: nothing was changed")
+        assert session.end() == 1 and session.echoes()
+
+    assert record(project)["content"]["decision"] == TEXT.replace("4", "9")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_a_person_updates_without_a_hash_and_a_wrong_hash_still_counts(project, saved):
+    with TerminalSession("update", "jobs-are-rows", "--set", "decision=8 at a time", cwd=project) as session:
+        assert session.end() == 0
+    with TerminalSession("update", "jobs-are-rows", "--set", "decision=9", "--hash", "0" * 32, cwd=project) as session:
+        session.expect("CHANGED_SINCE_READ")
+        assert session.end() == 1
+
+    assert record(project)["content"]["decision"] == "8 at a time"

@@ -96,7 +96,7 @@ def test_an_edit_that_makes_it_invalid_asks_again(recollect, drafted, monkeypatc
 
     outcome = recollect("review", stdin="e\ns\n")
 
-    assert "BAD_INPUT" in outcome.out and outcome.out.endswith("1 skipped\n")
+    assert "INVALID_RECORD" in outcome.out and outcome.out.endswith("1 skipped\n")
     assert drafts(recollect) == [NAME]
 
 

@@ -83,11 +83,11 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("one of them, without questions", "review --accept tests-run-in-docker"),
             Example("into a record that is there", "review --merge tests-run-in-docker --into use-uv"),
         )),
-        "edit": Command("edit", "Change a record in your editor.", (
+        "edit": Command("edit", "Change a record in a form in your editor.", (
             Example("in $VISUAL, $EDITOR or vi", "edit use-uv"),
             Example("and say why, for its history", "edit use-uv --summary 'Version 0.9 came out'"),
         )),
-        "update": Command("edit", "Change fields of a record.", (
+        "update": Command("update", "Change fields of a record.", (
             Example("make it easier to find", "update use-uv --trigger 'which package manager'"),
             Example("name a file that it is about", "update use-uv --related pyproject.toml"),
             Example("a change that is to be reviewed first", "update use-uv --tag python --draft"),

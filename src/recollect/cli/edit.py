@@ -1,177 +1,140 @@
-"""`recollect update ID`: change fields of the version that was read, or only add to it; `edit ID`: in your editor.
-
-With `--draft` an update waits in the inbox, and is made only if the record is still the one that was read.
-"""
+"""`recollect edit ID`: change a record in a form in your editor; the difference is shown before it is written."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import shlex
-import shutil
-import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping
 from typing import Any
 
-from recollect.capture import inbox, review
-from recollect.capture.inbox import Inbox
-from recollect.cli import arguments, chosen
-from recollect.cli.output import Answer, Screen, clean
-from recollect.errors import BadInput, BadRecord, RecollectError
-from recollect.record import compose, lifecycle, memory, revision
-from recollect.record.draft import Draft
-from recollect.store.store import Entry, Store
+from recollect.cli import arguments, chosen, field_diff, fixes, form_file, questions
+from recollect.cli.form_file import FormFile
+from recollect.cli.output import Answer, Screen, say
+from recollect.cli.questions import Option
+from recollect.cli.update import updated
+from recollect.coldstart import NamedTuple
+from recollect.errors import Changed, RecollectError, Stopped
+from recollect.record import compose, form, form_value, lifecycle, memory, revision
+from recollect.record.form import Problem
+from recollect.record.memory import Memory
+from recollect.store.store import Entry
 from recollect.store.writer import Writer
 
-_HASH_HELP = "the hash of what you read: `recollect show ID` prints it; not needed to add tags, triggers or files"
-
-_DRAFT_HELP = "put the change in the inbox, to be reviewed before it is made"
+_ANSWERS = (
+    Option("y", "yes", "yes: write it"),
+    Option("e", "edit", "edit: open the form again"),
+    Option("n", "no", "no: leave the record as it is"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "id")
-    if parser.get_default("command") == "update":
-        parser.add_argument("--hash", metavar="H", help=_HASH_HELP)
-        arguments.add_record(parser)
-        parser.add_argument("--draft", action="store_true", help=_DRAFT_HELP)
-    else:
-        parser.add_argument("--from", dest="text", metavar="FILE", help="start from a text that was rejected before")
+    parser.add_argument("--yes", action="store_true", help="write the change without asking")
+    parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept")
     parser.add_argument("--force", action="store_true", help="also name related files that are not there yet")
     arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
 def run(args: argparse.Namespace) -> Answer:
     writer = arguments.existing_writer(args)
-    before = chosen.record(args, writer.store, args.id, changes=True)
-    change = {"summary": args.summary, "allow_secret": args.allow_secret}
-    if args.command == "update":
-        patch = _patch(args, before)
-        arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
-        if args.draft:
-            return _draft(args, writer, before, patch)
-        after = writer.update(before.path, patch, args.hash or before.hash, **change)
-        return updated(args, writer.store, before, after)
-    copy = _copy(before, args.text)
-    try:
-        let_edit(copy)
-        patch = revision.difference(memory.to_json(before.memory), read_edited(copy))
-        arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
-        after = writer.update(before.path, patch, before.hash, may_shrink=True, **change)
-    except RecollectError as error:
-        error.fix = f"your text is kept: recollect edit {before.memory.id} --from {shlex.quote(copy)}; {error.fix}"
-        raise
-    shutil.rmtree(os.path.dirname(copy))
-    return updated(args, writer.store, before, after)
+    return _Edit(args, writer, chosen.record(args, writer.store, args.id, changes=True)).run()
 
 
-def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
-    """What an update changes; without a hash it may only add, and so undo no change its author has not seen."""
-    patch = arguments.patch(args, before.memory.category)
-    flags = {"tags": args.tag, "triggers": args.trigger, "related_files": args.related}
-    only_adds = bool(patch) and patch == {key: list(values) for key, values in flags.items() if values}
-    if not args.hash and not only_adds:
-        raise BadInput(
-            "update needs the hash of what was read, so that nobody's change is lost",
-            fix=f"recollect show {before.memory.id}; then the same command with --hash and the hash it prints",
-        )
-    if args.trigger:
-        patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
-    return patch
+class _Revision(NamedTuple):
+    """A change of a record: what somebody changed in its form, and the record that this makes."""
+
+    patch: Mapping[str, Any]
+    record: Memory
 
 
-def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[str, Any]) -> Answer:
-    """Put a change of the version that was read into the inbox."""
-    writer.store.expect(before.path, args.hash or before.hash)
-    if not args.allow_secret:
-        compose.refuse_secrets({**patch, "summary": args.summary})
-    # Flags add. Whoever gives a whole list and the hash has read the old one, and a reviewer sees the difference.
-    may_shrink = bool(args.hash) and not args.tag and not args.related
-    record = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=may_shrink)
-    if record is before.memory:
-        return updated(args, writer.store, before, before)
-    about = {"updates": before.memory.id, "revises": before.hash, "summary": args.summary}
-    return drafted(args, writer, inbox.draft_of(record, **about))
+class _Edit:
+    """The change of one record in its form."""
 
+    def __init__(self, args: argparse.Namespace, writer: Writer, before: Entry) -> None:
+        self.args = args
+        self.writer = writer
+        self.before = before
+        self.screen = Screen.of(sys.stdout)
+        text = self._rendered(memory.to_json(before.memory))
+        self.shown = self._parsed(text)
+        begun = form_file.read(args.text) if args.text else text
+        self.file = FormFile(before.memory.category, begun, name=before.memory.id, resume=self._resume)
 
-def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> Answer:
-    """Put a draft into the inbox; AlreadyExists if there is one of its name."""
-    box = Inbox(writer.store.root)
-    box.refuse_taken(draft)
-    review.put(writer, [draft])
-    file = f"{box.folder}/{draft.name}.json"
-    data = {
-        "draft": draft.name,
-        "category": draft.record.category,
-        "title": draft.record.title,
-        "updates": draft.updates,
-        "supersedes": draft.supersedes,
-        "file": file,
-        "dry_run": args.dry_run,
-    }
+    def run(self) -> Answer:
+        """Have the form filled in, ask, and write."""
+        while True:
+            change = self.file.fill(self._revised)
+            if change.record is self.before.memory:
+                self.file.drop()
+                return updated(self.args, self.writer.store, self.before, self.before)
+            if self.args.yes or self.args.dry_run or self._asked(change) == "y":
+                return self._written(change)
 
-    def text(screen: Screen) -> str:
-        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
-        return f"{verb} {clean(file)}; `recollect review` decides on it"
-
-    return Answer(data, text)
-
-
-def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
-    """The changed record, and which lines its history gained."""
-    gained = [change for change in after.memory.changes if change not in before.memory.changes]
-    data = {
-        **arguments.handle(store, after),
-        "changed": after.hash != before.hash,
-        "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
-        "dry_run": args.dry_run,
-    }
-
-    def text(screen: Screen) -> str:
-        if after.hash == before.hash:
-            return f"{after.path} says that already; nothing changed"
-        verb = "would update" if args.dry_run else screen.paint("updated", "green")
-        return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
-
-    return Answer(data, text)
-
-
-def _copy(entry: Entry, draft: str | None) -> str:
-    """A file of its own to edit, with the record or an earlier text of it."""
-    text = memory.render(entry.memory)
-    if draft:
+    def _asked(self, change: _Revision) -> str:
+        """What shall become of a change: `y` or `e`; Stopped if nothing shall."""
+        say(field_diff.between(self.before.memory, change.record, self.screen), self.screen)
+        answer, hint = "n", ""
         try:
-            with open(draft, "rb") as file:
-                text = file.read()
-        except OSError as error:
-            raise BadInput(f"cannot read {draft}: {error}", fix="name the file with the rejected text") from error
-    path = os.path.join(tempfile.mkdtemp(prefix="recollect-edit-"), f"{entry.memory.id}.json")
-    with open(path, "wb") as file:
-        file.write(text)
-    return path
+            answer = questions.ask("Write it?", _ANSWERS, self.screen)
+        except KeyboardInterrupt:
+            say("", self.screen)
+        except EOFError:
+            say("", self.screen)
+            hint = "--yes writes without asking"
+        if answer == "n":
+            raise self.file.kept(Stopped("nothing was changed", fix=hint))
+        return answer
+
+    def _written(self, change: _Revision) -> Answer:
+        about = {"summary": self.args.summary, "allow_secret": self.args.allow_secret}
+        try:
+            after = self.writer.update(self.before.path, change.patch, self.before.hash, may_shrink=True, **about)
+        except Changed as error:
+            self._keep_both(change.patch)
+            error.fix = "it has your text, and theirs as comments"
+            raise self.file.kept(error) from error
+        except RecollectError as error:
+            raise self.file.kept(error) from error
+        self.file.drop()
+        return updated(self.args, self.writer.store, self.before, after)
+
+    def _keep_both(self, patch: Mapping[str, Any]) -> None:
+        """Put the change into a form of the record as somebody else left it, with their text where both changed it."""
+        now = memory.to_json(self.writer.store.get(self.before.path).memory)
+        theirs = _flat(revision.difference(self.shown, self._parsed(self._rendered(now))))
+        both = [name for name in _flat(patch) if name in theirs]
+        problems = [Problem(name, f"somebody changed it meanwhile, to: {_words(theirs[name])}") for name in both]
+        self.file.write(form.with_problems(self._rendered(revision.applied(now, patch)), problems))
+
+    def _revised(self, fields: Mapping[str, Any]) -> _Revision:
+        """The change that the fields of the form make; an error says what is wrong with which of them."""
+        patch = revision.difference(self.shown, fields)
+        if "tags" in patch:
+            # Every record has a tag: an empty list is what the error is about.
+            patch["tags"] = patch["tags"] or []
+        record = self.before.memory
+        arguments.refuse_lost_files(self.args, self.writer.store, patch.get("related_files"), record.related_files)
+        if not self.args.allow_secret:
+            compose.refuse_secrets(patch)
+        return _Revision(patch, lifecycle.revised(record, patch, now=self.writer.now, may_shrink=True))
+
+    def _rendered(self, raw: Mapping[str, Any]) -> str:
+        record = self.before.memory
+        return form.render(record.category, raw, f"The {form_value.label_of(record.category)} {record.id}.")
+
+    def _parsed(self, text: str) -> Mapping[str, Any]:
+        return form.parse(self.before.memory.category, text).fields
+
+    def _resume(self, file: str) -> str:
+        return f"recollect edit {self.before.memory.id} --from {file}{fixes.where(self.args)}"
 
 
-def let_edit(path: str) -> None:
-    """Have the user's editor run on a file."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("notepad" if sys.platform == "win32" else "vi")
-    try:
-        done = subprocess.run([*shlex.split(editor, posix=sys.platform != "win32"), path], check=False)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"cannot start the editor {editor!r}: {error}", fix="set VISUAL or EDITOR") from error
-    if done.returncode:
-        raise BadInput(f"the editor ended with code {done.returncode}, so nothing was saved", fix="edit it again")
+def _flat(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a patch and those of its content side by side."""
+    return {**{key: value for key, value in patch.items() if key != "content"}, **patch.get("content", {})}
 
 
-def read_edited(path: str) -> dict[str, Any]:
-    """The JSON object that came out of the editor."""
-    fix = "correct it and save again"
-    try:
-        with open(path, "rb") as file:
-            value = memory.decode(file.read(), "the edited text")
-    except OSError as error:
-        raise BadInput(str(error), fix) from error
-    except BadRecord as error:
-        raise BadInput(error.message, fix) from error
-    if not isinstance(value, dict):
-        raise BadInput("the edited text must be a JSON object", fix)
-    return value
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{form_value.label_of(key)}: {_words(part)}" for key, part in value.items())
+    return "; ".join(map(_words, value)) if isinstance(value, list) else "nothing" if value is None else str(value)

@@ -20,6 +20,7 @@ from recollect.record.form import Problem
 from recollect.terminal import editor
 from recollect.text import many
 
+_CORRECT = "correct it there"
 Result = TypeVar("Result")
 Failure = TypeVar("Failure", bound=RecollectError)
 
@@ -37,13 +38,13 @@ class FormFile:
         with open(self.path, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
 
-    def fill(self, check: Callable[[Mapping[str, Any]], Result], *, untouched: str = "") -> Result:
+    def fill(self, check: Callable[[Mapping[str, Any]], Result], *, untouched: str | None = None) -> Result:
         """Have the form filled in until `check` takes what it says; Stopped if it is left empty or `untouched`."""
         error: RecollectError | None = None
         before = untouched
         while True:
-            text = self._edited()
-            if text.strip() == before.strip():
+            text = form.with_problems(self._edited(), ())
+            if before is not None and text.strip() == before.strip():
                 raise error or self._nothing("the form was left as it is")
             filled = form.parse(self._category, text)
             wrong = filled.problems
@@ -54,12 +55,13 @@ class FormFile:
                     return check(filled.fields)
                 error = self._unread(wrong)
             except RecollectError as refusal:
-                error = self.kept(refusal)
                 wrong = problems(refusal)
+                refusal.fix = _CORRECT if wrong else refusal.fix
+                error = self.kept(refusal)
                 if not wrong:
                     raise
-            before = form.with_problems(text, wrong)
-            self.write(before)
+            before = text
+            self.write(form.with_problems(text, wrong))
             say(f"{many(len(wrong), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
 
     def _edited(self) -> str:
@@ -82,7 +84,7 @@ class FormFile:
     def _unread(self, wrong: tuple[Problem, ...]) -> RecollectError:
         first = wrong[0]
         name = f"{first.field}: " if first.field else ""
-        return self.kept(BadInput(f"{name}{first.message}", fix="correct it there"))
+        return self.kept(BadInput(f"{name}{first.message}", fix=_CORRECT))
 
     def _nothing(self, why: str) -> Stopped:
         self.drop()

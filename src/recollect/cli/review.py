@@ -5,22 +5,20 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import os
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect import switches
 from recollect.capture import review, similar, waiting
 from recollect.capture.inbox import BrokenDraft, Inbox
 from recollect.cli import arguments, chosen
-from recollect.cli.edit import let_edit, read_edited
+from recollect.cli.form_file import FormFile
 from recollect.cli.output import Answer, Screen, clean, say, table
 from recollect.cli.show import page
 from recollect.errors import BadInput, RecollectError
 from recollect.project import Project
-from recollect.record import compose, memory
+from recollect.record import compose, form, memory, naming, revision
 from recollect.record.draft import Draft
 from recollect.record.memory import Memory
 from recollect.store.store import Entry
@@ -208,15 +206,14 @@ class Desk:
         return "merged"
 
     def _edit(self, draft: Draft) -> Draft:
-        """The draft after its record went through the editor; kept in the inbox as it is now."""
-        with tempfile.TemporaryDirectory(prefix="recollect-review-") as folder:
-            copy = os.path.join(folder, f"{draft.name}.json")
-            with open(copy, "wb") as file:
-                file.write(memory.render(draft.record))
-            let_edit(copy)
-            raw = read_edited(copy)
-        edited = draft._replace(record=compose.checked(raw))
+        """The draft after its record went through a form; kept in the inbox as it is now."""
+        record = draft.record
+        text = form.render(record.category, memory.to_json(record), f"A draft: {record.title}")
+        shown = form.parse(record.category, text).fields
+        file = FormFile(record.category, text, name=draft.name, resume=lambda name: f"the form {name}")
+        edited = draft._replace(record=file.fill(lambda fields: _revised(record, revision.difference(shown, fields))))
         review.put(self.writer, [edited], "edit draft")
+        file.drop()
         return edited
 
     def _show(self, draft: Draft) -> None:
@@ -268,6 +265,19 @@ class Desk:
             fix = "run it in a terminal, or use --accept NAME, --merge NAME or --reject NAME"
             raise BadInput("nobody answered", fix=fix)
         return line.strip()
+
+
+def _revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
+    """The record of a draft with a patch of its form; its id follows the title."""
+    raw = revision.applied(memory.to_json(record), patch)
+    if "tags" in patch:
+        raw["tags"] = list(naming.tags(raw.get("tags", [])))
+    if "title" in raw:
+        raw["title"] = naming.title(raw["title"])
+    changed = compose.checked(raw)
+    if changed.title == record.title:
+        return changed
+    return changed._replace(id=naming.slug(changed.title, [*changed.tags, changed.category.replace("_", " ")]))
 
 
 def difference(before: Memory, after: Memory, screen: Screen) -> str:

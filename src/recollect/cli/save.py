@@ -13,9 +13,9 @@ from recollect.capture.similar import Similar
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
 from recollect.cli import arguments, chosen, fixes, save_by_hand
-from recollect.cli.edit import drafted, updated
 from recollect.cli.output import Answer, Screen, clean, to_json
 from recollect.cli.save_by_hand import ByHand
+from recollect.cli.update import drafted, updated
 from recollect.errors import BadInput
 from recollect.project import Project
 from recollect.record import compose, memory, revision, schema

@@ -127,7 +127,7 @@ class ByHand:
         begun = form.with_problems(text, form_file.problems(error)) if error else text
         is_fresh = text == fresh and not asks and error is None
         self.file = self._form(begun)
-        return self._confirmed(self.file.fill(self._checked, untouched=fresh if is_fresh else ""), asks=asks)
+        return self._confirmed(self.file.fill(self._checked, untouched=fresh if is_fresh else None), asks=asks)
 
     def _form(self, text: str) -> FormFile:
         name = naming.slug(str(self.fields.get("title") or self.category))

@@ -33,6 +33,14 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
     return patch
 
 
+def applied(raw: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON object that such a patch leads to."""
+    changed = dict(patch)
+    if isinstance(changed.get("content"), dict):
+        changed["content"] = applied(raw.get("content", {}), changed["content"])
+    return {key: value for key, value in {**raw, **changed}.items() if changed.get(key, key) is not None}
+
+
 def added(record: Memory, draft: Memory) -> dict[str, Any]:
     """The patch that adds a draft to a record: texts are replaced, lists and sets grow, the title stays."""
     content = {
