@@ -178,6 +178,8 @@ WORDS: dict[str, list[list[str]]] = {
     "digest": [["--why"]],
     "doctor": [[], ["--fix"]],
     "clean": [["--dry-run"]],
+    "completion": [["bash"], ["zsh"], ["fish"], [EVIL]],
+    "status": [[]],
     "mcp": [["--project", EVIL], [EVIL]],
     "merge-driver": [[EVIL, EVIL, EVIL], ["{record}", "{record}", "{broken}", "7", EVIL]],
     "demo": [[], ["--long"]],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import cli, failure_log, timestamps
+from recollect import cli, failure_log
 from recollect.cli import COMMANDS, main, parser_of
 
 from .conftest import BIN, DECISION, in_own_process
@@ -194,15 +194,3 @@ def test_no_color_is_honoured(project, recollect, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert "\x1b" not in _on_a_terminal("list", cwd=project)
-
-
-def test_long_work_shows_progress_on_a_terminal_only(project, recollect, monkeypatch):
-    monkeypatch.setattr(timestamps, "now", lambda: "2026-03-02T09:30:00Z")
-    folder = project / ".claude" / "memory" / "decisions"
-    recollect("save", "decision", "Model", *DECISION)
-    model = (folder / "model.json").read_text()
-    for number in range(600):
-        (folder / f"model-{number}.json").write_text(model.replace('"id": "model"', f'"id": "model-{number}"'))
-
-    assert "\rreading records: 500 …" in _on_a_terminal("list", cwd=project)
-    assert "reading records" not in in_own_process("list", cwd=project).err

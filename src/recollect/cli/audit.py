@@ -11,12 +11,13 @@ from recollect.audit import audit_item, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
 from recollect.cli import arguments, fixes, freshness
-from recollect.cli.output import Answer, Screen, clean, table, watched
+from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
 from recollect.importers import notes
 from recollect.record import compose
 from recollect.store.store import Broken, Entry, Store
+from recollect.terminal.progress import watched
 from recollect.text import many
 from recollect.usage.counts import per_record
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from recollect import paths
 from recollect.capture import waiting
 from recollect.cli import arguments, fixes
-from recollect.cli.output import Answer, Screen, clean, readable, table, watched
+from recollect.cli.output import Answer, Screen, clean, readable, table
 from recollect.doctor import Finding, claude_code, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
@@ -17,6 +17,7 @@ from recollect.project import Project
 from recollect.record import compose
 from recollect.settings import load_settings
 from recollect.store.store import Store
+from recollect.terminal.progress import Progress, watched
 from recollect.text import many
 
 _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
@@ -31,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     if args.privacy:
         return _privacy(args)
-    findings = [*machine.examine(), *claude_code.examine(paths.project_root(args.project))]
+    with Progress("examining the installation"):
+        findings = [*machine.examine(), *claude_code.examine(paths.project_root(args.project))]
     done: list[str] = []
     try:
         stores = list(_stores(args))

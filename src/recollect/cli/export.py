@@ -16,6 +16,7 @@ from recollect.settings import load_settings
 from recollect.store import generated_page
 from recollect.store.generated_page import Page
 from recollect.store.store import Store
+from recollect.terminal.progress import watched
 from recollect.text import many, tokens
 
 _FORMATS = {"markdown": export.markdown, "jsonl": export.json_lines, "agents": export.agents_section}
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> Answer:
     only = Only(tuple(map(compose.category_of, args.category)), naming.tags(args.tag))
     if args.file or args.into or args.check:
         return _file(store, args, only)
-    every = [entry.memory for entry in store.entries()]
+    every = [entry.memory for entry in watched(store.entries(), "reading records")]
     records = [record for record in every if (args.all or record.is_current) and only.accepts(record)]
     form = args.format or "markdown"
     text = _FORMATS[form](records)
@@ -54,7 +55,7 @@ def _file(store: Store, args: argparse.Namespace, only: Only) -> Answer:
             "a file holds a line for each current record, for agents", fix="leave out --format and --all, or redirect"
         )
     file = args.file or args.into or _named(store)
-    records = (entry.memory for entry in store.entries())
+    records = (entry.memory for entry in watched(store.entries(), "reading records"))
     page = generated_page.plan(file, records, only, may_add=bool(args.into))
     if not args.check:
         page.write()

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from recollect.cli import arguments, chosen
-from recollect.cli.output import Answer, Screen, clean, table, watched
+from recollect.cli.output import Answer, Screen, clean, table
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
 from recollect.freshness.check import Freshness, Verdict
 from recollect.record.memory import Memory
 from recollect.store.store import Entry, Store
+from recollect.terminal.progress import watched
 from recollect.text import many
 
 PATIENCE = 60.0

@@ -16,6 +16,7 @@ from recollect.importers.proposals import FileReport, Proposal
 from recollect.project import Project
 from recollect.record.draft import Draft
 from recollect.store.writer import Writer
+from recollect.terminal.progress import Progress, watched
 from recollect.text import many
 
 _PATHS_HELP = "files or folders (default: the decision records of the project, and what an agent should read)"
@@ -44,8 +45,9 @@ def run(args: argparse.Namespace) -> Answer:
     reports = _reports(args, writer, root)
     if args.pending:
         return _pending(reports)
-    drafts = [_draft(writer, each) for report in reports for each in report.proposals]
-    return _accept(args, writer, reports, drafts) if args.accept else _propose(args, writer, reports, drafts)
+    with Progress("writing drafts"):
+        drafts = [_draft(writer, each) for report in reports for each in report.proposals]
+        return _accept(args, writer, reports, drafts) if args.accept else _propose(args, writer, reports, drafts)
 
 
 def _reports(args: argparse.Namespace, writer: Writer, root: str) -> list[FileReport]:
@@ -53,9 +55,11 @@ def _reports(args: argparse.Namespace, writer: Writer, root: str) -> list[FileRe
     if not chosen:
         fix = "name files or folders"
         raise BadInput(f"nothing to import was found in {root}", fix=fix)
-    existing = [entry.memory for entry in writer.store.entries()] if writer.store.exists else []
+    scanned = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
+    existing = [entry.memory for entry in scanned]
     imported = {} if args.again else import_log.read(writer.store.root)
-    return proposals.gather(root, chosen, writer.now, existing, imported)
+    with Progress(f"reading {many(len(chosen), 'file')}"):
+        return proposals.gather(root, chosen, writer.now, existing, imported)
 
 
 def _draft(writer: Writer, proposal: Proposal) -> Draft:

@@ -9,12 +9,13 @@ from recollect.audit import hard_to_find
 from recollect.audit.hard_to_find import CHECKS, HardToFind
 from recollect.capture.inbox import Inbox
 from recollect.cli import arguments, chosen
-from recollect.cli.output import Answer, Screen, clean, watched
+from recollect.cli.output import Answer, Screen, clean
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
 from recollect.freshness import anchors
 from recollect.record import compose, memory
 from recollect.store.store import Broken, Entry, Store
+from recollect.terminal.progress import watched
 from recollect.text import many
 
 _MOST_SHOWN = 20

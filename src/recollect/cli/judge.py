@@ -15,6 +15,7 @@ from recollect.judge.api import Model
 from recollect.judge.judge import Opinion
 from recollect.record.secrets import redacted
 from recollect.settings import Settings, load_settings
+from recollect.terminal.progress import Progress
 
 PATIENCE = 30.0
 """Seconds a person waits to learn that a model is too slow."""
@@ -71,7 +72,8 @@ def run(args: argparse.Namespace) -> Answer:
         raise NoModel("the judge is off, so no model is asked", fix=_TURN_ON)
     model = api.model(settings)
     opinion = Opinion(SAMPLES, Settings())
-    judge.hear(opinion, PROMPT, (), judge.asking(model), PATIENCE)
+    with Progress(f"asking {clean(model.name)}"):
+        judge.hear(opinion, PROMPT, (), judge.asking(model), PATIENCE)
     for failure in opinion.failures:
         raise ModelFailed(_explained(failure, model), fix=failure.fix)
     data = _report(settings, model, opinion)

@@ -9,7 +9,7 @@ from typing import Any
 from recollect.capture import waiting
 from recollect.cli import arguments, last_listing, list_format, record_table
 from recollect.cli.last_listing import Place
-from recollect.cli.output import Answer, Screen, watched
+from recollect.cli.output import Answer, Screen
 from recollect.cli.record_table import Line
 from recollect.coldstart import NamedTuple
 from recollect.record import compose, schema
@@ -17,6 +17,7 @@ from recollect.search import index, listing
 from recollect.search.listing import Choice, Listed
 from recollect.store import record_files, reference
 from recollect.store.store import Store
+from recollect.terminal.progress import watched
 from recollect.text import many
 
 STATUSES = ("active", "superseded", "retired", "archived", "all")

@@ -8,8 +8,8 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TextIO, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
 
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
@@ -21,11 +21,6 @@ _PAINTED = re.compile(rf"(\033\[(?:0|(?:;?(?:{'|'.join(_STYLES.values())}))+)m)"
 _GAP = "  "
 _NARROWEST = 10
 """Columns below which no cell of a table is cut: less says nothing."""
-
-_STEP = 500
-"""Items between two signs of progress, about half a second of reading; shorter work shows none."""
-
-Item = TypeVar("Item")
 
 
 class Screen(NamedTuple):
@@ -179,23 +174,6 @@ def wrap(text: str, width: int, indent: str = "") -> str:
 def readable(size: int) -> str:
     """A number of bytes for people."""
     return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"
-
-
-def watched(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """The items as they are, with a running count on standard error where it is a terminal."""
-    stream = sys.stderr
-    if not stream.isatty():
-        yield from items
-        return
-    count = 0
-    for count, item in enumerate(items, 1):
-        if count % _STEP == 0:
-            stream.write(f"\r{what}: {count:,} …")
-            stream.flush()
-        yield item
-    if count >= _STEP:
-        stream.write("\r\033[K")
-        stream.flush()
 
 
 def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]], *, gives_way: int = -1) -> str:

@@ -16,6 +16,7 @@ from recollect.recall.for_prompt import Decision
 from recollect.record import compose
 from recollect.session import transcript
 from recollect.settings import Settings
+from recollect.terminal.progress import Progress
 from recollect.text import tokens
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     args.warnings = [project.require_a_store()]
-    return _search(args, project) if args.command == "search" else _recall(args, project)
+    with Progress("searching"):
+        return _search(args, project) if args.command == "search" else _recall(args, project)
 
 
 def _search(args: argparse.Namespace, project: Project) -> Answer:

@@ -9,7 +9,7 @@ from typing import Any
 from recollect import switches, timestamps
 from recollect.capture import waiting
 from recollect.cli import arguments, fixes
-from recollect.cli.output import Answer, Screen, clean, watched, wrap
+from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.coldstart import NamedTuple
 from recollect.freshness import anchors
 from recollect.freshness.check import Freshness
@@ -18,6 +18,7 @@ from recollect.search import index, listing
 from recollect.search.index import Index
 from recollect.settings import Settings, load_settings
 from recollect.store.store import Store
+from recollect.terminal.progress import watched
 from recollect.text import many
 from recollect.usage.counts import Counts, per_record
 from recollect.usage.usage_log import EVENTS

@@ -24,6 +24,7 @@ from recollect.session import sessions
 from recollect.session.sessions import Prompt, Session
 from recollect.session.transcript import Transcript
 from recollect.store.store import Store
+from recollect.terminal.progress import Progress
 from recollect.text import many
 
 _PATIENCE = 5.0
@@ -66,7 +67,8 @@ def _digest(args: argparse.Namespace) -> Answer:
     if off:
         return Answer({"entries": [], "text": "", "off": off}, lambda _: f"Nothing to show: {off}.", warning=warning)
     own, user = (store.root if store.exists else "" for store in (project.store, project.user))
-    made = digest.make(project.root, "" if args.user else own, user, project.settings)
+    with Progress("looking at the work"):
+        made = digest.make(project.root, "" if args.user else own, user, project.settings)
     page = made.render()
     data = last_digest.describe(made, page)
     lines = page.text.split("\n") if page.text else [_EMPTY_DIGEST]
@@ -124,7 +126,8 @@ def _without_prompts(args: argparse.Namespace, project: Project) -> list[Session
 
 def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
     chosen = sources.named(project.root, args.sources) if args.sources else sources.discover(project.root)
-    harvest = proposals.gather(project.root, chosen, timestamps.now())
+    with Progress(f"reading {many(len(chosen), 'file')}"):
+        harvest = proposals.gather(project.root, chosen, timestamps.now())
     if not proposals.records_in(harvest) and not _records(project.user):
         raise NoStore(
             f"there is no memory in {project.root}, and no decision record that can be read as one",
@@ -135,7 +138,8 @@ def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
 
 def _play(args: argparse.Namespace, project: Project, recent: Sequence[Session], root: str) -> list[Turn]:
     user = project.user.root if project.user.exists and project.user.root != root else ""
-    return replay.play(recent, args.last, project.settings, store=root, user_store=user)
+    with Progress("playing prompts"):
+        return replay.play(recent, args.last, project.settings, store=root, user_store=user)
 
 
 def _records(store: Store) -> int:

@@ -7,13 +7,14 @@ import os
 
 from recollect import files, paths
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, readable, watched
+from recollect.cli.output import Answer, Screen, clean, readable
 from recollect.doctor import machine
 from recollect.errors import BadInput
 from recollect.git import git_files
 from recollect.project import Project
 from recollect.store import index_md
 from recollect.store.store import Entry, Store
+from recollect.terminal.progress import Progress, watched
 from recollect.text import many
 
 _DRIVER_HELP = "register `recollect merge-driver` in this clone's git config, so that records merge field by field"
@@ -72,7 +73,8 @@ def _git_notes(root: str, register: bool) -> list[str]:
 
 
 def _gc(args: argparse.Namespace) -> Answer:
-    changes = arguments.existing_writer(args).collect(dry_run=args.dry_run)
+    with Progress("reading records"):
+        changes = arguments.existing_writer(args).collect(dry_run=args.dry_run)
     data = {"changes": [change._asdict() for change in changes], "dry_run": args.dry_run}
     past = {"delete": "deleted", "retire": "retired"}
 

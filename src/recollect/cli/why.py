@@ -16,6 +16,7 @@ from recollect.recall.for_prompt import BELOW_BAR, Decision
 from recollect.search import explain
 from recollect.search.rank import Match
 from recollect.settings import Settings
+from recollect.terminal.progress import Progress
 from recollect.text import many
 
 _MOST_EXPLAINED = 5
@@ -56,8 +57,9 @@ def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
     args.warnings = [project.require_a_store()]
     model = _Judge(project.settings) if args.judge else None
-    decision = recall.decide(args, project, model)
-    explained = _explained(decision, model.verdicts if model else {})
+    with Progress("asking the model" if model else "searching"):
+        decision = recall.decide(args, project, model)
+        explained = _explained(decision, model.verdicts if model else {})
     data = {
         "prompt": " ".join(args.prompt),
         "threshold": round(decision.bars.rule, 4),
