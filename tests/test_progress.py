@@ -140,5 +140,5 @@ assert main({words!r}) in (0, 1)
 assert ours, "no progress"
 """
     )
-    with _session(slow, tmp_path) as session:
+    with _session(slow, tmp_path, PAGER="cat") as session:
         assert session.end() == 0, session.text
