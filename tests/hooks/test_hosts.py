@@ -6,20 +6,22 @@ The events are those of `host_events`. What the real clients do with the answers
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recollect import failure_log
-from recollect.hooks import EVENTS, ask, written
+from recollect.hooks import EVENTS, ask, place, written
 from recollect.hooks.place import Place
 from recollect.hosts import table
 from recollect.hosts.answer import ADD, CONTINUE, DENY, Answer
 from recollect.hosts.question import Payload, Question, failed, patched
 from recollect.project import Project
 from recollect.text import without_elements
-from tests.hooks.conftest import run_hook, six_records
+from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
 
 NAMES = [host.name for host in table.HOSTS]
@@ -385,6 +387,72 @@ def test_elements_of_a_host_are_taken_out_whole():
     assert without_elements(text, ["hook_context"]) == "a  c e"
 
 
+def test_a_turn_that_a_hook_asked_for_is_not_prolonged():
+    """Codex, Droid and Gemini would go on for ever."""
+    for name in NAMES:
+        question = table.module(table.BY_NAME[name]).read("stop", Payload({"stop_hook_active": True, "loop_count": 1}))
+
+        assert question.is_continued, name
+
+
+TRAPS = {
+    "any host: a bare `sh` would run the event": "test_no_named_host_executes_what_a_prompt_says",
+    "any host: it inherits the variables of the host that started it": (
+        "test_a_host_is_recognised_even_where_another_one_started_it"
+    ),
+    "Codex: an answer with an unknown key is refused whole": (
+        "test_an_answer_has_exactly_the_keys_that_the_host_knows"
+    ),
+    "Codex: above 10,000 bytes the middle is cut": "test_no_answer_has_a_tag_or_is_longer_than_its_host_shows",
+    "Codex: the exit status is only in the session's file": "test_a_command_that_succeeded_in_codex_brings_nothing",
+    "Codex: files are written by a patch": "test_the_files_of_a_patch_are_those_that_its_headers_name",
+    "Codex: a patch may stand in a command": "test_a_patch_in_a_command_counts_as_a_write",
+    "Codex, Droid, Gemini: a turn can be prolonged for ever": "test_a_turn_that_a_hook_asked_for_is_not_prolonged",
+    "Codex: `exec` has nobody who reads along": "test_codex_says_in_its_session_whether_a_person_reads_along",
+    "Copilot: answers stand at the top level": "test_an_answer_has_exactly_the_keys_that_the_host_knows",
+    "Copilot: a failing hook before a tool refuses it": "test_copilot_would_take_a_failing_hook_for_a_refusal",
+    "Copilot: a command that fails is a success": "test_a_failed_command_brings_its_runbook",
+    "Copilot: most events do not name the session's file": (
+        "test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do"
+    ),
+    "Copilot: no event after a compaction": "test_after_a_compaction_the_next_prompt_brings_what_was_in_use",
+    "Copilot: a plugin's hook runs in the plugin's folder": "test_the_project_is_the_one_that_the_event_names",
+    "Qwen: results of tools pass as prompts": "test_qwen_sends_results_of_tools_as_prompts",
+    "Qwen, Gemini: the report hides what a command printed": (
+        "test_an_error_is_what_the_command_printed_without_the_hosts_report"
+    ),
+    "Qwen, Gemini, Droid, OpenCode, pi: nothing is delivered before a tool": (
+        "test_a_file_brings_its_rule_at_the_event_that_reaches_the_model"
+    ),
+    "Gemini: an answer at the start breaks the session": (
+        "test_the_digest_comes_with_the_first_prompt_where_the_start_would_do_harm"
+    ),
+    "Gemini: it says before every request that it compresses": (
+        "test_gemini_says_that_it_compresses_before_every_request"
+    ),
+    "Gemini: a prompt holds what hooks added before it": "test_a_prompt_is_what_a_person_typed",
+    "Gemini: a message in the session is replaced by a later one": "test_what_was_said_and_done_is_read_in_order",
+    "OpenCode: `run` puts quotation marks around a prompt": "test_a_prompt_is_what_a_person_typed",
+    "OpenCode: prompts of subagents pass the same event": (
+        "test_a_subagent_gets_no_memories_but_may_not_write_records_either"
+    ),
+    "Droid, Copilot: the end of a turn lacks the agent's message": (
+        "test_a_decision_is_suggested_from_the_session_of_another_host"
+    ),
+}
+"""What surprised us when the real clients were run, and the test that holds it."""
+
+
+def test_every_trap_has_its_test():
+    names = {
+        name
+        for file in Path(__file__).parent.glob("test_*.py")
+        for name in re.findall(r"def (test_\w+)", file.read_text())
+    }
+
+    assert set(TRAPS.values()) - names == set()
+
+
 GARBAGE: list[dict[str, Any]] = [
     {},
     {"prompt": 7, "tool_name": [], "tool_input": "x", "session_id": {}, "transcript_path": 1, "source": None},
@@ -408,6 +476,39 @@ def test_whatever_a_host_sends_the_answer_is_valid(name: str, event: str, projec
 
             assert not answer or isinstance(json.loads(answer), dict)
     assert failure_log.recent() == []
+
+
+def test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do(home: Path):
+    read = table.module(table.BY_NAME["copilot"]).read
+    question = read("session_start", Payload({"session_id": "ba2b-1", "source": "new", "initial_prompt": "x"}))
+
+    assert question.source == "startup"
+    assert question.transcript == str(home / ".copilot/session-state/ba2b-1/events.jsonl")
+    assert read("user_prompt_submit", Payload({"session_id": "../../etc"})).transcript == ""
+
+
+def test_copilot_would_take_a_failing_hook_for_a_refusal(tmp_path: Path):
+    """Before a tool, any exit code but 0 keeps it from running: so there is none, whatever is broken."""
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python3").chmod(0o755)
+    (tmp_path / "python").symlink_to("python3")
+    launch = str(ROOT / "src/recollect/hooks/launch")
+    env = {"PATH": f"{tmp_path}:/bin", "HOME": str(tmp_path)}
+
+    for folder in (str(tmp_path), "/"):
+        command = ["sh", launch, "pre_tool_use", "copilot"]
+        done = subprocess.run(command, input=b"{broken", capture_output=True, cwd=folder, env=env, check=False)
+
+        assert (done.returncode, done.stdout) == (0, b"")
+
+
+@pytest.mark.parametrize("start", [{"cwd": "{root}/.claude"}, {"workspace_roots": ["{root}"]}])
+def test_the_project_is_the_one_that_the_event_names(project: Project, start: dict[str, Any]):
+    """A plugin's hook of Copilot runs in the plugin's folder; Cursor names folders."""
+    fields = filled(start, project.root, "")
+
+    assert place.find("user_prompt_submit", fields) == Place(project.root, project.store.root, "")
+    assert place.find("user_prompt_submit", {}) is None
 
 
 @pytest.mark.parametrize("source", ["cli", "exec"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from recollect.hooks import EVENTS
+from recollect.hosts import table
 from recollect.project import Project
 from tests.hooks.conftest import ROOT
 
@@ -96,6 +98,25 @@ def test_no_host_executes_what_an_event_says(host: Any, plugin: Path, project: P
         assert list(tmp_path.rglob("PWNED")) == [], event
         if event == "UserPromptSubmit":
             assert b"User sessions are rows in auth.sessions" in done.stdout
+
+
+@pytest.mark.parametrize("host", [host.name for host in table.HOSTS])
+def test_no_named_host_executes_what_a_prompt_says(host: str, project: Project, tmp_path: Path):
+    launch = shlex.quote(str(ROOT / "src/recollect/hooks/launch"))
+    fields = {**_event("UserPromptSubmit", project), "conversation_id": SCRIPT, "submitted_prompt": f"{ASKS} {SCRIPT}"}
+
+    done = subprocess.run(
+        ["sh", "-c", f"sh {launch} user_prompt_submit {host}"],
+        input=json.dumps(fields).encode(),
+        capture_output=True,
+        cwd=project.root,
+        timeout=120,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert list(tmp_path.rglob("PWNED")) == []
+    assert b"User sessions are rows in auth.sessions" in done.stdout
 
 
 def test_every_event_is_wired_in_the_form_that_no_host_misreads():
