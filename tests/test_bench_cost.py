@@ -16,6 +16,16 @@ def test_the_page_gives_the_figures_that_were_measured() -> None:
     assert [name for name, table in cost.tables(results.load("cost")).items() if table not in page] == []
 
 
+def test_the_readme_rounds_what_was_measured() -> None:
+    readme = " ".join((cost.PAGE.parents[1] / "README.md").read_text(encoding="utf-8").split())
+    measured = results.load("cost")
+
+    assert "about 30 ms of CPU time" in readme and 24 <= measured["hooks"]["a prompt"]["cpu ms"] <= 36
+    assert "costs about 150 tokens, at most 300." in readme
+    shown = measured["tokens"]["records, in a session"]
+    assert 140 <= shown["median"] <= 160 and shown["most"] <= 300
+
+
 def test_texts_and_files_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = life_sets.load("life-tock", "full")
     record = next(record for record in whole.records if not record.superseded_by)
