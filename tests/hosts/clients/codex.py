@@ -25,7 +25,8 @@ env_key = "MOCK_KEY"
 class Codex(HostClient):
     name = "codex"
     package = Package("@openai/codex", "0.166.0", ".bin/codex")
-    environment = {"MOCK_KEY": "dummy"}
+    # It waits five seconds for the name of each of its servers; a proxy that is not there refuses at once.
+    environment = {"MOCK_KEY": "dummy", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
 
     def configure(self) -> None:
         self.write_text(".codex/config.toml", SETTINGS)
