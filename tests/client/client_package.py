@@ -1,14 +1,14 @@
-"""Which package of npm holds Claude Code for this machine, and why it cannot be run if it cannot."""
+"""Claude Code's program, or why it cannot be run here."""
 
 from __future__ import annotations
 
 import functools
-import platform
 from pathlib import Path
 from typing import Optional
 
 from tests.hosts import npm
-from tests.hosts.npm import Package, Unavailable
+from tests.hosts.clients.claude_code import ClaudeCode
+from tests.hosts.npm import Unavailable
 
 
 @functools.cache
@@ -24,17 +24,9 @@ def unavailable() -> Optional[str]:
 
 def installed() -> Path:
     """The client's program, fetched if it is not there yet."""
-    return npm.install(_package())
+    return npm.install(ClaudeCode.package)
 
 
 def version() -> str:
     """The version of the client in the cache."""
-    return _package().installed_version()
-
-
-def _package() -> Package:
-    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine())
-    if machine is None:
-        raise Unavailable(f"no client is published for {platform.machine()}")
-    name = f"@anthropic-ai/claude-code-linux-{machine}" + ("" if platform.libc_ver()[0] else "-musl")
-    return Package(name, "", f"{name}/claude")
+    return ClaudeCode.package.installed_version()

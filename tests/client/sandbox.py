@@ -23,7 +23,8 @@ from api_request import Request
 from client_package import installed
 from turn import Turn
 
-from tests.hosts.isolation import BASE_URL, Running, deadline, started, use_this_python
+from tests.hosts.clients.claude_code import ClaudeCode
+from tests.hosts.isolation import Running, deadline, started, use_this_python
 from tests.hosts.mock_api import MockApi, Replies
 
 
@@ -161,10 +162,7 @@ class Client:
             "LANG": "C.UTF-8",
             "TMPDIR": str(self._scratch),
             "CLAUDE_CODE_TMPDIR": str(self._scratch),
-            "ANTHROPIC_API_KEY": "dummy-not-a-key",
-            "ANTHROPIC_BASE_URL": BASE_URL,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
+            **ClaudeCode.environment,
             **self.env,
         }
 

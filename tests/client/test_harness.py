@@ -35,6 +35,7 @@ from api_request import Note, Request
 from sandbox import Client
 
 from tests.hosts import npm
+from tests.hosts.clients.claude_code import ClaudeCode
 from tests.hosts.model_request import Tool
 
 OLDER_MODEL = "claude-haiku-4-5"
@@ -287,7 +288,7 @@ def test_why_the_client_is_not_available(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(npm, "CACHE", tmp_path / "cache")
 
-    assert client_package.unavailable.__wrapped__() == reason.format(client_package._package().name)
+    assert client_package.unavailable.__wrapped__() == reason.format(ClaudeCode.package.name)
 
 
 @only_linux

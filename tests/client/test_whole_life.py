@@ -17,25 +17,15 @@ from turn import Turn
 
 import recollect
 from recollect.capture.inbox import Inbox
-from tests.hosts import plugin_copy
+from tests.hosts import known_project, plugin_copy
 from tests.hosts.dialects import Reply
+from tests.hosts.known_project import CENTS, DECIDED, LEFT, NOTE, SESSIONS, TILES
 from tests.hosts.model_request import Tool
 
 TOOLS = ("Bash", "Read", "Edit")
-NOTE = "later sessions may need to know this (a decision)"
 
 pytestmark = pytest.mark.client
 
-SESSIONS = {
-    "title": "Sessions live in Postgres, not Redis",
-    "tags": ["auth", "sessions"],
-    "triggers": ["where do we keep login state?", "users are logged out after a deploy"],
-    "content": {
-        "context": "Redis lost sessions on every failover.",
-        "decision": "User sessions are rows in auth.sessions with a 14 day expiry.",
-        "rationale": ["one fewer moving part"],
-    },
-}
 ENCRYPTED = {
     "title": "Sessions live in signed cookies",
     "tags": ["auth", "sessions"],
@@ -44,34 +34,6 @@ ENCRYPTED = {
         "context": "The table auth.sessions was the busiest of all.",
         "decision": "User sessions are cookies signed with Ed25519, valid for 12 hours.",
         "rationale": ["no lookup at each request"],
-    },
-}
-CENTS = {
-    "title": "Amounts are whole cents",
-    "related_files": ["src/money.py"],
-    "content": {
-        "kind": "policy",
-        "rule": "Never a float for money: amounts are integers of cents.",
-        "impact": ["rounding errors"],
-        "severity": "high",
-    },
-}
-TILES = {
-    "title": "The tile cache refuses to start",
-    "content": {
-        "trigger": "tilecache exits at start",
-        "symptoms": ["tilecache: stale epoch marker in /var/tiles, refusing to start"],
-        "steps": ["Delete the epoch marker", "Start tilecache with --rebuild"],
-        "verification": "tilecache status says warm",
-    },
-}
-LEFT = {
-    "title": "Rotate the signing key",
-    "content": {
-        "goal": "Rotate the key that signs cookies",
-        "outcome": "partial",
-        "completed": ["The new key is deployed."],
-        "next_actions": ["Take the old key out."],
     },
 }
 HASHES = {
@@ -84,10 +46,6 @@ HASHES = {
         "rationale": ["long passphrases count in full"],
     },
 }
-DECIDED = (
-    "ok let's go with argon2id instead of bcrypt for the password hashes, because bcrypt silently cuts"
-    " everything after 72 bytes."
-)
 
 
 class Life:
@@ -96,12 +54,7 @@ class Life:
     def __init__(self, folder: Path) -> None:
         self.home, self.project, self.copy = folder / "a home", folder / "a project", folder / "a copy of recollect"
         plugin_copy.copy_to(self.copy)
-        (self.project / "src").mkdir(parents=True)
-        (self.project / "src" / "money.py").write_text("cents = 1\n")
-        (self.project / "src" / "auth.py").write_text("hashed = bcrypt\n")
-        for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
-            who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
-            subprocess.run(["git", "-C", str(self.project), *who, *command], check=True)
+        known_project.create(self.project)
         self.client = Client(self.home, self.project, attended=True)
 
     @property

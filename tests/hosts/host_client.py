@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, ClassVar, NamedTuple, Optional, Union
@@ -72,8 +72,8 @@ class HostClient:
         """The client's own commands that install our repository as a plugin, if it can."""
         raise NotImplementedError
 
-    def write(self, path: Path, text: str) -> Tool:
-        """The call that replaces a file."""
+    def write(self, path: Path, text: str) -> list[Tool]:
+        """The calls that create or replace a file."""
         raise NotImplementedError
 
     def shell(self, command: str) -> Tool:
@@ -136,3 +136,8 @@ class HostClient:
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+def newest(files: Iterable[Path]) -> Path:
+    """The file that was written last."""
+    return max(files, key=lambda file: file.stat().st_mtime_ns)

@@ -9,6 +9,7 @@ Json = dict[str, Any]
 
 _SAID = ("system", "instructions", "systemInstruction", "messages", "input", "contents")
 _LABELS = {"type", "id", "role", "name", "call_id", "tool_call_id", "tool_use_id", "status", "arguments", "tool_calls"}
+_RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output", "tool_result"}
 _CALLS = {"function_call", "custom_tool_call", "tool_use"}
 
 
@@ -40,6 +41,12 @@ class ModelRequest(NamedTuple):
     def text(self) -> str:
         return "\n".join(self.texts)
 
+    @property
+    def results(self) -> str:
+        """The text of all results of tools."""
+        parts = [part for key in _SAID for part in _results(self.body.get(key))]
+        return "\n".join(text for part in parts for text in _texts(part))
+
 
 def _texts(part: object) -> Iterator[str]:
     if isinstance(part, str):
@@ -51,3 +58,14 @@ def _texts(part: object) -> Iterator[str]:
         for key, value in part.items():
             if key not in _LABELS:
                 yield from _texts(value)
+
+
+def _results(part: object) -> Iterator[object]:
+    if isinstance(part, list):
+        for item in part:
+            yield from _results(item)
+    elif isinstance(part, dict):
+        if part.get("type") in _RESULTS or part.get("role") == "tool" or "functionResponse" in part:
+            yield part
+        else:
+            yield from _results([part.get("content"), part.get("parts")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.hosts.host_client import HostClient
+from tests.hosts.host_client import HostClient, newest
 from tests.hosts.isolation import BASE_URL
 from tests.hosts.model_request import Tool
 from tests.hosts.npm import Package
@@ -20,12 +20,15 @@ class Cline(HostClient):
         assert done.exit_code == 0, done.stdout + done.stderr
 
     def command(self, prompt: str, again: bool) -> list[str]:
-        return ["--auto-approve", "true", "--json", *(["--continue"] if again else []), prompt]
+        return ["--auto-approve", "true", "--json", *(["--id", self._last_session()] if again else []), prompt]
 
-    def write(self, path: Path, text: str) -> Tool:
+    def _last_session(self) -> str:
+        return newest(self.home.glob(".cline/data/sessions/*/*.messages.json")).parent.name
+
+    def write(self, path: Path, text: str) -> list[Tool]:
         if path.exists():
-            return Tool("editor", {"path": str(path), "old_text": path.read_text(), "new_text": text})
-        return Tool("editor", {"path": str(path), "new_text": text})
+            return [Tool("editor", {"path": str(path), "old_text": path.read_text(), "new_text": text})]
+        return [Tool("editor", {"path": str(path), "new_text": text})]
 
     def shell(self, command: str) -> Tool:
         return Tool("run_commands", {"commands": [command]})

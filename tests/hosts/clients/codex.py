@@ -39,10 +39,11 @@ class Codex(HostClient):
     def install_plugin(self, repository: Path) -> list[list[str]]:
         return [["plugin", "marketplace", "add", str(repository)], ["plugin", "add", "memory@recollect"]]
 
-    def write(self, path: Path, text: str) -> Tool:
-        lines = "".join(f"+{line}\n" for line in text.splitlines())
-        gone = f"*** Delete File: {path}\n" if path.exists() else ""
-        return Tool("apply_patch", f"*** Begin Patch\n{gone}*** Add File: {path}\n{lines}*** End Patch\n")
+    def write(self, path: Path, text: str) -> list[Tool]:
+        old = [f"-{line}" for line in path.read_text().splitlines()] if path.exists() else []
+        head = [f"*** Update File: {path}", "@@", *old] if old else [f"*** Add File: {path}"]
+        new = [f"+{line}" for line in text.splitlines()]
+        return [Tool("apply_patch", "\n".join(["*** Begin Patch", *head, *new, "*** End Patch", ""]))]
 
     def shell(self, command: str) -> Tool:
         return Tool("exec_command", {"cmd": command})

@@ -31,10 +31,10 @@ class Copilot(HostClient):
     def install_plugin(self, repository: Path) -> list[list[str]]:
         return [["plugin", "marketplace", "add", str(repository)], ["plugin", "install", "memory@recollect"]]
 
-    def write(self, path: Path, text: str) -> Tool:
+    def write(self, path: Path, text: str) -> list[Tool]:
         if path.exists():
-            return Tool("edit", {"path": str(path), "old_str": path.read_text(), "new_str": text})
-        return Tool("create", {"path": str(path), "file_text": text})
+            return [Tool("edit", {"path": str(path), "old_str": path.read_text(), "new_str": text})]
+        return [Tool("create", {"path": str(path), "file_text": text})]
 
     def shell(self, command: str) -> Tool:
         return Tool("bash", {"command": command, "description": "x"})

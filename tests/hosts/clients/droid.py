@@ -33,6 +33,7 @@ class Droid(HostClient):
         self.write_json(".factory/settings.json", {"customModels": [model]})
 
     def command(self, prompt: str, again: bool) -> list[str]:
+        # Each prompt is a session of its own: to go on with one, it asks its server.
         return ["exec", "--auto", "high", "-m", "custom:mock-model", prompt]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
@@ -42,10 +43,10 @@ class Droid(HostClient):
             ["plugin", "install", f"memory@{repository.name}"],
         ]
 
-    def write(self, path: Path, text: str) -> Tool:
+    def write(self, path: Path, text: str) -> list[Tool]:
         if path.exists():
-            return Tool("Edit", {"file_path": str(path), "old_str": path.read_text(), "new_str": text})
-        return Tool("Create", {"file_path": str(path), "content": text})
+            return [Tool("Edit", {"file_path": str(path), "old_str": path.read_text(), "new_str": text})]
+        return [Tool("Create", {"file_path": str(path), "content": text})]
 
     def shell(self, command: str) -> Tool:
         risk = {"summary": "x", "riskLevel": "low", "riskLevelReason": "x"}

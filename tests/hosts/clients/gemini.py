@@ -33,8 +33,8 @@ class Gemini(HostClient):
         options = ["-m", "gemini-2.5-pro", "--yolo", "--skip-trust"]
         return [*options, *(["--resume", "latest"] if again else []), "-p", prompt]
 
-    def write(self, path: Path, text: str) -> Tool:
-        return Tool("write_file", {"file_path": str(path), "content": text})
+    def write(self, path: Path, text: str) -> list[Tool]:
+        return [Tool("write_file", {"file_path": str(path), "content": text})]
 
     def shell(self, command: str) -> Tool:
         return Tool("run_shell_command", {"command": command, "description": "x"})

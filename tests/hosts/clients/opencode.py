@@ -46,10 +46,10 @@ class OpenCode(HostClient):
     def command(self, prompt: str, again: bool) -> list[str]:
         return ["run", "--auto", *(["-c"] if again else []), prompt]
 
-    def write(self, path: Path, text: str) -> Tool:
+    def write(self, path: Path, text: str) -> list[Tool]:
         if path.exists():
-            return Tool("edit", {"filePath": str(path), "oldString": path.read_text(), "newString": text})
-        return Tool("write", {"filePath": str(path), "content": text})
+            return [Tool("edit", {"filePath": str(path), "oldString": path.read_text(), "newString": text})]
+        return [Tool("write", {"filePath": str(path), "content": text})]
 
     def shell(self, command: str) -> Tool:
         return Tool("bash", {"command": command, "description": "x"})

@@ -24,8 +24,8 @@ class Pi(HostClient):
     def command(self, prompt: str, again: bool) -> list[str]:
         return ["--provider", "mock", "--model", "mock-model", *(["-c"] if again else []), "-p", prompt]
 
-    def write(self, path: Path, text: str) -> Tool:
-        return Tool("write", {"path": str(path), "content": text})
+    def write(self, path: Path, text: str) -> list[Tool]:
+        return [Tool("write", {"path": str(path), "content": text})]
 
     def shell(self, command: str) -> Tool:
         return Tool("bash", {"command": command})

@@ -28,6 +28,8 @@ class Qwen(HostClient):
                 "security": {"auth": {"selectedType": "openai"}},
                 "general": {"enableAutoUpdate": False},
                 "privacy": {"usageStatisticsEnabled": False},
+                # Its own memory asks the model about the conversation after some turns.
+                "memory": {"enableManagedAutoMemory": False},
             },
         )
 
@@ -37,10 +39,10 @@ class Qwen(HostClient):
     def install_plugin(self, repository: Path) -> list[list[str]]:
         return [["extensions", "install", f"{repository}:memory", "--consent"]]
 
-    def write(self, path: Path, text: str) -> Tool:
-        if path.exists():
-            return Tool("edit", {"file_path": str(path), "old_string": path.read_text(), "new_string": text})
-        return Tool("write_file", {"file_path": str(path), "content": text})
+    def write(self, path: Path, text: str) -> list[Tool]:
+        # A file that is there must have been read.
+        read = [Tool("read_file", {"file_path": str(path)})] if path.exists() else []
+        return [*read, Tool("write_file", {"file_path": str(path), "content": text})]
 
     def shell(self, command: str) -> Tool:
         return Tool("run_shell_command", {"command": command, "description": "x", "is_background": False})

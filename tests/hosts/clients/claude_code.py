@@ -1,0 +1,46 @@
+"""Claude Code. More of its tests, with sessions of many turns, are in tests/client."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+from tests.hosts.host_client import HostClient
+from tests.hosts.isolation import BASE_URL
+from tests.hosts.model_request import Tool
+from tests.hosts.npm import Package
+
+_MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+_NAME = f"@anthropic-ai/claude-code-linux-{_MACHINE}" + ("" if platform.libc_ver()[0] else "-musl")
+
+
+class ClaudeCode(HostClient):
+    name = "claude-code"
+    package = Package(_NAME, "", f"{_NAME}/claude")
+    environment = {
+        "ANTHROPIC_API_KEY": "dummy-not-a-key",
+        "ANTHROPIC_BASE_URL": BASE_URL,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+
+    def configure(self) -> None:
+        pass
+
+    def command(self, prompt: str, again: bool) -> list[str]:
+        tools = ["--allowedTools", "Bash,Read,Write,mcp__recollect", "--permission-mode", "acceptEdits"]
+        return ["-p", *(["-c"] if again else []), *tools, "--", prompt]
+
+    def install_plugin(self, repository: Path) -> list[list[str]]:
+        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "install", "memory@recollect"]]
+
+    def write(self, path: Path, text: str) -> list[Tool]:
+        # A file that is there must have been read.
+        read = [Tool("Read", {"file_path": str(path)})] if path.exists() else []
+        return [*read, Tool("Write", {"file_path": str(path), "content": text})]
+
+    def shell(self, command: str) -> Tool:
+        return Tool("Bash", {"command": command})
+
+    def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
+        return Tool(f"mcp__recollect__{tool}", dict(arguments))

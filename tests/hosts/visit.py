@@ -1,0 +1,121 @@
+"""Two turns of a conversation in a client that is connected to Recollect, and what of our memory reached the model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.hosts import known_project
+from tests.hosts.host_client import HostClient, Turn
+from tests.hosts.known_project import ASKS, CENTS, DECIDED, LEFT, NOTE, SESSIONS, TILES
+from tests.hosts.model_request import ModelRequest, Tool
+from tests.hosts.plugin_copy import ROOT
+
+RULE = SESSIONS["content"]["decision"]
+FILE_RULE = CENTS["content"]["rule"]
+RUNBOOK = TILES["content"]["steps"][1]
+UNFINISHED = LEFT["content"]["next_actions"][0]
+ADVICE = "recollect save"
+"""Is in the reason for which a write to the store is denied."""
+
+SHELL_SYNTAX = "$(touch PWNED-1) `touch PWNED-2`; touch PWNED-3 & touch PWNED-4 | touch PWNED-5\ntouch PWNED-6 #"
+FAILS = "echo 'tilecache: stale epoch marker in /srv/tiles, refusing to start'; exit 3"
+
+YES, WITH_RESULT, DENIED, SILENT, NO = "yes", "with the result", "denied", "silent", "no"
+
+
+class Step(NamedTuple):
+    """What the model does in the first turn, and what we add to the next request because of it."""
+
+    name: str
+    calls: list[Tool]
+    mark: str
+
+
+class Visit(NamedTuple):
+    """The two turns. In the first the model takes the steps, one after the other."""
+
+    client: HostClient
+    steps: list[Step]
+    first: Turn
+    second: Turn
+
+    @property
+    def forged(self) -> list[Path]:
+        """The files in the store that the agent could write by hand."""
+        return sorted(self.client.project.rglob("forged*"))
+
+    @property
+    def executed(self) -> list[Path]:
+        """What the prompt would have made, had a shell read it."""
+        return sorted(self.client.home.parent.rglob("PWNED*"))
+
+    def facts(self) -> dict[str, str]:
+        """What reached the model, and when, in the words of the table in the docs."""
+        start = self.first.main_requests[0]
+        return {
+            "session start": YES if UNFINISHED in start.text else NO,
+            "matching prompt": YES if RULE in start.text else NO,
+            "unrelated prompt": SILENT if self._is_silent() else "not silent",
+            **{step.name: self._outcome(number) for number, step in enumerate(self.steps)},
+            "end of a turn": "asks" if NOTE in self.second.last.text else SILENT,
+        }
+
+    def _outcome(self, number: int) -> str:
+        before, after = self._around(number)
+        step = self.steps[number]
+        if after.text.count(step.mark) <= before.text.count(step.mark):
+            return NO
+        if step.mark == ADVICE:
+            return DENIED
+        return WITH_RESULT if after.results.count(step.mark) > before.results.count(step.mark) else YES
+
+    def _around(self, number: int) -> tuple[ModelRequest, ModelRequest]:
+        """The requests before a step and after it; each call of a tool answers one request."""
+        begin = sum(len(step.calls) for step in self.steps[:number])
+        requests = self.first.main_requests
+        return requests[begin], requests[begin + len(self.steps[number].calls)]
+
+    def _is_silent(self) -> bool:
+        marks = (RULE, FILE_RULE, RUNBOOK, UNFINISHED)
+        before, after = self.first.last.text, self.second.main_requests[0].text
+        return all(after.count(mark) <= before.count(mark) for mark in marks)
+
+
+def connect(client: HostClient, *options: str) -> None:
+    """Connect the client as its user would."""
+    command = [sys.executable, str(ROOT / "bin" / "recollect"), "connect", client.name, "--yes", *options]
+    env = {**client.env, "PATH": f"{client.program.parent}:{client.env['PATH']}"}
+    done = subprocess.run(command, cwd=client.project, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def visit(client: HostClient) -> Visit:
+    """Have the conversation."""
+    steps = _steps(client)
+    calls = [call for step in steps for call in step.calls]
+    first = client.prompt(ASKS, replies=[*calls, "It is in Postgres."])
+    change = client.write(client.project / "src" / "auth.py", "hashed = argon2id\n")
+    second = client.prompt(f"{DECIDED} {SHELL_SYNTAX}", replies=[*change, "Done: argon2id it is."], again=True)
+    return Visit(client, steps, first, second)
+
+
+def _steps(client: HostClient) -> list[Step]:
+    project = client.project
+    store = project / ".claude" / "memory" / "decisions"
+    search = client.mcp("search", {"query": "user sessions"})
+    steps = [
+        Step("file edit", client.write(project / "src" / "money.py", "cents = 2\n"), FILE_RULE),
+        Step("failed command", [client.shell(FAILS)], RUNBOOK),
+        Step("denied write", client.write(store / "forged.json", "{}\n"), ADVICE),
+        Step("denied command", [client.shell(f"echo '{{}}' > '{store / 'forged-by-shell.json'}'")], ADVICE),
+    ]
+    return [*steps, Step("MCP", [search], SESSIONS["title"])] if search else steps
+
+
+def prepare(client: HostClient) -> None:
+    """Give the client's project its files and its memory."""
+    known_project.create(client.project)
+    known_project.remember(client.project)
