@@ -4,6 +4,7 @@
     nox -s lint types               some of them
     nox -s tests-3.12 -- -k store   one Python, with arguments for pytest
     nox -s long                     the races and properties at length; not part of `nox`
+    nox -s hosts                    every client of tests/hosts, and the table in the docs; not part of `nox`
 
 The Python that runs nox runs the whole suite; the others run the tests of the core and of the hooks.
 """
@@ -117,6 +118,15 @@ def long(session: nox.Session) -> None:
     _install(session, "pip<26", "-e", ".[test]", MCP_SDK)
     _pytest(session, "tests/test_races.py", "tests/test_kill.py", *session.posargs, RECOLLECT_TEST_ROUNDS="20")
     _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def hosts(session: nox.Session) -> None:
+    """Run every client of another agent, and write down what reached its model."""
+    _install(session, "pip<26", "-e", ".[test]")
+    _pytest(session, "tests/hosts", "--all-hosts", "--update-golden", *session.posargs)
+    session.run("python", "scripts/docs")
 
 
 @nox.session(venv_params=BARE, reuse_venv=False)

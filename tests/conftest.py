@@ -59,6 +59,7 @@ def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/cli/golden from what commands print")
+    parser.addoption("--all-hosts", action="store_true", help="run the clients that take long to install, too")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

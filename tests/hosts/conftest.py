@@ -27,10 +27,12 @@ def unavailable(host: type[HostClient]) -> str:
 
 
 @pytest.fixture
-def new_client(tmp_path: Path) -> NewClient:
+def new_client(tmp_path: Path, pytestconfig: pytest.Config) -> NewClient:
     """Makes a client with an empty home and an empty project, whose paths have spaces."""
 
     def make(host: type[HostClient]) -> HostClient:
+        if host.is_slow and not pytestconfig.getoption("--all-hosts"):
+            pytest.skip("installing this client takes long: scripts/test -s hosts runs all of them")
         if reason := unavailable(host):
             pytest.skip(reason)
         return host(tmp_path / "a home", tmp_path / "a project")

@@ -6,8 +6,8 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, ClassVar, NamedTuple, Optional, Union
 
@@ -46,7 +46,13 @@ class HostClient:
     package: ClassVar[Package]
     also: ClassVar[tuple[Package, ...]] = ()
     environment: ClassVar[dict[str, str]] = {}
+    is_slow: ClassVar[bool] = False
+    """Whether installing it takes so long that it is run only on request."""
     timeout: ClassVar[float] = 300
+    screen: ClassVar[tuple[str, ...]] = ()
+    """The arguments that start the client on a screen; its first prompt comes behind them."""
+    dialogs: ClassVar[dict[str, str]] = {}
+    """What it asks there before it can be used: a part of the question, and the keys that answer it."""
 
     def __init__(self, home: Path, project: Path) -> None:
         self.home, self.project = home, project
@@ -54,6 +60,7 @@ class HostClient:
         for folder in (home / "tmp", project):
             folder.mkdir(parents=True, exist_ok=True)
         use_this_python(home / "bin")
+        (home / "bin" / self.program.stem).symlink_to(self.program)
         for package in self.also:
             npm.install(package)
         if NODE_22 in self.also:
@@ -67,6 +74,10 @@ class HostClient:
     def command(self, prompt: str, again: bool) -> list[str]:
         """The arguments that say one thing to the agent; `again` goes on with the last conversation."""
         raise NotImplementedError
+
+    def connect(self, recollect: list[str]) -> list[list[str]]:
+        """The commands that let the client use the memory, with the MCP server if it can."""
+        return [[*recollect, "connect", self.name, "--yes", *(["--mcp"] if self.mcp("search", {}) else [])]]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
         """The client's own commands that install our repository as a plugin, if it can."""
@@ -90,33 +101,38 @@ class HostClient:
 
     def run(self, *args: str, replies: Replies = ()) -> Turn:
         """Any command of the client."""
+        return self.execute([str(self.program), *args], replies)
+
+    def execute(self, program: Sequence[str], replies: Replies = ()) -> Turn:
+        """Any program, where the client lives."""
         # A file, not a pipe: a process that a hook leaves behind could hold a pipe open for ever.
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as out, self.started(args, replies, stdout=out) as running:
+        with (
+            tempfile.TemporaryFile("w+", encoding="utf-8") as out,
+            self.started(program, replies, stdout=out) as running,
+        ):
             with deadline(running.process, self.timeout):
                 code = running.process.wait()
             out.seek(0)
             running.err.seek(0)
             return Turn(code, out.read(), running.err.read(), tuple(running.api.requests))
 
-    @contextmanager
     def started(
         self,
-        args: Sequence[str],
+        program: Sequence[str],
         replies: Replies = (),
         *,
         stdin: int = subprocess.DEVNULL,
         stdout: Union[int, IO[str]],
-    ) -> Iterator[Running]:
-        with started(
-            [str(self.program), *args],
+    ) -> AbstractContextManager[Running]:
+        return started(
+            program,
             cwd=self.project,
             env=self.env,
             stdin=stdin,
             stdout=stdout,
             replies=replies,
             unshare=CONTAINED,
-        ) as running:
-            yield running
+        )
 
     @property
     def env(self) -> dict[str, str]:
@@ -124,6 +140,7 @@ class HostClient:
             "HOME": str(self.home),
             "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
             "TMPDIR": str(self.home / "tmp"),
             **self.environment,
         }
@@ -136,8 +153,3 @@ class HostClient:
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-
-
-def newest(files: Iterable[Path]) -> Path:
-    """The file that was written last."""
-    return max(files, key=lambda file: file.stat().st_mtime_ns)

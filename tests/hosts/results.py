@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.hosts.host_client import HostClient
 
 FOLDER = Path(__file__).with_name("results")
 
@@ -16,10 +19,25 @@ class Result(NamedTuple):
     steps: dict[str, str]
 
 
-def read(host: str) -> Result:
-    return Result(**json.loads((FOLDER / f"{host}.json").read_text(encoding="utf-8")))
+def read(host: type[HostClient]) -> Result:
+    """What was seen when the results were written."""
+    file = _file(host)
+    return Result(**json.loads(file.read_text(encoding="utf-8"))) if file.exists() else Result("", {})
 
 
-def write(host: str, result: Result) -> None:
+def update(host: type[HostClient], steps: dict[str, str]) -> None:
+    """Write down what was seen now; two tests of a host may do so at the same time."""
+    import fcntl
+
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{host}.json").write_text(json.dumps(result._asdict(), indent=2) + "\n", encoding="utf-8")
+    folder = os.open(FOLDER, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        result = Result(host.package.installed_version(), {**read(host).steps, **steps})
+        _file(host).write_text(json.dumps(result._asdict(), indent=2) + "\n", encoding="utf-8")
+    finally:
+        os.close(folder)
+
+
+def _file(host: type[HostClient]) -> Path:
+    return FOLDER / f"{host.name}.json"

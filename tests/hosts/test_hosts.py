@@ -9,8 +9,7 @@ from tests.hosts import results
 from tests.hosts.clients import CLIENTS
 from tests.hosts.conftest import NewClient
 from tests.hosts.host_client import HostClient
-from tests.hosts.results import Result
-from tests.hosts.visit import NO, RULE, Visit, connect, prepare, visit
+from tests.hosts.visit import NO, RULE, SILENT, Visit, connect, prepare, visit
 
 
 @pytest.mark.client
@@ -25,15 +24,16 @@ def test_what_reaches_the_model(new_client: NewClient, host: type[HostClient], p
     check_that_it_does_no_harm(seen)
     facts = seen.facts()
     if pytestconfig.getoption("--update-golden"):
-        results.write(host.name, Result(host.package.installed_version(), facts))
-    assert facts == results.read(host.name).steps
+        results.update(host, facts)
+    seen_before = results.read(host).steps
+    assert {step: seen_before.get(step) for step in facts} == facts
 
 
 def check_that_it_does_no_harm(seen: Visit) -> None:
     """Both turns end well, nothing is run or written that must not be, no rule is repeated, and no turn goes on."""
     assert (seen.first.exit_code, seen.second.exit_code) == (0, 0), seen.first.stderr + seen.second.stderr
     assert (seen.forged, seen.executed) == ([], [])
-    assert max(request.text.count(RULE) for turn in (seen.first, seen.second) for request in turn.main_requests) <= 1
+    assert seen.before_search.text.count(RULE) <= 1
     assert (seen.client.project / "src" / "money.py").read_text() == "cents = 2\n"
     assert (seen.client.project / "src" / "auth.py").read_text() == "hashed = argon2id\n"
     calls = sum(len(step.calls) for step in seen.steps)
@@ -44,7 +44,7 @@ def check_that_it_does_no_harm(seen: Visit) -> None:
 @pytest.mark.parametrize("host", CLIENTS, ids=lambda host: host.name)
 def test_a_host_claims_what_was_seen(host: type[HostClient]) -> None:
     """The row of a host says what it can; the docs and `connect` use it."""
-    row, seen = table.BY_NAME[host.name], results.read(host.name).steps
+    row, seen = table.BY_NAME[host.name], results.read(host)
 
     claims = {
         "session start": row.digest,
@@ -53,6 +53,14 @@ def test_a_host_claims_what_was_seen(host: type[HostClient]) -> None:
         "failed command": row.failures,
         "denied write": row.guard,
         "denied command": row.guard,
+        "end of a turn": row.suggestion,
     }
-    assert {step: bool(claim) for step, claim in claims.items()} == {step: seen[step] != NO for step in claims}
-    assert row.version == results.read(host.name).version
+    assert {step: bool(claim) for step, claim in claims.items()} == {
+        step: _is_seen(step, seen.steps) for step in claims
+    }
+    assert row.version == seen.version
+
+
+def _is_seen(step: str, steps: dict[str, str]) -> bool:
+    on_screen = steps.get(f"{step} on a screen", NO)
+    return not {steps[step], on_screen} <= {NO, SILENT}

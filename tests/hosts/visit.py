@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +31,8 @@ class Step(NamedTuple):
     name: str
     calls: list[Tool]
     mark: str
+    success: str = ""
+    """The word for it when the mark is there; without one, the word says where it is."""
 
 
 class Visit(NamedTuple):
@@ -52,6 +53,12 @@ class Visit(NamedTuple):
         """What the prompt would have made, had a shell read it."""
         return sorted(self.client.home.parent.rglob("PWNED*"))
 
+    @property
+    def before_search(self) -> ModelRequest:
+        """The last request in which every text of the memory comes from a hook."""
+        searches = sum(len(step.calls) for step in self.steps if step.name == "MCP")
+        return self.first.main_requests[-1 - searches]
+
     def facts(self) -> dict[str, str]:
         """What reached the model, and when, in the words of the table in the docs."""
         start = self.first.main_requests[0]
@@ -68,8 +75,8 @@ class Visit(NamedTuple):
         step = self.steps[number]
         if after.text.count(step.mark) <= before.text.count(step.mark):
             return NO
-        if step.mark == ADVICE:
-            return DENIED
+        if step.success:
+            return step.success
         return WITH_RESULT if after.results.count(step.mark) > before.results.count(step.mark) else YES
 
     def _around(self, number: int) -> tuple[ModelRequest, ModelRequest]:
@@ -79,17 +86,18 @@ class Visit(NamedTuple):
         return requests[begin], requests[begin + len(self.steps[number].calls)]
 
     def _is_silent(self) -> bool:
-        marks = (RULE, FILE_RULE, RUNBOOK, UNFINISHED)
+        """Whether nothing of the memory comes with the second prompt, and no second digest."""
         before, after = self.first.last.text, self.second.main_requests[0].text
-        return all(after.count(mark) <= before.count(mark) for mark in marks)
+        _, _, added = after.rpartition(DECIDED)
+        has_mark = any(mark in added for mark in (RULE, FILE_RULE, RUNBOOK))
+        return not has_mark and after.count(UNFINISHED) <= before.count(UNFINISHED)
 
 
-def connect(client: HostClient, *options: str) -> None:
+def connect(client: HostClient) -> None:
     """Connect the client as its user would."""
-    command = [sys.executable, str(ROOT / "bin" / "recollect"), "connect", client.name, "--yes", *options]
-    env = {**client.env, "PATH": f"{client.program.parent}:{client.env['PATH']}"}
-    done = subprocess.run(command, cwd=client.project, env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    for command in client.connect([sys.executable, str(ROOT / "bin" / "recollect")]):
+        done = client.execute(command)
+        assert done.exit_code == 0, done.stdout + done.stderr
 
 
 def visit(client: HostClient) -> Visit:
@@ -109,10 +117,10 @@ def _steps(client: HostClient) -> list[Step]:
     steps = [
         Step("file edit", client.write(project / "src" / "money.py", "cents = 2\n"), FILE_RULE),
         Step("failed command", [client.shell(FAILS)], RUNBOOK),
-        Step("denied write", client.write(store / "forged.json", "{}\n"), ADVICE),
-        Step("denied command", [client.shell(f"echo '{{}}' > '{store / 'forged-by-shell.json'}'")], ADVICE),
+        Step("denied write", client.write(store / "forged.json", "{}\n"), ADVICE, DENIED),
+        Step("denied command", [client.shell(f"echo '{{}}' > '{store / 'forged-by-shell.json'}'")], ADVICE, DENIED),
     ]
-    return [*steps, Step("MCP", [search], SESSIONS["title"])] if search else steps
+    return [*steps, Step("MCP", [search], SESSIONS["title"], YES)] if search else steps
 
 
 def prepare(client: HostClient) -> None:

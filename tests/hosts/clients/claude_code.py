@@ -13,6 +13,8 @@ from tests.hosts.npm import Package
 _MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 _NAME = f"@anthropic-ai/claude-code-linux-{_MACHINE}" + ("" if platform.libc_ver()[0] else "-musl")
 
+_ALLOWED = ("--allowedTools", "Bash,Read,Write,mcp__recollect", "--permission-mode", "acceptEdits")
+
 
 class ClaudeCode(HostClient):
     name = "claude-code"
@@ -24,12 +26,20 @@ class ClaudeCode(HostClient):
         "DISABLE_AUTOUPDATER": "1",
     }
 
+    screen = (*_ALLOWED, "--")
+
     def configure(self) -> None:
-        pass
+        key = {"approved": [self.environment["ANTHROPIC_API_KEY"][-20:]], "rejected": []}
+        projects = {str(self.project): {"hasTrustDialogAccepted": True}}
+        welcome = {"hasCompletedOnboarding": True, "theme": "dark"}
+        self.write_json(".claude.json", {**welcome, "customApiKeyResponses": key, "projects": projects})
 
     def command(self, prompt: str, again: bool) -> list[str]:
-        tools = ["--allowedTools", "Bash,Read,Write,mcp__recollect", "--permission-mode", "acceptEdits"]
-        return ["-p", *(["-c"] if again else []), *tools, "--", prompt]
+        return ["-p", *(["-c"] if again else []), *_ALLOWED, "--", prompt]
+
+    def connect(self, recollect: list[str]) -> list[list[str]]:
+        server = [str(self.program), "mcp", "add", "--scope", "user", "recollect", "--", *recollect, "mcp"]
+        return [[*recollect, "connect", self.name, "--yes"], server]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
         return [["plugin", "marketplace", "add", str(repository)], ["plugin", "install", "memory@recollect"]]

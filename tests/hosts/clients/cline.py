@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.hosts.host_client import HostClient, newest
+from tests.hosts.host_client import HostClient
 from tests.hosts.isolation import BASE_URL
 from tests.hosts.model_request import Tool
 from tests.hosts.npm import Package
@@ -13,6 +13,7 @@ from tests.hosts.npm import Package
 class Cline(HostClient):
     name = "cline"
     package = Package("cline", "3.0.65", ".bin/cline")
+    is_slow = True
     environment = {"CLINE_TELEMETRY_DISABLED": "1"}
 
     def configure(self) -> None:
@@ -20,10 +21,8 @@ class Cline(HostClient):
         assert done.exit_code == 0, done.stdout + done.stderr
 
     def command(self, prompt: str, again: bool) -> list[str]:
-        return ["--auto-approve", "true", "--json", *(["--id", self._last_session()] if again else []), prompt]
-
-    def _last_session(self) -> str:
-        return newest(self.home.glob(".cline/data/sessions/*/*.messages.json")).parent.name
+        # Each prompt is a session of its own: only its screen goes on with one.
+        return ["--auto-approve", "true", "--json", prompt]
 
     def write(self, path: Path, text: str) -> list[Tool]:
         if path.exists():

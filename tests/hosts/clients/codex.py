@@ -19,6 +19,9 @@ name = "mock"
 base_url = "{BASE_URL}/v1"
 wire_api = "responses"
 env_key = "MOCK_KEY"
+
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 """
 
 
@@ -28,8 +31,11 @@ class Codex(HostClient):
     # It waits five seconds for the name of each of its servers; a proxy that is not there refuses at once.
     environment = {"MOCK_KEY": "dummy", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
 
+    screen = ("--dangerously-bypass-hook-trust",)
+
     def configure(self) -> None:
-        self.write_text(".codex/config.toml", SETTINGS)
+        trusted = f'\n[projects."{self.project}"]\ntrust_level = "trusted"\n'
+        self.write_text(".codex/config.toml", SETTINGS + trusted)
 
     def command(self, prompt: str, again: bool) -> list[str]:
         # Trust is given in the screen; without it hooks are skipped.

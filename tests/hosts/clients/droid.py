@@ -21,6 +21,9 @@ class Droid(HostClient):
         "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false",
     }
 
+    screen = ("--auto", "high")
+    dialogs = {"Trust this folder": "\r", "Yes, allow": "\r"}
+
     def configure(self) -> None:
         model = {
             "model": "mock-model",

@@ -14,6 +14,7 @@ class Pi(HostClient):
     name = "pi"
     package = Package("@earendil-works/pi-coding-agent", "0.87.1", ".bin/pi")
     also = (NODE_22,)
+    is_slow = True
     environment = {"PI_OFFLINE": "1"}
 
     def configure(self) -> None:
