@@ -51,8 +51,6 @@ class HostClient:
     timeout: ClassVar[float] = 300
     screen: ClassVar[tuple[str, ...]] = ()
     """The arguments that start the client on a screen; its first prompt comes behind them."""
-    dialogs: ClassVar[dict[str, str]] = {}
-    """What it asks there before it can be used: a part of the question, and the keys that answer it."""
 
     def __init__(self, home: Path, project: Path) -> None:
         self.home, self.project = home, project

@@ -28,6 +28,9 @@ if not process:
 pty._copy(terminal)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
 """
+_KEPT = 50_000
+"""Bytes of what was printed: some clients paint the whole screen many times a second."""
+
 _ANSWERS = {
     b"\x1b[6n": "\x1b[1;1R",
     b"\x1b[c": "\x1b[?62;22c",
@@ -41,11 +44,10 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-9;?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x
 
 
 class Screen:
-    """A running client, typed to and read from. `dialogs` are keys to press when a text is shown, once each."""
+    """A running client, typed to and read from."""
 
-    def __init__(self, running: Running, dialogs: dict[str, str]) -> None:
+    def __init__(self, running: Running) -> None:
         self._process, self.api = running.process, running.api
-        self._dialogs = dict(dialogs)
         self._printed = b""
         self._changed = threading.Condition()
         self._is_open = True
@@ -54,7 +56,7 @@ class Screen:
 
     @property
     def text(self) -> str:
-        """All that was printed, without white space, colours and movements of the cursor."""
+        """What was printed last, without white space, colours and movements of the cursor."""
         return _CONTROL.sub("", self._printed.decode("utf-8", "replace"))
 
     def prompt(self, text: str, replies: Replies = ()) -> ModelRequest:
@@ -88,9 +90,7 @@ class Screen:
         while data := os.read(self._process.stdout.fileno(), 65_536):
             for asked, answer in _ANSWERS.items():
                 self._type(answer * data.count(asked))
-            self._printed += data
-            for shown in [shown for shown in self._dialogs if _shown(shown) in self.text]:
-                self._type(self._dialogs.pop(shown))
+            self._printed = (self._printed + data)[-_KEPT:]
             self._notify()
         self._is_open = False
         self._notify()
@@ -102,7 +102,7 @@ def on_screen(client: HostClient, prompt: str) -> Iterator[Screen]:
     program = [sys.executable, "-c", _IN_TERMINAL, str(client.program), *client.screen, prompt]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with client.started(program, **pipes) as running:
-        yield Screen(running, client.dialogs)
+        yield Screen(running)
 
 
 def _shown(text: str) -> str:

@@ -21,9 +21,6 @@ class Droid(HostClient):
         "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false",
     }
 
-    screen = ("--auto", "high")
-    dialogs = {"Trust this folder": "\r", "Yes, allow": "\r"}
-
     def configure(self) -> None:
         model = {
             "model": "mock-model",
@@ -33,7 +30,15 @@ class Droid(HostClient):
             "provider": "generic-chat-completion-api",
             "maxOutputTokens": 4_000,
         }
-        self.write_json(".factory/settings.json", {"customModels": [model]})
+        self.write_json(
+            ".factory/settings.json",
+            {
+                "customModels": [model],
+                "trustedFolders": {str(self.project): {"trustedAt": "2026-11-16T00:00:00.000Z"}},
+                "sessionDefaultSettings": {"interactionMode": "auto", "autonomyLevel": "high"},
+                "logoAnimation": "off",
+            },
+        )
 
     def command(self, prompt: str, again: bool) -> list[str]:
         # Each prompt is a session of its own: to go on with one, it asks its server.

@@ -17,6 +17,7 @@ class OpenCode(HostClient):
     name = "opencode"
     package = Package("opencode-ai", "1.18.33", "opencode-ai/bin/opencode.exe")
     also = (_PLUGIN,)
+    screen = ("--auto", "--prompt")
     environment = {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
