@@ -41,7 +41,7 @@ SAMPLES = {
     "file": "{form}", "self.category": "decision", "fixes.where(self.args)": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new.id": "second", "old": "second", "fixes.where(args)": "", "entry.memory.id": "second",
-    "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
+    "recipe.host": "codex", "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
     "quote(shorten(reference.replace('-', ' ')))": "'first record'",
 }  # fmt: skip
 """What stands for an expression in a fix; any other is an id."""

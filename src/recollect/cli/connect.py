@@ -172,7 +172,7 @@ def _outcome(args: argparse.Namespace, plan: Plan) -> str:
     places = list(dict.fromkeys(change.path for change in plan.changes))
     folder = os.path.commonpath(places) if len(places) > 1 else ""
     names = [f"{len(places)} files in {folder}"] if folder else places
-    return f"{verb} ({', '.join([*names, *(['its plugin'] if plan.commands else [])])})"
+    return f"{verb} ({', '.join([*names, *(['by its own commands'] if plan.commands else [])])})"
 
 
 def _list(project: str) -> Answer:
@@ -201,7 +201,7 @@ def _list(project: str) -> Answer:
                 host.title,
                 (present.version or "yes") if present.is_there else "no",
                 _STATES.get(state.entrance, state.flaw),
-                _STATES[state.server] if recipe.server else "-",
+                _STATES[state.server] if recipe.server or state.server != "missing" else "-",
             )
             for recipe, host, present, state in rows
         ]

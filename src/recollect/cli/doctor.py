@@ -10,7 +10,7 @@ from recollect import paths
 from recollect.capture import waiting
 from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, readable, table
-from recollect.doctor import Finding, claude_code, machine, store_checks
+from recollect.doctor import Finding, claude_code, connected, machine, store_checks
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
 from recollect.project import Project
@@ -32,8 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     if args.privacy:
         return _privacy(args)
+    root = paths.project_root(args.project)
     with Progress("examining the installation"):
-        findings = [*machine.examine(), *claude_code.examine(paths.project_root(args.project))]
+        findings = [*machine.examine(), *claude_code.examine(root), *connected.examine(root)]
     done: list[str] = []
     try:
         stores = list(_stores(args))

@@ -11,6 +11,7 @@ from recollect import files
 from recollect.coldstart import NamedTuple
 from recollect.connections import config_file, parts, plugins
 from recollect.connections.config_file import Change
+from recollect.connections.parts import Part
 from recollect.connections.recipes import RECIPES, Recipe
 from recollect.errors import BadInput
 
@@ -72,36 +73,48 @@ def state(recipe: Recipe, project: str = "") -> State:
         entrance = parts.entrance(recipe, project).state
         server = parts.server(recipe, project)
         entrance = PLUGIN if entrance == MISSING and not project and plugins.is_in(recipe) else entrance
-        return State(entrance, server.state if server else MISSING)
+        return State(entrance, server.state if server else CURRENT if plugins.has_server(recipe) else MISSING)
     except BadInput as error:
         return State(UNREADABLE, MISSING, error.message)
 
 
 def plan(recipe: Recipe, project: str, *, wants_server: bool) -> Plan:
     """What connects a host, or brings its connection up to date."""
-    server = parts.server(recipe, project)
-    if wants_server and server is None:
-        what = f"{recipe.host} cannot be given the MCP server by this command"
-        raise BadInput(what, fix="leave out --mcp; docs/agents has a page for each agent")
-    chosen = [server] if server and (wants_server or server.state != MISSING) else []
+    server, commands = _server(recipe, project, is_wanted=wants_server)
     if not project and plugins.is_in(recipe):
         remove = plugins.REMOVALS[recipe.host]
         note = f"{recipe.host} has the plugin, which brings the same hooks; to use entries instead: {remove}"
-        return Plan(recipe.host, parts.changes(chosen, is_removal=False), notes=[note])
-    commands = [] if project else plugins.commands(recipe)
-    if not commands:
-        chosen = [parts.entrance(recipe, project), *chosen]
-    return Plan(recipe.host, parts.changes(chosen, is_removal=False, inside=project), commands, project=project)
+        return Plan(recipe.host, parts.changes(server, is_removal=False), commands, [note])
+    by_plugin = [] if project else plugins.commands(recipe)
+    entrance = [] if by_plugin else [parts.entrance(recipe, project)]
+    changes = parts.changes([*entrance, *server], is_removal=False, inside=project)
+    return Plan(recipe.host, changes, [*by_plugin, *commands], project=project)
+
+
+def _server(recipe: Recipe, project: str, *, is_wanted: bool) -> tuple[list[Part], list[list[str]]]:
+    """What gives a host our MCP server, if it is wanted, or brings it up to date: a part, or commands."""
+    part = parts.server(recipe, project)
+    if part:
+        return ([part], []) if is_wanted or part.state != MISSING else ([], [])
+    commands = plugins.server_commands(recipe, is_removal=False)
+    if is_wanted and not commands:
+        what = f"{recipe.host} cannot be given the MCP server by this command"
+        raise BadInput(what, fix="leave out --mcp; docs/agents has a page for each agent")
+    return [], commands if is_wanted and not plugins.has_server(recipe) else []
 
 
 def removal(recipe: Recipe, project: str) -> Plan:
     """What takes a host's connection away."""
     server = parts.server(recipe, project)
     chosen = [parts.entrance(recipe, project), *([server] if server else [])]
-    has_plugin = not project and plugins.is_in(recipe)
-    commands = plugins.removal_commands(recipe) if has_plugin else []
-    notes = [f"it has the plugin: {plugins.REMOVALS[recipe.host]}"] if has_plugin and not commands else []
-    return Plan(recipe.host, parts.changes(chosen, is_removal=True, inside=project), commands, notes, project)
+    changes = parts.changes(chosen, is_removal=True, inside=project)
+    if project:
+        return Plan(recipe.host, changes, project=project)
+    commands = plugins.removal_commands(recipe) if plugins.is_in(recipe) else []
+    notes = [f"it has the plugin: {plugins.REMOVALS[recipe.host]}"] if plugins.is_in(recipe) and not commands else []
+    if plugins.has_server(recipe):
+        commands += plugins.server_commands(recipe, is_removal=True)
+    return Plan(recipe.host, changes, commands, notes)
 
 
 def skills(recipes: Sequence[Recipe], *, is_removal: bool) -> list[Plan]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +17,7 @@ from recollect.connections.recipes import SECONDS, Hooks, Recipe, Server, Wire
 _LAST_SECONDS = 3
 """For the end of a session: one host allows no more."""
 
+_LAUNCHER = re.compile(r'^const LAUNCHER = ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 _SHIMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shims")
 Edit = Callable[[str], str]
 
@@ -106,6 +109,17 @@ def shim_text(name: str) -> str:
 def _shim(name: str) -> str:
     with open(os.path.join(_SHIMS, name), encoding="utf-8", newline="") as file:
         return file.read()
+
+
+def launchers(recipe: Recipe) -> list[str]:
+    """The launchers that the hooks of a host start, or that our plugin there does."""
+    text = (config_file.read(entrance(recipe).path) or b"").decode("utf-8", "replace").removeprefix("\ufeff")
+    if recipe.hooks is None:
+        named = _LAUNCHER.search(text)
+        return [json.loads(named[1])] if named else []
+    entries = [entry for event in _events(text) for entry in json_edit.items(text, ("hooks", event))]
+    ours = [command for entry in entries for command in commands(entry) if installation.MARK in command]
+    return list(dict.fromkeys(shlex.split(command)[1] for command in ours))
 
 
 def is_ours(item: Any) -> bool:

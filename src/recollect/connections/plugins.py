@@ -54,6 +54,28 @@ def removal_commands(recipe: Recipe) -> list[list[str]]:
     return [[program, "plugin", "uninstall", NAME]] if program and recipe.host == "claude-code" else []
 
 
+def has_server(recipe: Recipe) -> bool:
+    """Whether Claude Code has our MCP server for its user: that is in a file which it alone writes."""
+    if recipe.host != "claude-code":
+        return False
+    elsewhere = os.environ.get(recipe.variable[0], "")
+    path = os.path.join(elsewhere or os.path.expanduser("~"), ".claude.json")
+    try:
+        text = (config_file.read(path) or b"").decode("utf-8")
+        return json_edit.get(text, ("mcpServers", "recollect")) is not None
+    except (BadInput, ValueError):
+        return False
+
+
+def server_commands(recipe: Recipe, *, is_removal: bool) -> list[list[str]]:
+    """The command that adds our MCP server to Claude Code, or takes it away."""
+    program = shutil.which(recipe.programs[0])
+    if recipe.host != "claude-code" or not program:
+        return []
+    add = ["add", "--scope", "user", "recollect", "--", *installation.program(), "mcp"]
+    return [[program, "mcp", *(["remove", "--scope", "user", "recollect"] if is_removal else add)]]
+
+
 def _marketplaces(recipe: Recipe) -> list[tuple[str, Any]]:
     """The marketplaces of the enabled plugins that are called as ours: name and folder."""
     text = _text(recipe, "settings.json")

@@ -13,6 +13,8 @@ from typing import Any
 
 from recollect import __version__, coldstart, files, paths, timestamps
 from recollect.coldstart import NamedTuple
+from recollect.connections import connection, installation
+from recollect.connections.recipes import BY_HOST
 from recollect.doctor import Finding, machine
 from recollect.hosts import claude_code
 from recollect.session import ledger, sessions, transcript
@@ -90,13 +92,16 @@ def examine(project: str) -> Iterator[Finding]:
     own = next((plugin for plugin in plugins if plugin.is_ours), None)
     transcripts = [claude_code.transcript(path) for path in claude_code.sessions(project)]
     last = next(iter(sessions.recent(transcripts, 1)), None)
-    yield from _plugin(own, last)
+    is_connected = connection.state(BY_HOST["claude-code"]).entrance in (connection.CURRENT, connection.OUTDATED)
+    if own or not is_connected:
+        yield from _plugin(own, last)
     yield from _switches(settings)
     theirs = os.path.join(own.folder, "src", "recollect", *LAUNCHER.split("/")) if own else ""
     yield from machine.examine_launcher(theirs if os.path.exists(theirs) else paths.launcher())
     if last and os.path.isdir(os.path.join(project, paths.STORE)):
         yield from _activity(own, project, last)
-    yield from _others([plugin for plugin in plugins if plugin is not own and plugin.is_enabled], settings)
+    others = [plugin for plugin in plugins if plugin is not own and plugin.is_enabled]
+    yield from _others(others, settings, has_plugin=bool(own and own.is_enabled))
 
 
 def _plugin(own: Plugin | None, last: Session | None) -> Iterator[Finding]:
@@ -177,7 +182,7 @@ def _since(project: str) -> str:
     return timestamps.at(min(times)) if times else ""
 
 
-def _others(plugins: Sequence[Plugin], settings: Sequence[SettingsFile]) -> Iterator[Finding]:
+def _others(plugins: Sequence[Plugin], settings: Sequence[SettingsFile], *, has_plugin: bool) -> Iterator[Finding]:
     """Who else speaks to the agent at a prompt: two memories contradict each other, and cost twice."""
     for plugin in plugins:
         if _is_memory(plugin.name):
@@ -187,6 +192,8 @@ def _others(plugins: Sequence[Plugin], settings: Sequence[SettingsFile]) -> Iter
             yield Finding("note", "others", f"the plugin {plugin.key} has a hook at every prompt too")
     for file in settings:
         for command in file.commands("UserPromptSubmit"):
+            if installation.MARK in command and not has_plugin:
+                continue
             if LAUNCHER in command or "recollect" in command:
                 fix = f"take it out of {file.path}: the plugin brings its own hooks"
                 yield Finding("warning", "others", f"{file.path} runs Recollect's hook a second time: {command}", fix)

@@ -1,0 +1,148 @@
+"""`recollect doctor` on connected agents: entries that are outdated, lost, doubled or not trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect import paths
+from recollect.cli import main
+from recollect.cli.fixes import commands
+from recollect.connections import installation
+from recollect.doctor import Finding, claude_code, connected
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
+
+
+def examine(project: Path) -> list[Finding]:
+    return list(connected.examine(str(project)))
+
+
+def connect(*words: str) -> None:
+    assert main(["connect", *words, "--yes"]) == 0
+
+
+def trust(home: Path, *events: str) -> None:
+    hooks = home / ".codex" / "hooks.json"
+    tables = [f'[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n' for event in events]
+    (home / ".codex" / "config.toml").write_text("\n".join(tables))
+
+
+EVENTS = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "pre_compact", "session_end")
+
+
+def test_nothing_is_said_where_no_agent_is(tmp_path):
+    assert examine(tmp_path) == []
+
+
+def test_a_connected_and_trusted_agent_is_good(tmp_path, home):
+    connect("codex")
+    trust(home, *EVENTS)
+
+    assert examine(tmp_path) == [Finding("ok", "codex", "Codex CLI is connected")]
+
+
+def test_codex_was_not_told_to_trust_the_hooks(tmp_path, home):
+    connect("codex")
+    trust(home, *EVENTS[:-2])
+
+    _, finding = examine(tmp_path)
+
+    assert finding[:2] == ("warning", "codex")
+    assert finding.what == "Codex does not trust 2 of our hooks yet and skips them: PreCompact, SessionEnd"
+    assert "Trust all" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("host", "file"), [("codex", ".codex/hooks.json"), ("pi", ".pi/agent/extensions/recollect.ts")]
+)
+def test_the_installation_was_moved(host, file, tmp_path, home):
+    connect(host)
+    path = home / file
+    path.write_text(path.read_text().replace(paths.launcher(), "/old place/launch").replace("sh /old", "sh '/old"))
+    path.write_text(path.read_text().replace("place/launch ", "place/launch' "))
+
+    finding = examine(tmp_path)[0]
+
+    assert finding[:2] == ("error", host)
+    assert "is to start /old place/launch, which is not there" in finding.what
+    assert [main(command.split()[1:]) for command in commands(finding.fix)] == [0]
+    assert examine(tmp_path)[0].severity == "ok"
+
+
+def test_an_entry_of_an_older_version_is_outdated(tmp_path, home):
+    connect("gemini")
+    path = home / ".gemini" / "settings.json"
+    path.write_text(path.read_text().replace("5000", "60000"))
+
+    (finding,) = examine(tmp_path)
+
+    assert finding == Finding(
+        "warning", "gemini", "Gemini CLI: its entries are not those that this version writes",
+        "recollect connect gemini --yes",
+    )  # fmt: skip
+
+
+def test_the_skills_are_outdated(tmp_path, home):
+    connect("pi")
+    path = home / ".agents" / "skills" / "memory-save" / "SKILL.md"
+    path.write_text(path.read_text().replace("# Save a record", "# Save"))
+
+    assert examine(tmp_path)[-1][:3] == ("warning", "agents", "the skills in ~/.agents/skills are outdated")
+
+
+def test_an_agent_that_is_here_but_not_connected(tmp_path, home):
+    (home / ".codex").mkdir()
+    (home / ".qwen").mkdir()
+
+    assert examine(tmp_path) == [
+        Finding("note", "agents", "on this machine but not connected: codex, qwen", "recollect connect --list")
+    ]
+
+
+def test_a_config_that_cannot_be_read(tmp_path, home):
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text("{,}")
+
+    (finding,) = examine(tmp_path)
+
+    assert (finding.severity, finding.check, "line 1" in finding.what) == ("warning", "gemini", True)
+
+
+def test_hooks_that_run_twice(tmp_path, home, monkeypatch):
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    connect("copilot")
+    connect("codex")
+    connect("codex", "--here")
+    trust(home, *EVENTS)
+    (home / ".copilot" / "settings.json").write_text('{"enabledPlugins": {"memory@recollect": true}}')
+
+    twice = [finding for finding in examine(tmp_path) if "twice" in finding.what]
+
+    assert [(finding.check, finding.fix) for finding in twice] == [
+        ("codex", "recollect connect codex --here --remove --yes"),
+        ("copilot", "copilot plugin uninstall memory@recollect"),
+    ]
+    assert main(twice[0].fix.split()[1:]) == 0
+    assert [finding.check for finding in examine(tmp_path) if "twice" in finding.what] == ["copilot"]
+
+
+def test_over_mcp_only(tmp_path, home):
+    (home / ".cursor").mkdir()
+    entry = {"command": installation.program()[0], "args": ["mcp"]}
+    (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"recollect": entry}}))
+
+    assert examine(tmp_path) == [Finding("ok", "cursor", "Cursor is connected over MCP only")]
+
+
+def test_claude_code_connected_by_its_settings_misses_no_plugin(tmp_path, home, monkeypatch):
+    monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
+    connect("claude-code")
+
+    assert [each for each in claude_code.examine(str(tmp_path)) if each.check in ("plugin", "others")] == []
+    assert examine(tmp_path) == [Finding("ok", "claude-code", "Claude Code is connected")]
