@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from recollect import web
 from recollect.capture.inbox import Inbox
 from recollect.store.writer import Writer
+from recollect.usage import usage_log
+from tests.git_project import GitProject
 
 HOSTILE = '<script>alert("x")</script><img src=x onerror=y>\u202e\x1b[31m&amp;'
 
@@ -102,9 +106,13 @@ def test_a_draft_is_accepted_rejected_and_merged(browser, save, draft, project):
 def test_hostile_text_is_text_on_every_page(browser, save, draft, project):
     content = {"context": HOSTILE, "decision": HOSTILE, "rationale": [HOSTILE], "alternatives": []}
     entry = save(HOSTILE + " title", content=content, tags=["a"], triggers=[HOSTILE], related_files=[])
+    save(HOSTILE + " title again", content=content, tags=["a"], triggers=[HOSTILE], related_files=[])
     draft("Draft " + HOSTILE, evidence=(HOSTILE,))
+    usage_log.append(project.store.root, [("injected", entry.path)])
+    Path(project.store.root, "memory-config.json").write_text('{"alert": "x"}')
+    pages = ["/", "/search", "/search?q=script", _address(entry), "/inbox", "/agent?prompt=script+alert", "/timeline"]
 
-    for page in ("/", "/search", f"/search?q={'script'}", _address(entry), "/inbox"):
+    for page in [*pages, "/health?all=1", "/usage", "/settings"]:
         text = browser.get(page).text
         assert "alert" in text, page
         assert "<script>alert" not in text and "<img" not in text, page
@@ -112,11 +120,81 @@ def test_hostile_text_is_text_on_every_page(browser, save, draft, project):
 
 
 def test_no_template_marks_text_as_safe():
-    from pathlib import Path
-
-    from recollect import web
-
     for template in (Path(web.__file__).parent / "templates").iterdir():
         text = template.read_text(encoding="utf-8")
         assert "|safe" not in text.replace(" ", "") and "autoescape" not in text, template
         assert "style=" not in text and " on" + "click" not in text, template
+
+
+def test_a_prompt_shows_what_the_agent_would_get_and_why(browser, save):
+    save(triggers=["where do we keep login state?"])
+
+    relevant, other = (
+        browser.get(f"/agent?prompt={text}") for text in ("where+do+we+keep+login+state", "paint+it+blue")
+    )
+
+    assert "The agent is shown 1 rule." in relevant.text
+    assert "&lt;memory-context" in relevant.text
+    assert "The agent is shown nothing." in other.text
+
+
+def test_a_prompt_that_was_tried_is_not_counted_as_shown(browser, save, project):
+    save(triggers=["where do we keep login state?"])
+
+    browser.get("/agent?prompt=where+do+we+keep+login+state")
+
+    assert list(usage_log.read(project.store.root)) == []
+
+
+def test_the_timeline_has_months_and_successors(browser, save, project):
+    old, new = save("Sessions live in Redis"), save()
+    Writer(project.store, project.settings).supersede(old.path, new.path)
+
+    text = _text(browser.get("/timeline"))
+
+    assert old.memory.created_at[:7] in text
+    assert "superseded by sessions-live-in-postgres" in text
+    assert "No record matches." in browser.get("/timeline?tag=none").text
+
+
+def test_the_map_shows_folders_with_and_without_records(browser, save, project):
+    repository = GitProject(Path(project.root))
+    for name in ("src/auth/login.py", "src/web/page.py"):
+        repository.write(name, "x = 1\n")
+    repository.commit()
+    save(related_files=["src/auth/login.py"])
+
+    text = _text(browser.get("/map"))
+
+    assert re.search(r"src/auth/ 1 1 Sessions live in Postgres", text)
+    assert re.search(r"src/web/ 1 none", text)
+
+
+def test_health_names_duplicates_and_changed_files_with_the_fix(browser, save, project):
+    Path(project.root, "login.py").write_text("x = 1\n")
+    save(related_files=["login.py"])
+    Path(project.root, "login.py").write_text("x = 2\n")
+    for number in (1, 2):
+        save(f"Cache wheels in CI {number}", triggers=[])
+
+    quick, thorough = _text(browser.get("/health")), _text(browser.get("/health?all=1"))
+
+    assert "Files changed since (1)" in quick and "recollect reanchor" in quick
+    assert "Say nearly the same" in thorough and "recollect supersede" in thorough
+
+
+def test_usage_is_counted_by_week_and_record(browser, save, project):
+    entry = save()
+    usage_log.append(project.store.root, [("injected", entry.path), ("used", entry.path)])
+
+    answer = browser.get("/usage")
+
+    assert re.search(r"Sessions live in Postgres 1 1 0 0 0", _text(answer))
+    assert answer.text.count("<rect") == 24
+
+
+def test_settings_say_where_they_come_from(browser, save, project):
+    save()
+    Path(project.store.root, "memory-config.json").write_text('{"retrieval": {"max_inject": 2}}')
+
+    assert re.search(r"retrieval.max_inject 2 \S*memory-config.json", _text(browser.get("/settings")))

@@ -7,19 +7,17 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.audit import audit_item, report
+from recollect.audit import audit_item, evidence, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
-from recollect.cli import arguments, fixes, freshness
+from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput
-from recollect.freshness import anchors, check
 from recollect.importers import notes
 from recollect.record import compose
-from recollect.store.store import Broken, Entry, Store
+from recollect.store.store import Broken, Entry
 from recollect.terminal.progress import watched
 from recollect.text import many
-from recollect.usage.counts import per_record
 
 CHECKS = (
     "duplicates", "contradictions", "superseded", "drifted", "missing", "unused", "overlong", "secrets", "junk",
@@ -28,8 +26,6 @@ SERIOUS = ("contradictions", "superseded", "secrets")
 """What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
 
 _MOST_SHOWN = 5
-# Shown less often, a record had no fair chance to be used.
-_SHOWN_OFTEN = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     limits = {**dict.fromkeys(SERIOUS if args.strict else (), 0.0), **_limits(args.max_rate)}
-    where, items, evidence, broken = _material(args)
-    measures = report.audit(items, evidence, lambda texts: watched(texts, "comparing records"))
+    where, items, known_facts, broken = _material(args)
+    measures = report.audit(items, known_facts, lambda texts: watched(texts, "comparing records"))
     if args.claude_memory or args.markdown:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
     measures = {name: _placed(measure, fixes.where(args)) for name, measure in measures.items()}
@@ -93,28 +89,12 @@ def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, 
     scanned = list(watched(store.scan(category), "reading records"))
     entries = [each for each in scanned if isinstance(each, Entry)]
     broken = [each.path for each in scanned if isinstance(each, Broken)]
-    return store.root, [audit_item.of(entry.memory) for entry in entries], _evidence(store, entries), broken
-
-
-def _evidence(store: Store, entries: list[Entry]) -> Evidence:
-    uses = _uses(store, entries)
-    if not anchors.root_of(store.root):
-        return Evidence(uses=uses)
-    states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
-    current = [entry for entry in entries if entry.memory.is_current]
-    for looked in freshness.check_all(store, watched(current, "looking at files")):
-        for state, messages in states.items():
-            changes = [check.sentence(each) for each in looked.verdicts if each.state == state]
-            if changes:
-                messages[looked.entry.memory.id] = "; ".join(changes[:3])
-    return Evidence(drifted=states[check.CHANGED], missing=states[check.MISSING], uses=uses)
-
-
-def _uses(store: Store, entries: list[Entry]) -> dict[str, int] | None:
-    """How often each record was used that was shown often enough; None if there is no such record."""
-    summary = per_record(store.root)
-    counts = {entry.memory.id: summary.get(entry.path) for entry in entries}
-    return {key: count.used for key, count in counts.items() if count and count.injected >= _SHOWN_OFTEN} or None
+    return (
+        store.root,
+        [audit_item.of(entry.memory) for entry in entries],
+        evidence.of(store, entries, lambda each: watched(each, "looking at files")),
+        broken,
+    )
 
 
 def _for_others(measure: Measure) -> Measure:

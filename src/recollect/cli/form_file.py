@@ -55,7 +55,7 @@ class FormFile:
                     return check(filled.fields)
                 error = self._unread(wrong)
             except RecollectError as refusal:
-                wrong = problems(refusal)
+                wrong = form.problems_of(refusal)
                 refusal.fix = _CORRECT if wrong else refusal.fix
                 error = self.kept(refusal)
                 if not wrong:
@@ -89,16 +89,6 @@ class FormFile:
     def _nothing(self, why: str) -> Stopped:
         self.drop()
         return Stopped(f"nothing was saved: {why}")
-
-
-def problems(error: RecollectError) -> tuple[Problem, ...]:
-    """What an error says of the fields of a form."""
-    return tuple(Problem(_field(where), message) for where, message in error.places)
-
-
-def _field(where: str) -> str:
-    """The field of a form that a place in a record belongs to: `alternatives` for `content.alternatives[0].option`."""
-    return memory.without_positions(where).removeprefix("content.").partition(".")[0]
 
 
 def read(path: str) -> str:

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
+from recollect.audit import record_freshness
+from recollect.audit.record_freshness import Checked
 from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean, table
-from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
-from recollect.freshness.check import Freshness, Verdict
+from recollect.freshness.check import Verdict
 from recollect.record.memory import Memory
-from recollect.store.store import Entry, Store
+from recollect.store.store import Store
 from recollect.terminal.progress import watched
 from recollect.text import many
 
-PATIENCE = 60.0
-"""Seconds that git may take in all: a large history needs ten, and a repository can make git wait for ever."""
-
 UNANCHORED = "unanchored"
 _COLOURS = {check.FRESH: "green", check.CHANGED: "yellow", check.MISSING: "red"}
-
-
-class Checked(NamedTuple):
-    """A record, the verdicts on its anchors, and those of its files that have no anchor."""
-
-    entry: Entry
-    verdicts: tuple[Verdict, ...]
-    loose: tuple[str, ...]
-
-    @property
-    def is_stale(self) -> bool:
-        return bool(self.loose) or any(each.state != check.FRESH or each.is_moved for each in self.verdicts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,25 +35,12 @@ def run(args: argparse.Namespace) -> Answer:
     return _reanchor(args) if args.command == "reanchor" else _freshness(args)
 
 
-def check_all(store: Store, entries: Iterable[Entry]) -> list[Checked]:
-    """The verdicts on all anchors of some records."""
-    freshness = Freshness(anchors.root_of(store.root), PATIENCE)
-    return [_checked(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
-
-
-def _checked(freshness: Freshness, entry: Entry) -> Checked:
-    indexed = anchors.indexed(entry.memory)
-    covered = {anchor.path for anchor in indexed}
-    loose = tuple(file for file in entry.memory.related_files if file not in covered)
-    return Checked(entry, tuple(map(freshness.check, indexed)), loose)
-
-
 def _freshness(args: argparse.Namespace) -> Answer:
     store = arguments.existing(args)
     _require_project(store)
     named = [chosen.record(args, store, reference) for reference in args.ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
-    checked = check_all(store, watched(entries, "checking files"))
+    checked = record_freshness.check_all(store, watched(entries, "checking files"))
     shown = [each for each in checked if each.is_stale or not args.stale]
     states = Counter(each.state for record in checked for each in record.verdicts)
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
@@ -133,7 +105,7 @@ def _reanchor(args: argparse.Namespace) -> Answer:
     done = []
     for reference in args.ids:
         before = chosen.record(args, writer.store, reference, changes=True)
-        (checked,) = check_all(writer.store, [before]) or [Checked(before, (), ())]
+        (checked,) = record_freshness.check_all(writer.store, [before]) or [Checked(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
         done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})

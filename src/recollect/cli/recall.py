@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from recollect import switches
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
 from recollect.hosts import table
 from recollect.project import Hit, Project
-from recollect.recall import for_prompt
+from recollect.recall import explanation, for_prompt
 from recollect.recall.for_prompt import Decision
 from recollect.record import compose
-from recollect.session import transcript
-from recollect.settings import Settings
 from recollect.terminal.progress import Progress
 from recollect.text import tokens
 
@@ -107,7 +104,7 @@ def _coloured(screen: Screen, hit: Hit) -> str:
 def _recall(args: argparse.Namespace, project: Project) -> Answer:
     """Byte for byte what a prompt would bring up, and what that costs."""
     prompt, decision = " ".join(args.prompt), decide(args, project)
-    silence = why_silent(prompt, project.settings)
+    silence = explanation.silence(prompt, project.settings)
     text = "" if silence else decision.text
     cost = tokens(text)
     data = {
@@ -127,13 +124,6 @@ def _recall(args: argparse.Namespace, project: Project) -> Answer:
     }
     note = f"about {cost} tokens" if text else silence or "nothing is relevant enough to be shown"
     return Answer(data, lambda _: text, note=f"({note})")
-
-
-def why_silent(prompt: str, settings: Settings) -> str:
-    """Why the hook would show nothing for a prompt, whatever is on file; empty if it would look."""
-    if transcript.wants_silence(prompt):
-        return "a prompt like this one is left alone"
-    return "; ".join(map(str, switches.off(settings, *switches.PROMPTS)))
 
 
 def decide(args: argparse.Namespace, project: Project, judge: Judge | None = None) -> Decision:

@@ -124,7 +124,7 @@ class ByHand:
         """Save what is filled into the form, which begins with what there is, and with an error in it."""
         fresh = self._rendered()
         text = form_file.read(self.args.text) if self.args.text else fresh
-        begun = form.with_problems(text, form_file.problems(error)) if error else text
+        begun = form.with_problems(text, form.problems_of(error)) if error else text
         is_fresh = text == fresh and not asks and error is None
         self.file = self._form(begun)
         return self._confirmed(self.file.fill(self._checked, untouched=fresh if is_fresh else None), asks=asks)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from recollect import switches
 from recollect.errors import NotFound
 from recollect.freshness import anchors
 from recollect.mcp.tool_table import Outcome
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Hit, Project
-from recollect.recall import for_prompt
+from recollect.recall import explanation, for_prompt
 from recollect.recall.cautions import Cautions
 from recollect.recall.context_block import Candidate
 from recollect.recall.for_prompt import Request
 from recollect.record import export, memory
-from recollect.session import transcript
 from recollect.store.store import Entry, Store
 from recollect.text import Block, element, fence, joined
 
@@ -24,19 +22,13 @@ from recollect.text import Block, element, fence, joined
 def recall(project: Project, task: str) -> Outcome:
     """What a hook would show for a task, as for the first prompt of a session; no model is asked."""
     note = project.require_a_store()
-    silence = _why_silent(task, project)
+    silence = explanation.silence(task, project.settings)
     if silence:
         return Outcome({"records": [], "note": silence}, f"Nothing is shown: {silence}.")
     decision = for_prompt.decide(project.stores, Request(task, is_first=True), project.settings)
     data = {"records": [_shown(candidate) for candidate in decision.shown], "note": note}
     text = decision.text or "Nothing in the project memory is relevant enough to this task to be shown."
     return Outcome(_filled(data), joined(text, note))
-
-
-def _why_silent(task: str, project: Project) -> str:
-    if transcript.wants_silence(task):
-        return "the user asked for no memory with this"
-    return "; ".join(map(str, switches.off(project.settings, *switches.PROMPTS)))
 
 
 def _shown(candidate: Candidate) -> dict[str, Any]:

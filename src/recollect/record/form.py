@@ -20,7 +20,8 @@ from typing import Any
 
 from recollect import categories
 from recollect.coldstart import NamedTuple
-from recollect.record import form_value, schema
+from recollect.errors import RecollectError
+from recollect.record import form_value, memory, schema
 from recollect.record.fields import Choice, Field, Flag, ListOf
 from recollect.record.form_value import Unreadable, label_of, name_in
 
@@ -185,6 +186,16 @@ def _outside(line: str, is_open: bool) -> tuple[str, bool]:
         if end < 0:
             return text, is_open
         at, is_open = end + len(mark), not is_open
+
+
+def problems_of(error: RecollectError) -> tuple[Problem, ...]:
+    """What an error says of the fields of a form."""
+    return tuple(Problem(_field(where), message) for where, message in error.places)
+
+
+def _field(where: str) -> str:
+    """The field of a form that a place in a record belongs to: `alternatives` for `content.alternatives[0].option`."""
+    return memory.without_positions(where).removeprefix("content.").partition(".")[0]
 
 
 def with_problems(text: str, problems: Sequence[Problem]) -> str:

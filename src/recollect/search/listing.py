@@ -6,6 +6,10 @@ from recollect.coldstart import NamedTuple
 from recollect.search import refresh
 from recollect.search.index import NOT_REPLACED, Index, unpack_facts
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _STATUS = """
     CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
     THEN 'superseded' ELSE status END
@@ -100,6 +104,13 @@ def count_anchored(index: Index) -> int:
 def titles(index: Index) -> list[tuple[str, str]]:
     """The path and the title of every record."""
     return index.connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
+
+
+def successors(index: Index, ids: Sequence[str]) -> dict[str, str]:
+    """The ids of what replaced some records, for those that say they were replaced."""
+    marks = ",".join("?" * len(ids))
+    rows = index.connection.execute(f"SELECT old, new FROM succession WHERE old IN ({marks})", list(ids))
+    return {str(old): str(new) for old, new in rows}
 
 
 def broken(index: Index) -> list[str]:

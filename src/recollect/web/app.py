@@ -12,14 +12,41 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from recollect.errors import RecollectError
-from recollect.web import access, home_page, inbox_page, record_page, search_page, view
+from recollect.web import (
+    access,
+    agent_page,
+    edit_page,
+    health_page,
+    home_page,
+    inbox_page,
+    map_page,
+    record_page,
+    search_page,
+    settings_page,
+    timeline_page,
+    usage_page,
+    view,
+)
 
 STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
 """The files that are served as they are, and nothing else."""
 
 _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
 
-ROUTES = (*home_page.ROUTES, *search_page.ROUTES, *record_page.ROUTES, *inbox_page.ROUTES)
+_PAGES = (
+    home_page,
+    search_page,
+    edit_page,
+    record_page,
+    inbox_page,
+    agent_page,
+    timeline_page,
+    map_page,
+    health_page,
+    usage_page,
+    settings_page,
+)
+ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
 
 def create(site: view.Site, seen: Callable[[], None] = lambda: None) -> ASGIApp:

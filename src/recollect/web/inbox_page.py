@@ -56,13 +56,13 @@ class Waiting(NamedTuple):
 
 def inbox(request: Request) -> Response:
     project = view.site_of(request).project()
-    writer = _writer(project)
+    writer = writer_of(project)
     drafts = Inbox(writer.store.root).scan()
     shown = [_waiting(writer, draft) for draft in drafts[:_MOST]]
     return view.page(request, "inbox.html", title="Inbox", drafts=shown, total=len(drafts))
 
 
-def _writer(project: Project) -> Writer:
+def writer_of(project: Project) -> Writer:
     writer = Writer(require_store(project.store), project.settings)
     writer.store.recover()
     return writer
@@ -111,7 +111,7 @@ def _changes(writer: Writer, draft: Draft) -> list[str]:
 def decide(request: Request) -> Response:
     """Accept, merge or reject a draft."""
     project = view.site_of(request).project()
-    writer = _writer(project)
+    writer = writer_of(project)
     draft = Inbox(writer.store.root).find(request.path_params["name"])
     action, fields = request.path_params["action"], view.form(request)
     if action == "reject":

@@ -49,7 +49,7 @@ class File(NamedTuple):
 
 
 def show(request: Request) -> Response:
-    store, entry = _found(request)
+    store, entry = found(request)
     record = entry.memory
     return view.page(
         request,
@@ -69,7 +69,7 @@ def show(request: Request) -> Response:
     )
 
 
-def _found(request: Request) -> tuple[Store, Entry]:
+def found(request: Request) -> tuple[Store, Entry]:
     store = _store(request)
     return store, store.read(f"{request.path_params['folder']}/{request.path_params['name']}")
 
@@ -161,7 +161,7 @@ _DONE = {
 
 def change(request: Request) -> Response:
     """Carry one change out on the version of the record that was on the page."""
-    store, entry = _found(request)
+    store, entry = found(request)
     action = request.path_params["action"]
     fields = view.form(request)
     if action not in CHANGES:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -24,9 +22,9 @@ _STATUSES = ("active", "superseded", "retired", "archived")
 def search(request: Request) -> Response:
     project, asked = view.site_of(request).project(), request.query_params
     text = asked.get("q", "")[:_LONGEST]
-    category = _one_of(asked.get("category", ""), categories.BY_NAME)
-    status = _one_of(asked.get("status", ""), _STATUSES)
-    number = _number(asked.get("page", ""))
+    category = view.one_of(asked.get("category", ""), categories.BY_NAME)
+    status = view.one_of(asked.get("status", ""), _STATUSES)
+    number = view.number(asked.get("page", ""))
     if text.strip():
         records, total = _matching(project, text, category, status), 0
     else:
@@ -60,14 +58,6 @@ def _listed(project: Project, category: str, status: str, page: int) -> tuple[li
     rows, total = listing.read(opened, listing.Choice(category=category, status=status), page * _PER_PAGE)
     shown = rows[(page - 1) * _PER_PAGE :]
     return [view.listed(row) for row in shown], total
-
-
-def _one_of(text: str, values: Collection[str]) -> str:
-    return text if text in values else ""
-
-
-def _number(text: str) -> int:
-    return min(max(int(text), 1), 10_000) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
 
 ROUTES = (Route("/search", search),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import quote
 
@@ -31,6 +32,12 @@ NAVIGATION = (
     ("/", "Start"),
     ("/search", "Search"),
     ("/inbox", "Inbox"),
+    ("/agent", "Agent"),
+    ("/timeline", "Timeline"),
+    ("/map", "Map"),
+    ("/health", "Health"),
+    ("/usage", "Usage"),
+    ("/settings", "Settings"),
 )
 """The pages that every page links to."""
 
@@ -63,8 +70,7 @@ def listed(row: Listed, store: str = PROJECT) -> Found:
 
 def hit(result: Hit) -> Found:
     """A result of a search, in the project's store or the user's."""
-    store, source = (USER, USER_SOURCE) if result.path.startswith(USER_SOURCE) else (PROJECT, PROJECT_SOURCE)
-    place = address(store, result.path[len(source) :])
+    place = address_of(result.path)
     snippet = result.snippet()
     return Found(result.title, result.category, result.status, result.updated_at, place, snippet, result.confidence)
 
@@ -72,6 +78,22 @@ def hit(result: Hit) -> Found:
 def address(store: str, path: str) -> str:
     """The address of a record's page; `store` is `project` or `user`."""
     return f"/record/{store}/{quote(path, safe='/')}"
+
+
+def address_of(shown: str) -> str:
+    """The address of the page of a record whose path is as agents see it."""
+    store, source = (USER, USER_SOURCE) if shown.startswith(USER_SOURCE) else (PROJECT, PROJECT_SOURCE)
+    return address(store, shown[len(source) :])
+
+
+def one_of(text: str, values: Collection[str]) -> str:
+    """A choice that somebody made in an address; empty for one that does not exist."""
+    return text if text in values else ""
+
+
+def number(text: str) -> int:
+    """The number of a page in an address, from 1 on."""
+    return min(max(int(text), 1), 10_000) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
 
 class Site:
@@ -86,7 +108,7 @@ class Site:
         self._templates = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._templates.filters.update(visible=visible, day=_day)
+        self._templates.filters.update(visible=visible, visible_lines=_visible_lines, day=_day)
 
     def project(self) -> Project:
         """The project as it is now: every request reads it anew."""
@@ -149,3 +171,7 @@ def form(request: Request) -> dict[str, str]:
 
 def _day(moment: str) -> str:
     return moment[:10] if timestamps.is_day(moment[:10]) else visible(moment)[:40]
+
+
+def _visible_lines(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))

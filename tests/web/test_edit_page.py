@@ -1,0 +1,117 @@
+"""Records and drafts are written through forms, with the checks of the command line, and nobody's change is lost."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from recollect.capture.inbox import Inbox
+from recollect.store.writer import Writer
+
+
+def _form(answer) -> str:
+    """The text in the form, as a browser would send it."""
+    text = re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", answer.text, re.S).group(1)
+    return html.unescape(text).replace("\n", "\r\n")
+
+
+def _hash(answer) -> str:
+    return re.search(r'name="hash" value="([^"]*)"', answer.text).group(1)
+
+
+def _address(entry) -> str:
+    return f"/record/project/{entry.path}/edit"
+
+
+def test_a_form_that_is_sent_back_as_it_is_changes_nothing(browser, save, project):
+    entry = save(tags=["auth"], triggers=["where is login state?"])
+    page = browser.get(_address(entry))
+
+    browser.post(_address(entry), text=_form(page), hash=_hash(page))
+
+    assert project.get(entry.path) == entry
+
+
+def test_a_field_is_changed_and_the_reason_is_in_the_history(browser, save, project):
+    entry = save()
+    page = browser.get(_address(entry))
+    text = _form(page).replace("Rows in auth.sessions", "Rows in auth.sessions, 14 days")
+
+    answer = browser.post(_address(entry), text=text, hash=_hash(page), summary="they expire")
+
+    after = project.get(entry.path).memory
+    assert "Saved." in answer.text
+    assert after.content["decision"] == "Rows in auth.sessions, 14 days"
+    assert "they expire" in [change.summary for change in after.changes]
+
+
+def test_a_wrong_form_comes_back_with_what_is_wrong_and_the_text(browser, save, project):
+    entry = save()
+    page = browser.get(_address(entry))
+    text = _form(page).replace("Rows in auth.sessions", "").replace("# Sessions live in Postgres", "# Sessions")
+
+    answer = browser.post(_address(entry), text=text, hash=_hash(page))
+
+    assert answer.status_code == 422
+    assert "decision" in answer.text and "Nothing was saved" in answer.text
+    assert "# Sessions\r\n" in _form(answer)
+    assert project.get(entry.path) == entry
+
+
+def test_of_two_writers_the_second_sees_both_versions_and_loses_neither(browser, save, project):
+    entry = save()
+    page = browser.get(_address(entry))
+    Writer(project.store, project.settings).update(entry.path, {"content": {"context": "theirs"}}, entry.hash)
+    mine = _form(page).replace("Rows in auth.sessions", "mine")
+
+    conflict = browser.post(_address(entry), text=mine, hash=_hash(page))
+
+    assert conflict.status_code == 409
+    assert "theirs" in conflict.text and "mine" in _form(conflict)
+    assert project.get(entry.path).memory.content["decision"] == "Rows in auth.sessions"
+    both = _form(conflict).replace("Redis lost sessions", "theirs")
+    assert "Saved." in browser.post(_address(entry), text=both, hash=_hash(conflict)).text
+    content = project.get(entry.path).memory.content
+    assert (content["context"], content["decision"]) == ("theirs", "mine")
+
+
+def test_a_new_record_is_saved_and_one_like_it_only_if_somebody_insists(browser, save, project):
+    save()
+    page = browser.get("/new/preference")
+    text = _form(page).replace("# ", "# Tabs, not spaces", 1)
+    for name, value in {"topic": "indentation", "value": "tabs", "reason": "everybody sets the width"}.items():
+        text = re.sub(rf"(?i)(## {name}\r\n(?:<!--.*?-->\r\n)?)", rf"\g<1>{value}\r\n", text, count=1, flags=re.S)
+
+    answer = browser.post("/new/preference", text=text)
+
+    assert "Saved." in answer.text, answer.text
+    assert project.get("tabs-not-spaces").memory.content["value"] == "tabs"
+    again = browser.post("/new/preference", text=text)
+    assert again.status_code == 422
+
+
+def test_a_secret_is_refused_and_the_text_stays(browser, save, project):
+    entry = save()
+    page = browser.get(_address(entry))
+    text = _form(page).replace("Rows in auth.sessions", "AKIA" + "ABCDEFGHIJKLMNOP")
+
+    answer = browser.post(_address(entry), text=text, hash=_hash(page))
+
+    assert answer.status_code == 422
+    assert project.get(entry.path) == entry
+
+
+def test_a_draft_is_changed_before_it_is_accepted(browser, save, draft, project):
+    save()
+    name = draft("Use uv")
+    page = browser.get(f"/inbox/{name}/edit")
+
+    browser.post(f"/inbox/{name}/edit", text=_form(page).replace("uv installs everything", "uv, pinned"))
+
+    assert Inbox(project.store.root).get(name).record.content["decision"] == "uv, pinned"
+
+
+def test_no_other_category_can_be_made(browser, save):
+    save()
+
+    assert browser.get("/new/secret").status_code == 400
