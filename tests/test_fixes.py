@@ -31,9 +31,7 @@ FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/voices.py",
 MENTION = re.compile(rf"(?<![`\w/])recollect ({'|'.join(COMMANDS)})\b")
 DECISION = ("--set=context=Restarts.", "--set=rationale=Simple.")
 ADR = "# 1. Use NATS\n\n## Status\n\nAccepted\n\n## Context\n\nJobs are late.\n\n## Decision\n\nWe will use NATS.\n"
-FORM = (
-    "# Kept\n## decision\nKept in a form.\n## context\nIt was not saved.\n## rationale\n- typed once\n## tags\n- kept\n"
-)
+FORM = "# Kept\n## decision\nKept.\n## context\nForm.\n## rationale\n- typed\n## status\naccepted\n## tags\n- kept\n"
 SAMPLES = {
     "change.id": "{change}", "draft.name": "{draft}", "quote(name)": "{draft}", "path": "decisions/first.json",
     "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "args.action": "retrieval.max_inject",

@@ -18,7 +18,7 @@ from tests import shell
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "tutorial.md"
-_TYPED, _LISTED, _REVIEWED = "\n> ", "\n- ", "[?] help: "
+_TYPED, _LISTED, _REVIEWED = "\n> ", "\n- ", "[q]uit [?]: "
 ANSWERS = {
     "recollect save": (
         ("Press its key: ", "d"),
@@ -34,7 +34,7 @@ ANSWERS = {
         ("[?]: ", "y"),
     ),
     "recollect reanchor mobile": (("[y/N] ", "y"),),
-    "recollect review": ((_REVIEWED, "a\n"), (_REVIEWED, "r\n")),
+    "recollect review": ((_REVIEWED, "a"), (_REVIEWED, "r")),
 }
 """What a reader types when a command asks."""
 

@@ -13,6 +13,7 @@ from recollect.git import git_files
 from recollect.record import compose, lifecycle, memory, revision
 from recollect.record.draft import Draft
 from recollect.record.memory import HistoryEntry, Memory
+from recollect.store import undo
 from recollect.store.store import Entry
 from recollect.store.writer import Writer
 
@@ -81,14 +82,35 @@ def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
     return change_id
 
 
-def accept_all(writer: Writer, drafts: Sequence[Draft]) -> tuple[list[Entry], str]:
-    """Make imported drafts records as one change, without asking what is near; the records, and the change's id."""
+def accept_all(writer: Writer, drafts: Sequence[Draft], action: str = "import") -> tuple[list[Entry], str]:
+    """Make drafts records as one change, without asking what is near; the records, and the change's id."""
     was_there = writer.store.exists
     accepting = [draft._replace(record=accepted(draft.record, writer.now)) for draft in drafts]
-    entries, change_id = writer.accept(accepting, "import")
+    entries, change_id = writer.accept(accepting, action)
     if writer.store.exists and not was_there:
         git_files.ensure(writer.store.root)
     return entries, change_id
+
+
+def accept_group(writer: Writer, drafts: Sequence[Draft], *, project: str) -> list[Entry]:
+    """Make drafts of one source records as one change."""
+    entries, _ = accept_all(writer, drafts, "accept")
+    for draft in drafts:
+        _log(draft, project, "saved")
+    return entries
+
+
+def needs_a_look(writer: Writer, draft: Draft) -> bool:
+    """Whether a draft must be decided on alone: it changes or replaces a record, or says what one says already."""
+    linked = draft.updates or draft.supersedes or draft.record.superseded_by
+    return bool(linked) or any(each.is_same for each in similar.find(writer.store, draft.record))
+
+
+def take_back(writer: Writer, change_id: str, drafts: Sequence[Draft], *, project: str) -> None:
+    """Undo a decision: the drafts are in the inbox again, and count as waiting."""
+    undo.undo(writer.store, change_id)
+    for draft in drafts:
+        _log(draft, project, "drafted")
 
 
 def reject(writer: Writer, draft: Union[Draft, BrokenDraft], *, project: str) -> None:

@@ -54,6 +54,8 @@ class Store:
         self.root = root
         self.warnings: list[str] = []
         """What went wrong after a change was made, and does not undo it."""
+        self.last_change = ""
+        """What the log calls the last change that was made through this object."""
 
     def __repr__(self) -> str:
         return f"Store({self.root!r})"
@@ -188,6 +190,7 @@ class Store:
             batch = Batch(self, action)
             yield batch
             batch.commit()
+            self.last_change = batch.change_id
 
     def recover(self) -> None:
         """Finish what a writer that died had begun."""

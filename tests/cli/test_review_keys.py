@@ -1,0 +1,169 @@
+"""A review in a real terminal: one key for each answer, several drafts at once, and the way back."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect.capture import suggestions
+from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+
+DECISIONS = {
+    "Jobs are rows": "Jobs are rows of the table jobs.",
+    "Logs go to stdout": "Services write JSON lines to standard output.",
+    "Dates are UTC": "Timestamps are stored in UTC and shown in the zone of the reader.",
+}
+
+
+@pytest.fixture
+def drafted(project, recollect):
+    """Three drafts of one session."""
+    for title, text in DECISIONS.items():
+        suggestions.add(str(project), "offered", "decision", "s-1", (f"yes: {title}",))
+        content = {"context": f"About {title}.", "decision": text, "rationale": [f"so that {title}"]}
+        recollect("save", "decision", "--suggested", stdin=json.dumps({"title": title, "content": content}))
+
+
+def names(project: Path, folder: str) -> list[str]:
+    return sorted(path.stem for path in (project / ".claude/memory" / folder).glob("*.json"))
+
+
+def test_one_key_accepts_rejects_skips_and_takes_back(project, drafted):
+    with TerminalSession("review", cwd=project) as session:
+        first = session.expect("[?]: ")
+        assert "1 of 3: dates-are-utc" in first and "decision · draft · " in first
+        assert first.count("yes: Dates are UTC") == 1 and "[u]ndo" not in first
+        session.press("a")
+        session.expect("saved decisions/dates-are-utc.json")
+        session.expect("2 of 3: jobs-are-rows")
+        session.press("r")
+        session.expect("3 of 3: logs-go-to-stdout")
+        session.press("u")
+        session.expect("taken back: rejected 1 draft")
+        session.expect("2 of 3: jobs-are-rows")
+        session.press("u")
+        session.expect("taken back: accepted 1 draft")
+        session.expect("1 of 3: dates-are-utc")
+        assert names(project, "decisions") == []
+        session.press("s")
+        session.expect("2 of 3: jobs-are-rows")
+        session.press("a")
+        session.expect("3 of 3: logs-go-to-stdout")
+        session.press("r")
+        session.expect("1 accepted, 1 rejected, 1 skipped; 1 draft left")
+        assert session.end() == 0
+
+    assert (names(project, "decisions"), names(project, "inbox")) == (["jobs-are-rows"], ["dates-are-utc"])
+    states = {each.evidence[0]: each.state for each in suggestions.read(str(project))}
+    assert states == {
+        "yes: Jobs are rows": "saved",
+        "yes: Logs go to stdout": "rejected",
+        "yes: Dates are UTC": "drafted",
+    }
+
+
+def test_all_drafts_of_a_session_are_accepted_with_one_question(project, drafted):
+    with TerminalSession("review", cwd=project) as session:
+        session.expect("[A]ll like it")
+        session.press("?")
+        session.expect("A  all: accept all 3 drafts from session s-1, after a question")
+        session.press("A")
+        listed = session.expect("Accept 3 drafts from session s-1? [y/N] ")
+        assert all(title in listed for title in DECISIONS)
+        session.press("n")
+        session.press("A")
+        session.expect("[y/N] ")
+        session.press("y")
+        session.expect("saved 3 records")
+        session.expect("3 accepted")
+        assert session.end() == 0
+
+    assert len(names(project, "decisions")) == 3 and names(project, "inbox") == []
+
+
+def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken_back(project, recollect, drafted):
+    content = {
+        "context": "About Dates are UTC.",
+        "decision": DECISIONS["Dates are UTC"],
+        "rationale": ["so that Dates are UTC"],
+    }
+    recollect("save", "decision", "--force", stdin=json.dumps({"title": "All dates are UTC", "content": content}))
+
+    with TerminalSession("review", cwd=project) as session:
+        session.expect("says nearly the same: decisions/all-dates-are-utc.json")
+        session.press("A")
+        session.expect("1 draft from there would change, replace or repeat a record")
+        session.expect("Accept 2 drafts from session s-1?")
+        session.press("y")
+        session.expect("1 of 3: dates-are-utc")
+        session.press("u")
+        session.expect("taken back: accepted 2 drafts")
+        session.expect("1 of 3: dates-are-utc")
+        assert len(names(project, "inbox")) == 3
+        session.press("r")
+        session.expect("2 of 3: jobs-are-rows")
+        session.press("q")
+        session.expect("1 rejected; 2 drafts left")
+        assert session.end() == 0
+
+    assert names(project, "decisions") == ["all-dates-are-utc"]
+
+
+def test_imported_drafts_are_accepted_by_folder(project, recollect):
+    for number, title in enumerate(DECISIONS, 1):
+        page = (
+            f"# {number}. {title}\n\n## Status\n\nAccepted\n\n## Context\n\nOld.\n\n## Decision\n\n{DECISIONS[title]}\n"
+        )
+        target = project / f"docs/adr/000{number}-page.md"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page)
+    recollect("import")
+
+    with TerminalSession("review", cwd=project) as session:
+        session.expect("1 of 3")
+        session.press("A")
+        session.expect("Accept 3 drafts from docs/adr/? [y/N] ")
+        session.press("y")
+        session.expect("3 accepted")
+        assert session.end() == 0
+
+    assert len(names(project, "decisions")) == 3
+
+
+def test_a_draft_is_edited_in_the_form_with_an_error_and_back(project, drafted, edits, tmp_path):
+    edits(
+        [("so that Dates are UTC", "nobody has to guess"), ("\naccepted", "\nperhaps")],
+        [("\nperhaps", "\nproposed"), ("# Dates are UTC", "# Times are UTC")],
+    )
+    with TerminalSession("review", cwd=project) as session:
+        session.expect("1 of 3: dates-are-utc")
+        session.press("e")
+        session.expect("1 field to correct; the form is open again")
+        session.expect("nobody has to guess")
+        session.press("a")
+        session.expect("saved decisions/times-are-utc.json")
+        session.press("q")
+        session.expect("1 accepted; 2 drafts left")
+        assert session.end() == 0
+
+    assert "## status\n<!-- ERROR status: must be one of" in (tmp_path / "opened-2").read_text()
+    saved = json.loads((project / ".claude/memory/decisions/times-are-utc.json").read_text())
+    assert (saved["content"]["status"], saved["content"]["rationale"]) == ("proposed", ["nobody has to guess"])
+
+
+@pytest.mark.parametrize(("key", "status"), [(CTRL_C, 130), (CTRL_D, 0), ("q", 0)])
+def test_whoever_stops_keeps_what_was_decided(project, drafted, key, status):
+    with TerminalSession("review", cwd=project) as session:
+        session.expect("1 of 3")
+        session.press("a")
+        session.expect("2 of 3")
+        session.press(key)
+        session.expect("1 accepted; 2 drafts left")
+        assert session.end() == status and session.echoes()
+
+    assert names(project, "inbox") == ["jobs-are-rows", "logs-go-to-stdout"]
