@@ -48,6 +48,8 @@ READERS = {
     "text.without_elements": lambda text: text_module.without_elements(text, ["memory-context", "hook_context"]),
     "transcript.text": lambda text: list(transcript.text("user", text)),
     "transcript.texts": lambda text: transcript.texts([{"text": text}]),
+    "transcript.context": transcript.context,
+    "transcript.results": lambda text: list(transcript.results(f"<memory-context>{text}", has_failed=True)),
     "transcript.result": lambda text: transcript.result(text, has_failed=True),
     "question.patched": lambda text: question.patched(f"*** Begin Patch\n{text}"),
     "question.failed": lambda text: question.failed(text, "no. "),
@@ -62,7 +64,7 @@ READERS = {
     "transcript.Ending": lambda text: _ending(text).with_missing("assistant", [text, text[1:], "x" + text]),
 }
 ELSEWHERE = {
-    "text": {"Block"},
+    "text": {"Block", "many"},
     "transcript": {
         *("first_prompt", "last_prompts", "last_turns", "tail", "lines", "ending", "messages", "Message"),
         *("Format", "Transcript", "any_entry"),

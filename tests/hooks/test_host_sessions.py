@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.capture import suggestions, triage
 from recollect.hosts import opencode, table
 from recollect.project import Project
 from recollect.session import sessions, transcript
@@ -25,6 +26,7 @@ from tests.hooks.conftest import run_hook
 AT = "2026-11-16T02:03:49.213Z"
 PROMPT = "which job queue do we take?"
 REPLY = "We take NATS."
+DECIDED = "We decided to use NATS instead of Kafka for the job queue, because Kafka needs three brokers."
 ERROR = "hello\nboom"
 BLOCK = '<memory-context source=".claude/memory/">x</memory-context>'
 ESCAPED = BLOCK.replace("<", "&lt;").replace(">", "&gt;")
@@ -102,7 +104,7 @@ def qwen(root: str) -> str:
     result = {"functionResponse": {"name": "run_shell_command", "response": {"output": ERROR}}}
     outcome, thought = {"status": "success", "resultDisplay": {"exitCode": 3}}, {"text": "hm", "thought": True}
     return lines(
-        line("user", "real_user", [{"text": PROMPT}, {"text": added}], systemPayload={"hookContext": BLOCK}),
+        line("user", "real_user", [{"text": PROMPT}, {"text": added}], systemPayload={"hookContext": ESCAPED}),
         line("system", "system", []),
         line(
             "assistant",
@@ -286,6 +288,24 @@ def test_what_a_hook_added_is_known_as_such(session: Transcript):
     assert "memory-context" not in "".join(message.text for message in transcript.messages(session))
 
 
+@pytest.mark.parametrize("block", [BLOCK, ESCAPED, f"<hook_context>{ESCAPED}</hook_context>"])
+def test_what_a_hook_added_to_a_result_is_told_apart_from_it(block: str):
+    read = list(transcript.results(f"{ERROR}\n\n{block}", has_failed=True))
+
+    assert [(message.kind, message.text) for message in read] == [("tool_result", ERROR), ("context", BLOCK)]
+    assert [message.text for message in transcript.results("a <memory-context", has_failed=False)] == [
+        "a <memory-context"
+    ]
+
+
+def test_our_own_request_to_save_is_no_prompt():
+    finding = triage.findings(transcript.Ending([Message("user", "text", DECIDED)], is_whole=True))[0]
+    request = suggestions.note(finding)
+
+    assert list(transcript.text("user", request)) == []
+    assert transcript.wants_silence(request)
+
+
 def test_the_last_turns_and_the_first_prompt_are_those_of_people(session: Transcript):
     assert transcript.last_prompts(session) == [PROMPT]
     assert transcript.first_prompt(session) == PROMPT
@@ -390,9 +410,8 @@ def test_a_database_that_is_none_or_lacks_a_table_holds_nothing(tmp_path: Path):
 @pytest.mark.parametrize("name", ["codex", "droid", "opencode"])
 def test_a_decision_is_suggested_from_the_session_of_another_host(name, project: Project, home: Path, monkeypatch):
     """With what was typed and said read from the host's own file."""
-    decided = "We decided to use NATS instead of Kafka for the job queue, because Kafka needs three brokers."
     monkeypatch.setitem(globals(), "PROMPT", "yes, let's go with NATS")
-    monkeypatch.setitem(globals(), "REPLY", decided)
+    monkeypatch.setitem(globals(), "REPLY", DECIDED)
     monkeypatch.setenv("FACTORY_UPSTREAM_CLIENT_TYPE", "cli")
     path = "" if name == "opencode" else keep(name, home, project.root).path
     if name == "opencode":

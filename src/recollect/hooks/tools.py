@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from recollect.hosts.question import Question
     from recollect.settings import Settings
 
+_MOST_FILES = 8
+"""Files of one tool call whose records are looked for: each takes some milliseconds."""
+
 
 def pre_tool_use(asked: Question, place: Place) -> Answer:
     """Refuse to write record files by hand, or show the records about the file that is touched."""
@@ -46,7 +49,7 @@ def _about_files(asked: Question, place: Place) -> str:
     from recollect.text import joined
 
     stores, text = Stores(place.store, place.user_store), ""
-    for file in asked.files:
+    for file in asked.files[:_MOST_FILES]:
         is_edit = asked.tool != READ
         text = joined(text, for_file.block(stores, place.project, file, settings, asked.session, is_edit=is_edit))
     return text

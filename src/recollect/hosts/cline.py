@@ -96,7 +96,7 @@ def messages(entry: Any) -> Iterator[Message]:
     for block in message.items("content"):
         fields = Payload(block if isinstance(block, dict) else {})
         if is_added and fields.text("text"):
-            yield transcript.Message("system", "context", fields.text("text"))
+            yield transcript.context(fields.text("text"))
         elif message.text("role") in ("user", "assistant"):
             yield from _block(message, fields)
 

@@ -111,7 +111,7 @@ def messages(line: bytes) -> Iterator[Message]:
     entry = Payload(transcript.entry(line))
     payload = entry.inner("payload")
     if payload.text("role") == "developer" and "<memory-context" in transcript.texts(payload.fields.get("content")):
-        yield transcript.Message("system", "context", transcript.texts(payload.fields.get("content")))
+        yield transcript.context(transcript.texts(payload.fields.get("content")))
     item = payload.inner("item")
     content = transcript.texts(item.fields.get("content"))
     if item.text("type") == "UserMessage":
@@ -132,7 +132,8 @@ def _done(item: Payload) -> Iterator[Message]:
         yield transcript.Message("assistant", "tool_use", "", "Bash", {"command": words[-1] if words else ""})
         yield transcript.result(item.text("aggregated_output"), has_failed=bool(item.fields.get("exit_code")))
         return
-    changes = item.fields.get("changes")
-    for file in list(changes)[:_MOST_CHANGED] if isinstance(changes, dict) else ():
-        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file})
+    changes = item.inner("changes")
+    for file in list(changes.fields)[:_MOST_CHANGED]:
+        difference = changes.inner(file).text("unified_diff")
+        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": difference})
         yield transcript.result("", has_failed=item.text("status") == "failed")

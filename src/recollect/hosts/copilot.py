@@ -102,7 +102,7 @@ def messages(line: bytes) -> Iterator[Message]:
         printed = result.text("detailedContent") or result.text("content")
         yield transcript.result(printed, has_failed=bool(status) or data.fields.get("success") is False)
     elif kind == "hook.end" and data.inner("output").text("additionalContext"):
-        yield transcript.Message("system", "context", data.inner("output").text("additionalContext"))
+        yield transcript.context(data.inner("output").text("additionalContext"))
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> Question:

@@ -88,4 +88,4 @@ def _added(message: Payload) -> Iterator[Message]:
         printed = Payload(result if isinstance(result, dict) else {}).text("stdout")
         answer = Payload(transcript.entry(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
         if answer.text("additionalContext"):
-            yield transcript.Message("system", "context", answer.text("additionalContext"))
+            yield transcript.context(answer.text("additionalContext"))

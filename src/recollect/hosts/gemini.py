@@ -101,8 +101,7 @@ def messages(entry: Any) -> Iterator[Message]:
     if fields.text("type") == "user":
         added = words.partition("<hook_context>")[2].partition("</hook_context>")[0]
         if added:
-            plain = added.replace("&lt;", "<").replace("&gt;", ">")
-            yield transcript.Message("system", "context", plain)
+            yield transcript.context(added)
         yield from transcript.text("user", words, fields.text("timestamp"), fields.text("id"))
     elif fields.text("type") == "gemini":
         yield from transcript.text("assistant", words)
@@ -122,4 +121,4 @@ def _call(call: Payload) -> Iterator[Message]:
     results = [Payload(part) for part in call.items("result") if isinstance(part, dict)]
     printed = "\n".join(part.inner("functionResponse").inner("response").text("output") for part in results)
     has_failed = call.text("status") == "error" or bool(failed(printed, "Exit Code: "))
-    yield transcript.result(printed, has_failed=has_failed)
+    yield from transcript.results(printed, has_failed=has_failed)

@@ -34,7 +34,9 @@ _MOST_STEPS = 200
 """Times a thousand steps of SQLite for one question: a tenth of a second."""
 
 _PARTS = """SELECT message.data, part.data, part.time_created FROM part JOIN message ON message.id = part.message_id
-    WHERE part.session_id = ? AND length(part.data) < ? ORDER BY part.time_created {order}, part.id {order} LIMIT ?"""
+    WHERE part.session_id = ? AND length(part.data) < ? ORDER BY part.rowid {order} LIMIT ?"""
+"""In the order in which they were added, which the index on the session gives without sorting."""
+
 _SESSIONS = (
     "SELECT id FROM session WHERE directory = ? OR directory LIKE ? ESCAPE '!' ORDER BY time_updated DESC LIMIT ?"
 )
@@ -120,7 +122,7 @@ def messages(entry: Any) -> Iterator[Message]:
     message, part = (Payload(transcript.entry(_bytes(column))) for column in entry[:2])
     role, kind = message.text("role"), part.text("type")
     if kind == "text" and part.flag("synthetic"):
-        yield transcript.Message("system", "context", part.text("text"))
+        yield transcript.context(part.text("text"))
     elif kind == "text" and role in ("user", "assistant"):
         typed = _unquoted(part.text("text")) if role == "user" else part.text("text")
         yield from transcript.text(role, typed, session_files.moment(entry[2]), part.text("id"))
@@ -138,7 +140,7 @@ def _call(part: Payload) -> Iterator[Message]:
     question = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
     yield from session_files.tool_use(question, name, arguments)
     has_failed = state.text("status") == "error" or bool(state.inner("metadata").fields.get("exit"))
-    yield transcript.result(state.text("output") or state.text("error"), has_failed=has_failed)
+    yield from transcript.results(state.text("output") or state.text("error"), has_failed=has_failed)
 
 
 def _bytes(column: Any) -> bytes:

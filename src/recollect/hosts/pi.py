@@ -50,9 +50,9 @@ def messages(line: bytes) -> Iterator[Message]:
     message = entry.inner("message")
     role, content = message.text("role"), message.fields.get("content")
     if entry.text("type") == "custom_message":
-        yield transcript.Message("system", "context", transcript.texts(entry.fields.get("content")))
+        yield transcript.context(transcript.texts(entry.fields.get("content")))
     elif entry.text("type") == "message" and role == "toolResult":
-        yield transcript.result(transcript.texts(content), has_failed=message.flag("isError"))
+        yield from transcript.results(transcript.texts(content), has_failed=message.flag("isError"))
     elif entry.text("type") == "message" and role in ("user", "assistant"):
         yield from transcript.text(role, transcript.texts(content), entry.text("timestamp"), entry.text("id"))
         for block in message.items("content"):

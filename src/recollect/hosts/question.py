@@ -22,7 +22,7 @@ _PATHS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
 _PATCHES = ("command", "input", "patch", "patchText")
 """The fields in which hosts send a patch."""
 
-_MOST_FILES = 20
+_MOST_FILES = 200
 """Files of one tool call that are looked at: a patch may name thousands."""
 
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")

@@ -73,7 +73,7 @@ def messages(line: bytes) -> Iterator[Message]:
         words = about.text("displayText") or "\n".join(part.text("text") for part in parts)
         yield from transcript.text("user", words, entry.text("timestamp"), entry.text("uuid"))
         if about.text("hookContext"):
-            yield transcript.Message("system", "context", about.text("hookContext"))
+            yield transcript.context(about.text("hookContext"))
     for part in parts if kind in ("assistant", "tool_result") else ():
         yield from _part(part, entry.inner("toolCallResult"))
 
@@ -91,4 +91,4 @@ def _part(part: Payload, outcome: Payload) -> Iterator[Message]:
         yield from session_files.tool_use(common("", named, _TOOLS), call.text("name"), call.inner("args").fields)
     if response.fields:
         has_failed = outcome.text("status") == "error" or bool(outcome.inner("resultDisplay").fields.get("exitCode"))
-        yield transcript.result(response.text("output") or response.text("error"), has_failed=has_failed)
+        yield from transcript.results(response.text("output") or response.text("error"), has_failed=has_failed)

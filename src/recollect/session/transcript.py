@@ -39,6 +39,7 @@ _MACHINE = (
     "<environment_context>",
     "<user_instructions>",
     "Stop hook feedback",
+    "Memory: later sessions may need to know",
     "[Request interrupted",
     "This session is being continued from a previous conversation",
     "Caveat: The messages below",
@@ -213,10 +214,14 @@ def messages(session: Transcript, size: int = TAIL, *, contexts: bool = False) -
 
 def without_blocks(text: str) -> str:
     """A text without the blocks that hooks put into conversations, also where a host has escaped ours."""
-    if "&lt;memory-context" in text:
-        text = text.replace("&lt;memory-context", "<memory-context")
-        text = text.replace("&lt;/memory-context&gt;", "</memory-context>")
-    return without_elements(text, _INJECTED)
+    return without_elements(_with_tags(text), _INJECTED)
+
+
+def _with_tags(text: str) -> str:
+    """A text in which our own blocks have their tags, where a host has escaped them."""
+    if "&lt;memory-context" not in text:
+        return text
+    return text.replace("&lt;memory-context", "<memory-context").replace("&lt;/memory-context&gt;", "</memory-context>")
 
 
 def tail(path: str, size: int = TAIL) -> tuple[list[bytes], bool]:
@@ -273,6 +278,22 @@ def text(role: str, words: str, at: str = "", name: str = "") -> Iterator[Messag
 def result(printed: str, *, has_failed: bool) -> Message:
     """What a tool gave back."""
     return Message("user", "tool_result", printed, "error" if has_failed else "")
+
+
+def results(printed: str, *, has_failed: bool) -> Iterator[Message]:
+    """What a tool gave back in a host that adds a hook's text to it; and that text, apart from it."""
+    plain = _with_tags(printed)
+    start, end = plain.find("<memory-context"), plain.rfind("</memory-context>")
+    if not 0 <= start < end:
+        yield result(printed, has_failed=has_failed)
+        return
+    yield result(without_elements(plain, _INJECTED), has_failed=has_failed)
+    yield context(f"{plain[start:end]}</memory-context>")
+
+
+def context(added: str) -> Message:
+    """What a hook added; a host may have escaped its tags."""
+    return Message("system", "context", added.replace("&lt;", "<").replace("&gt;", ">"))
 
 
 def texts(content: Any) -> str:
