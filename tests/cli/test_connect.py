@@ -21,6 +21,7 @@ from recollect.connections.recipes import BY_HOST, RECIPES
 from recollect.errors import Changed, Unwritable
 from recollect.hooks import EVENTS
 from recollect.hosts import table
+from tests.terminal_session import TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
@@ -416,8 +417,37 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, recollect):
     assert files(home) == {}
 
 
-def test_an_agent_that_is_not_known_is_refused(recollect):
+def test_an_agent_that_is_not_known_is_refused_with_the_nearest(recollect):
     assert recollect("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
+    assert "did you mean gemini?" in recollect("connect", "gemni").err
+
+
+def test_an_agent_can_be_called_by_the_name_of_its_program(recollect):
+    assert recollect("connect", "claude", "Codex", "--dry-run", "--json").code == 0
+
+
+def test_on_a_terminal_it_sums_up_shows_the_lines_on_request_and_asks(home, project):
+    with TerminalSession("connect", "codex", cwd=project, size=(250, 50)) as session:
+        first = session.expect("[y/N/d]")
+        session.press("d")
+        session.expect("session_start codex")
+        session.expect("[y/N/d]")
+        session.press("y")
+        session.expect("codex: connected")
+        assert session.end() == 0
+
+    assert f"codex: {home}/.codex/hooks.json: 83 lines added" in first
+    assert "session_start" not in first
+    assert (home / ".codex" / "hooks.json").exists()
+
+
+def test_on_a_terminal_any_other_key_writes_nothing(home, project):
+    with TerminalSession("connect", "codex", cwd=project) as session:
+        session.expect("[y/N/d]")
+        session.press("\r")
+        assert session.end() == 1
+
+    assert not (home / ".codex").exists()
 
 
 def test_an_agent_without_mcp_says_so(recollect):

@@ -165,10 +165,16 @@ def is_asking(args: argparse.Namespace) -> bool:
 
 def agrees(question: str) -> bool:
     """Whether somebody at the terminal presses y."""
-    print(safe(f"{clean(question)} [y/N] ", Screen()), end="", flush=True)
+    return pressed(question, "y/N") == "y"
+
+
+def pressed(question: str, choices: str) -> str:
+    """The letter that somebody at the terminal answers with; empty for any other key."""
+    print(safe(f"{clean(question)} [{choices}] ", Screen()), end="", flush=True)
     try:
         answer = keys.key()
     except EOFError:
         answer = ""
-    print(answer if answer.isalpha() and len(answer) == 1 else "")
-    return answer.lower() == "y"
+    letter = answer.lower() if answer.isalpha() and len(answer) == 1 else ""
+    print(letter)
+    return letter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import shlex
 import subprocess
@@ -16,6 +17,8 @@ from recollect.connections.connection import Plan
 from recollect.connections.recipes import BY_HOST, RECIPES, Recipe
 from recollect.errors import BadInput, CommandFailed
 from recollect.hosts import table as hosts
+from recollect.record.fields import shorten
+from recollect.text import many
 
 _PATIENCE = 120
 """Seconds for a command of a host: it may fetch something."""
@@ -62,17 +65,24 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _recipes(args: argparse.Namespace, project: str) -> list[Recipe]:
     """The agents that were named; without a name those found here, or to remove, those that are connected."""
-    unknown = [name for name in args.hosts if name not in BY_HOST]
-    if unknown:
-        raise BadInput(f"no agent is called {unknown[0]!r}", fix="recollect connect --list")
     if args.hosts:
-        return _in_scope([BY_HOST[name] for name in dict.fromkeys(args.hosts)], project, is_named=True)
+        return _in_scope(list(dict.fromkeys(map(_named, args.hosts))), project, is_named=True)
     if args.remove:
         return [recipe for recipe in RECIPES if connection.state(recipe, project).is_connected]
     recipes = [recipe for recipe in RECIPES if connection.installed(recipe).is_there]
     if not recipes:
         raise BadInput("no agent was found on this machine", fix="name one, such as: recollect connect codex --yes")
     return _in_scope(recipes, project, is_named=False)
+
+
+def _named(name: str) -> Recipe:
+    """The agent of a name, which may be that of its program; BadInput with the nearest if there is none."""
+    names = {word: recipe for recipe in RECIPES for word in (recipe.host, *recipe.programs)}
+    if name.lower() in names:
+        return names[name.lower()]
+    nearest = difflib.get_close_matches(name.lower(), names, n=1)
+    hint = f"did you mean {names[nearest[0]].host}? " if nearest else ""
+    raise BadInput(f"no agent is called {shorten(name)!r}", fix=f"{hint}they are listed by: recollect connect --list")
 
 
 def _in_scope(recipes: list[Recipe], project: str, *, is_named: bool) -> list[Recipe]:
@@ -99,10 +109,24 @@ def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:
         flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
         words = ["recollect", "connect", *args.hosts, *flags, "--yes"]
         raise BadInput("nobody can be asked here, so nothing was written", fix=" ".join(words))
-    for line in (line for plan in plans for line in _preview(plan)):
-        print(clean(line))
-    if not chosen.agrees("Write this?"):
+    for plan in plans:
+        for line in _summary(plan):
+            print(clean(line))
+    while (key := chosen.pressed("Write this? d shows the lines", "y/N/d")) == "d":
+        print("\n".join(clean(line) for plan in plans for line in _preview(plan)))
+    if key != "y":
         raise BadInput("nothing was written", fix="to see what is connected: recollect connect --list")
+
+
+def _summary(plan: Plan) -> list[str]:
+    """What will be written, a line for each file."""
+    lines = []
+    for change in plan.changes:
+        marks = [line[:1] for line in change.diff().splitlines()[2:]]
+        counts = [(marks.count("+"), "added"), (marks.count("-"), "removed")]
+        words = [f"{many(count, 'line')} {verb}" for count, verb in counts if count]
+        lines.append(f"{plan.name}: {change.path}: {', '.join(words)}")
+    return lines + [f"{plan.name}: run {shlex.join(command)}" for command in plan.commands]
 
 
 def _run(command: list[str]) -> None:
