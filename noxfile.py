@@ -33,9 +33,6 @@ CORE = (
     "coldstart timestamps fields schema memory slug secrets files store index_md compose lifecycle writer"
     " settings summary_line paths errors hostile"
 ).split()
-MCP_SDK = "mcp==2.3.0"
-"""The official client: 28 packages that take longer to install than all tests of our server take."""
-
 BARE = ["--without-pip"]
 """Arguments for `venv`: pip is lent by the Python that runs nox, which saves seconds for each environment."""
 
@@ -114,8 +111,8 @@ def tests(session: nox.Session) -> None:
 @nox.session(venv_params=BARE)
 @_reported
 def long(session: nox.Session) -> None:
-    """Repeat races and kills many times, give Hypothesis thousands of examples, and try the official client of MCP."""
-    _install(session, "pip<26", "-e", ".[test]", MCP_SDK)
+    """Repeat races and kills many times, and give Hypothesis thousands of examples."""
+    _install(session, "pip<26", "-e", ".[test]")
     _pytest(session, "tests/test_races.py", "tests/test_kill.py", *session.posargs, RECOLLECT_TEST_ROUNDS="20")
     _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
 

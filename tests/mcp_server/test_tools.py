@@ -93,6 +93,20 @@ def test_recall_gives_what_a_hook_would_show(client, project, capsys):
     assert client.call("recall", task="make the button blue")["structuredContent"] == {"records": []}
 
 
+def test_recall_knows_what_is_said_about_files(client, project):
+    files = ["src/carrier/client.py", str(project / "src" / "carrier"), "../../etc/passwd", "\0"]
+    result = client.call("recall", task="make the button blue", files=files)
+    both = client.call("recall", task="how many calls a minute does the carrier API allow?", files=files)
+
+    (record,) = result["structuredContent"]["records"]
+    assert (record["id"], record["shown"]) == ("the-carrier-api-allows-90-calls-a-minute", "file")
+    assert record["file"] == "src/carrier/client.py"
+    assert "At most 90 calls a minute" in text_of(result)
+    assert [each["shown"] for each in both["structuredContent"]["records"]] == ["rule"]
+    main(["config", "set", "retrieval.files", "false", "--project", str(project)])
+    assert client.call("recall", task="make the button blue", files=files)["structuredContent"] == {"records": []}
+
+
 def test_search_finds_marks_and_includes_what_no_longer_holds(client, project):
     new = client.call("search", query="sessions redis")["structuredContent"]["results"]
     main(["save", "decision", "Sessions live in SQLite", "--supersedes", SESSIONS, "--project", str(project),
@@ -118,6 +132,11 @@ def test_show_says_what_to_check_first(client, project):
     assert after["structuredContent"]["caution"].startswith("verify: `src/carrier/client.py` changed")
     assert "Caution: it is retired (moved to a vendor)." in text_of(retired)
     assert retired["structuredContent"]["status"] == "retired"
+
+
+def test_show_takes_the_beginning_of_an_id_and_names_the_nearest(client):
+    assert client.call("show", id="sessions-li")["structuredContent"]["id"] == SESSIONS
+    assert "did you mean sessions-live-in-postgres-not-redis?" in text_of(client.call("show", id="sesions postgras"))
 
 
 def test_your_own_records_are_read_too(client, project):
@@ -235,6 +254,7 @@ SAME = {
         ("save", SAME, "NEAR_DUPLICATE"),
         ("save", {**SAME, "title": "Sessions live in Postgres, not Redis"}, "ALREADY_EXISTS"),
         ("supersede", {"id": "nobody", **SQLITE}, "NOT_FOUND"),
+        ("supersede", {"id": "sessions-live", **SQLITE}, "NOT_FOUND: no memory 'sessions-live'"),
     ],
 )  # fmt: skip
 def test_what_an_agent_can_correct_is_a_result_with_a_fix(client, project, tool, arguments, message):
@@ -261,6 +281,7 @@ def test_where_there_is_no_memory_that_is_said_and_none_is_made(tmp_path):
         listed = client.request("resources/list")["result"]["resources"]
 
     assert [text_of(result).split(":")[0] for result in results] == ["NO_STORE"] * 3
+    assert text_of(results[0]).endswith("\nfix: if the user wants a memory for this project: recollect init")
     assert listed == []
     assert os.listdir(folder) == []
 

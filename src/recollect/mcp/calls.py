@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recollect import switches
-from recollect.errors import BadInput, RecollectError, SwitchedOff
+from recollect.errors import BadInput, NoStore, RecollectError, SwitchedOff
 from recollect.mcp import drafting, reading, tool_table
 from recollect.mcp.messages import BAD_PARAMS, Fault, Request
 from recollect.mcp.server import Caller
@@ -43,11 +43,18 @@ def carry_out(request: Request, caller: Caller) -> Mapping[str, Any]:
     try:
         refuse_if_off()
         outcome = _outcome(tool, Project(caller.folder), caller, arguments)
+    except NoStore as error:
+        # An agent makes no store: it may be at work in any folder.
+        return _failure(NoStore(error.message, fix="if the user wants a memory for this project: recollect init"))
     except RecollectError as error:
-        lines = [harmless(str(error)), *([f"fix: {harmless(error.fix)}"] if error.fix else [])]
-        return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
+        return _failure(error)
     content = [{"type": "text", "text": for_agent(outcome.text)}]
     return {"content": content, "structuredContent": harmless(outcome.data), "isError": False}
+
+
+def _failure(error: RecollectError) -> Mapping[str, Any]:
+    lines = [harmless(str(error)), *([f"fix: {harmless(error.fix)}"] if error.fix else [])]
+    return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
 
 
 def _outcome(tool: Tool, project: Project, caller: Caller, arguments: Mapping[str, Any]) -> Outcome:

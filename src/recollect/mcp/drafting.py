@@ -18,6 +18,7 @@ from recollect.capture.similar import Similar
 from recollect.coldstart import NamedTuple
 from recollect.errors import NearDuplicate
 from recollect.freshness import anchors, related_files
+from recollect.mcp.reading import exactly
 from recollect.mcp.tool_table import Outcome
 from recollect.project import Project
 from recollect.record import compose, revision
@@ -63,10 +64,10 @@ def supersede(project: Project, client: str, id: str, *, force: bool = False, **
 
 
 def _write(project: Project, client: str, fields: Mapping[str, Any], links: _Links, *, force: bool) -> Outcome:
-    # A store is founded by a person: an agent may be at work in any folder.
+
     projects.require_store(project.store)
     writer = project.writer
-    links = _Links(*(writer.store.get(reference).memory.id if reference else "" for reference in links))
+    links = _Links(*(exactly(writer.store, typed).memory.id if typed else "" for typed in links))
     record = _composed(writer, client, fields)
     root = anchors.root_of(writer.store.root)
     if root:

@@ -5,33 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from recollect.coldstart import NamedTuple
 from recollect.errors import NotFound
 from recollect.freshness import anchors
-from recollect.mcp.tool_table import Outcome
+from recollect.mcp.tool_table import MOST_FILES, Outcome
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Hit, Project
-from recollect.recall import explanation, for_prompt
+from recollect.recall import explanation, for_file, for_prompt
 from recollect.recall.cautions import Cautions
-from recollect.recall.context_block import Candidate
+from recollect.recall.context_block import Candidate, render
 from recollect.recall.for_prompt import Request
 from recollect.record import export, memory
+from recollect.search import by_name
+from recollect.store import record_files, reference
 from recollect.store.store import Entry, Store
 from recollect.text import Block, element, fence, joined
 
 
-def recall(project: Project, task: str) -> Outcome:
-    """What a hook would show for a task, as for the first prompt of a session; no model is asked."""
+class _About(NamedTuple):
+    """A record about a file."""
+
+    candidate: Candidate
+    file: str
+
+
+def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> Outcome:
+    """What hooks would show for a task, as for the first prompt of a session, and for files; no model is asked."""
     note = project.require_a_store()
     silence = explanation.silence(task, project.settings)
     if silence:
         return Outcome({"records": [], "note": silence}, f"Nothing is shown: {silence}.")
     decision = for_prompt.decide(project.stores, Request(task, is_first=True), project.settings)
-    data = {"records": [_shown(candidate) for candidate in decision.shown], "note": note}
-    text = decision.text or "Nothing in the project memory is relevant enough to this task to be shown."
-    return Outcome(_filled(data), joined(text, note))
+    rules = {candidate.record for candidate in decision.rules}
+    beside = [about for about in _about(project, files) if about.candidate.record not in rules]
+    records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
+    data = {"records": [*records, *({**_shown(each.candidate, "file"), "file": each.file} for each in beside)]}
+    block = render([each.candidate.item for each in beside], PROJECT_SOURCE)
+    text = joined(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
+    return Outcome(_filled({**data, "note": note}), joined(text, note))
 
 
-def _shown(candidate: Candidate) -> dict[str, Any]:
+def _about(project: Project, files: Sequence[str]) -> list[_About]:
+    """The records about some files, each once."""
+    if not project.settings.flag("retrieval.files"):
+        return []
+    by_record: dict[str, _About] = {}
+    for file in files[:MOST_FILES]:
+        for candidate in for_file.about(project.stores, project.root, file, project.settings):
+            by_record.setdefault(candidate.record, _About(candidate, file))
+    return list(by_record.values())
+
+
+def _shown(candidate: Candidate, how: str) -> dict[str, Any]:
     match = candidate.match
     return _filled(
         {
@@ -39,7 +64,7 @@ def _shown(candidate: Candidate) -> dict[str, Any]:
             "category": match.category,
             "title": match.title,
             "path": candidate.source + match.path,
-            "shown": candidate.shown,
+            "shown": how,
             "probability": round(match.probability, 4),
             "caution": candidate.caution,
         }
@@ -107,20 +132,27 @@ def show(project: Project, id: str) -> Outcome:
     return Outcome(_filled(data), page(store, entry))
 
 
-def find(project: Project, reference: str) -> tuple[Store, Entry]:
-    """A record of the project by its id or path, or else of the user's own store."""
-    own = reference[len(USER_SOURCE) :] if reference.startswith(USER_SOURCE) else ""
+def find(project: Project, typed: str) -> tuple[Store, Entry]:
+    """A record of the project by its id, the beginning or words of it, or its path; or else one of the user's own."""
     project.require_a_store()
-    if not own and project.store.exists:
-        try:
-            return project.store, project.store.get(reference)
-        except NotFound:
-            if not project.user.exists:
-                raise
-    try:
-        return project.user, project.user.get(own or reference)
-    except NotFound as error:
-        raise NotFound(f"no record {reference[:80]!r}", fix="call search for it") from error
+    is_own = typed.startswith(USER_SOURCE)
+    stores = [project.user] if is_own else [project.store, project.user]
+    failures = []
+    for store in stores:
+        if store.exists:
+            try:
+                return store, store.read(by_name.resolve(store, typed.removeprefix(USER_SOURCE)))
+            except NotFound as error:
+                failures.append(error.message)
+    raise NotFound((failures or [f"no record {typed[:80]!r}"])[0], fix="call search for it")
+
+
+def exactly(store: Store, typed: str) -> Entry:
+    """A record by its whole id or path; NotFound names the nearest."""
+    if not store.named(typed):
+        failure = reference.nothing_fits(store.root, typed, list(record_files.every(store.root)))
+        raise NotFound(failure.message, fix="call search for it")
+    return store.get(typed)
 
 
 def source_of(store: Store) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 TEXT, TEXTS, COUNT, FLAG, OBJECT = "text", "texts", "count", "flag", "object"
 MOST_RESULTS = 50
+MOST_FILES = 20
 
 _KINDS: Mapping[str, Mapping[str, Any]] = {
     TEXT: {"type": "string"},
@@ -120,7 +121,7 @@ _HIT = _object(
     probability=_PROBABILITY,
     replaces=_REPLACES,
 )
-_SHOWN = _object("id category title path shown probability", "caution", probability=_PROBABILITY)
+_SHOWN = _object("id category title path shown probability", "caution file", probability=_PROBABILITY)
 _WRITTEN = _object(
     "state name category title file",
     "updates supersedes note similar",
@@ -155,7 +156,10 @@ TOOLS = (
         "Recall what matters for a task",
         "Before you begin a task: the few records of the project memory that are probably relevant to it, as rules to "
         "act on and as pointers to read with show. It is strict: for most tasks there is nothing.",
-        (Argument("task", TEXT, "The task, question or error in the user's own words.", True),),
+        (
+            Argument("task", TEXT, "The task, question or error in the user's own words.", True),
+            Argument("files", TEXTS, f"Files that you are about to change, at most {MOST_FILES}."),
+        ),
         _object("records", "note", records=_list_of(_SHOWN)),
     ),
     Tool(
@@ -178,7 +182,7 @@ TOOLS = (
         "Show a record",
         "The whole record behind a result, a pointer or a path, with what to check before you rely on it: that it was "
         "replaced or retired, or that its files have changed since.",
-        (Argument("id", TEXT, "An id, category/id, path, or the name in a pointer.", True),),
+        (Argument("id", TEXT, "An id or the beginning of one, category/id, path, or the name in a pointer.", True),),
         _object(
             "id category title status path updated_at record",
             "superseded_by caution",

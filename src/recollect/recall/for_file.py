@@ -52,6 +52,14 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
     return context_block.render(fitted, paths.PROJECT_SOURCE)
 
 
+def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:
+    """The records about a file that may be shown, the gravest first, each with its caution; nothing is noted."""
+    path = relative(project, file)
+    cautions = Cautions()
+    proposed = _candidates(stores, project, path, settings) if path else []
+    return [cautions.beside(each.candidate) for each in proposed[:_MOST_SHOWN]]
+
+
 def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> bool:
     record = about.candidate
     if not noted.has_shown(record.record, record.stamp):
@@ -79,6 +87,7 @@ def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> 
     for root, source in stores.places:
         opened = stores.open(root)
         rows = opened.ask(lambda index: _current(index, project, path, chosen), hook=True)
+        stores.close(opened)
         proposed += [_About(Candidate(rank.match(row, root), source), is_grave) for row, is_grave in rows]
     return proposed
 
