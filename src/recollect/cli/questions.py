@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from recollect.cli.output import Screen, clean, say
+from recollect.cli.output import Screen, clean, say, wrap
 from recollect.coldstart import NamedTuple
 from recollect.store import history
 from recollect.terminal import keys
@@ -69,18 +69,23 @@ def choose(question: str, options: Sequence[Option], screen: Screen) -> str:
 
 def text(name: str, hint: str, screen: Screen) -> str:
     """A text in one line; asked for again until there is one."""
-    say(f"\n{screen.paint(clean(name), 'bold')}: {clean(hint)}", screen)
+    _explain(name, hint, screen)
     while not (line := keys.line("> ").strip()):
         say("It cannot be left out.", screen)
     return line
+
+
+def _explain(name: str, hint: str, screen: Screen) -> None:
+    """Say what is asked for, within the width of the screen."""
+    lines = wrap(f"{clean(name)}: {clean(hint)}", screen.width)
+    say("\n" + screen.paint(clean(name), "bold") + lines[len(clean(name)) :], screen)
 
 
 def items(
     name: str, hint: str, screen: Screen, *, least: int = 0, flaw_of: Callable[[str], str] = lambda line: ""
 ) -> list[str]:
     """Texts, each in a line, up to an empty line; one in which `flaw_of` sees a flaw is not taken."""
-    needed = "" if least else " Press Enter to leave it out."
-    say(f"\n{screen.paint(clean(name), 'bold')}: {clean(hint)} One per line; an empty line ends.{needed}", screen)
+    _explain(name, f"{hint} One per line; an empty line ends{'' if least else ', or leaves it out'}.", screen)
     lines: list[str] = []
     while (line := keys.line("- ").strip()) or len(lines) < least:
         flaw = flaw_of(line) if line else "It cannot be left out."

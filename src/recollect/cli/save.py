@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> Answer:
     by_hand = save_by_hand.is_wanted(args)
     category = "" if by_hand and not (args.category or args.text) else _category(args)
     if by_hand:
-        return ByHand(args, writer, category, lambda name, fields: _saved(args, writer, name, fields)).run()
-    return _saved(args, writer, category, arguments.record(args, category))
+        return ByHand(args, writer, category, lambda *record: _saved(args, writer, *record)).run()
+    return _saved(args, writer, category, arguments.record(args, category), False)
 
 
 def _category(args: argparse.Namespace) -> str:
@@ -60,14 +60,16 @@ def _category(args: argparse.Namespace) -> str:
     return compose.category_of(args.category)
 
 
-def _saved(args: argparse.Namespace, writer: Writer, category: str, fields: Mapping[str, Any]) -> Answer:
+def _saved(
+    args: argparse.Namespace, writer: Writer, category: str, fields: Mapping[str, Any], has_seen_similar: bool
+) -> Answer:
     """Save the fields of a record, or draft it, or put it into another, as the flags say."""
     made = _suggestion(args)
     partial = {**_origin(args, made), **fields}
     record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
     arguments.refuse_lost_files(args, writer.store, record.related_files)
     args.update, args.supersedes = (chosen.flag(args, writer.store, typed) for typed in (args.update, args.supersedes))
-    near = _near(args, writer, record)
+    near = [] if has_seen_similar else _near(args, writer, record)
     is_draft = args.draft or (made is not None and writer.settings.text("capture.mode") != "auto")
     if is_draft:
         answer = _draft(args, writer, record, made, near)

@@ -26,8 +26,8 @@ from recollect.record.memory import Memory
 from recollect.store.store import Entry
 from recollect.store.writer import Writer
 
-Save = Callable[[str, Mapping[str, Any]], Answer]
-"""What saves the fields of a category as the flags of the command say."""
+Save = Callable[[str, Mapping[str, Any], bool], Answer]
+"""What saves the fields of a category as the flags say; the last argument is whether similar records were shown."""
 
 _CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in BY_NAME.items())
 _TRIGGERS = "How will somebody ask for it, in other words than the title? Questions, symptoms, error texts."
@@ -123,9 +123,11 @@ class ByHand:
     def _with_form(self, error: RecollectError | None = None, *, asks: bool = False) -> Answer:
         """Save what is filled into the form, which begins with what there is, and with an error in it."""
         fresh = self._rendered()
-        text = form_file.read(self.args.text) if self.args.text else fresh
+        text = form_file.read(self.args.text) if self.args.text and self.file is None else fresh
         begun = form.with_problems(text, form.problems_of(error)) if error else text
         is_fresh = text == fresh and not asks and error is None
+        if self.file:
+            self.file.drop()
         self.file = self._form(begun)
         return self._confirmed(self.file.fill(self._checked, untouched=fresh if is_fresh else None), asks=asks)
 
@@ -163,19 +165,20 @@ class ByHand:
         """Save a record; before that show it if it was asked for in questions, and ask if another says the same."""
         is_settled = self.args.update or self.args.supersedes or self.args.force
         near = [] if is_settled else similar.find(self.writer.store, record)
+        is_asking = asks or any(each.is_same for each in near)
         if asks:
             say(f"\n{page(Entry(record, record.path, ''), self.screen, status='not saved yet')}\n", self.screen)
-        for each in near:
+        for each in near if is_asking else ():
             word = "says nearly the same" if each.is_same else "similar"
             say(f"{self.screen.paint(word, 'yellow')}: {each.entry.path} ({clean(each.memory.title)})", self.screen)
-        if asks or any(each.is_same for each in near):
+        if is_asking:
             answer = questions.ask("Save it?", _answers(near), self.screen)
             if answer == "n":
                 raise self._stopped()
             if answer == "e":
                 return self._with_form(asks=True)
             self._settle(answer, near)
-        return self._saved()
+        return self._saved(is_asking)
 
     def _settle(self, answer: str, near: list[Similar]) -> None:
         """Say to the command what somebody chose to do about a similar record."""
@@ -186,9 +189,9 @@ class ByHand:
         else:
             self.args.force = True
 
-    def _saved(self) -> Answer:
+    def _saved(self, was_asked: bool) -> Answer:
         try:
-            answer = self.save(self.category, self.fields)
+            answer = self.save(self.category, {"origin": "user", **self.fields}, was_asked)
         except RecollectError as error:
             self.file = self.file or self._form(self._rendered())
             raise self.file.kept(error) from error
