@@ -24,7 +24,7 @@ from client_package import installed
 from turn import Turn
 
 from tests.hosts.clients.claude_code import ClaudeCode
-from tests.hosts.isolation import Running, deadline, started, use_this_python
+from tests.hosts.isolation import Running, deadline, run_hooks_with, started, use_this_python
 from tests.hosts.mock_api import MockApi, Replies
 
 
@@ -51,17 +51,9 @@ class Client:
             self._attend()
 
     def _attend(self) -> None:
-        """Let hooks see what they see when somebody sits before the client, which tells them of `-p` otherwise.
-
-        They run in the interpreter that hooks/launch remembers.
-        """
-        python = self._bin / "attended-python"
+        """Let hooks see what they see when somebody sits before the client, which tells them of `-p` otherwise."""
         seen = "CLAUDE_CODE_SESSION_ATTENDED=1 CLAUDE_CODE_ENTRYPOINT=cli"
-        python.write_text(f'#!/bin/sh\n{seen} exec "{os.path.realpath(sys.executable)}" "$@"\n')
-        python.chmod(0o755)
-        memo = self.home / ".cache" / "recollect" / "python"
-        memo.parent.mkdir(parents=True, exist_ok=True)
-        memo.write_text(f"{python}\n")
+        run_hooks_with(self.home, f'{seen} exec "{os.path.realpath(sys.executable)}" "$@"')
 
     def prompt(
         self,

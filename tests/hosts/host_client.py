@@ -48,6 +48,8 @@ class HostClient:
     environment: ClassVar[dict[str, str]] = {}
     is_slow: ClassVar[bool] = False
     """Whether installing it takes so long that it is run only on request."""
+    is_slow_on_screen: ClassVar[bool] = False
+    """Whether its screen takes so much computing that it is shown only on request."""
     timeout: ClassVar[float] = 300
     screen: ClassVar[tuple[str, ...]] = ()
     """The arguments that start the client on a screen; its first prompt comes behind them."""

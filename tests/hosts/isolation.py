@@ -100,6 +100,16 @@ def use_this_python(folder: Path) -> None:
         python.symlink_to(os.path.realpath(sys.executable))
 
 
+def run_hooks_with(home: Path, script: str) -> None:
+    """Let our hooks be run by a shell script in place of an interpreter: hooks/launch uses the one it remembers."""
+    program = home / "bin" / "hook-python"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    memo = home / ".cache" / "recollect" / "python"
+    memo.parent.mkdir(parents=True, exist_ok=True)
+    memo.write_text(f"{program}\n")
+
+
 def _received(ours: socket.socket, err: IO[str]) -> socket.socket:
     ours.settimeout(120)
     _, handles, _, _ = socket.recv_fds(ours, 1, 1)

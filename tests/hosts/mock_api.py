@@ -33,8 +33,6 @@ class MockApi:
     ) -> None:
         self.requests: list[Any] = []
         self.read = read
-        self.heard: Callable[[], None] = lambda: None
-        """Called after each request."""
         self._errors: list[Exception] = []
         self._lock = threading.Lock()
         self._server = _Server(self, listener)
@@ -61,7 +59,6 @@ class MockApi:
             except Exception as error:  # The client would retry for minutes, so the test hears of it at the end.
                 self._errors.append(error)
                 reply = None
-        self.heard()
         if reply is None:
             return SUMMARY if request.kind == "compact" else "OK"
         return reply

@@ -7,17 +7,21 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 from tests.hosts.host_client import HostClient
-from tests.hosts.isolation import Running
+from tests.hosts.isolation import Running, run_hooks_with
 from tests.hosts.mock_api import Replies
-from tests.hosts.model_request import ModelRequest
 
-PATIENCE = 120.0
-"""Seconds after which a client that shows nothing new is taken for stuck; none needs them."""
+PATIENCE = 240.0
+"""Seconds after which a client is taken for stuck; none needs them."""
+
+_LOOK_AGAIN = 0.05
+"""Seconds between two looks at what the hooks have done."""
 
 _IN_TERMINAL = """
 import fcntl, os, pty, struct, sys, termios
@@ -31,27 +35,39 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
 _KEPT = 50_000
 """Bytes of what was printed: some clients paint the whole screen many times a second."""
 
+_NOTED = """answer=$("{python}" "$@")
+[ -z "$answer" ] || printf '%s\\n' "$answer"
+echo "$4 ${{#answer}}" >>"{log}"
+"""
+"""Runs a hook, and writes its event and the length of its answer to a log when it is done."""
+
 _ANSWERS = {
-    b"\x1b[6n": "\x1b[1;1R",
-    b"\x1b[c": "\x1b[?62;22c",
-    b"\x1b[?u": "\x1b[?0u",
-    b"\x1b]10;?": "\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
-    b"\x1b]11;?": "\x1b]11;rgb:0000/0000/0000\x1b\\",
+    b"\x1b[6n": b"\x1b[1;1R",
+    b"\x1b[c": b"\x1b[?62;22c",
+    b"\x1b[?u": b"\x1b[?0u",
+    b"\x1b]10;?": b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+    b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\",
 }
 """What a terminal answers when it is asked for the cursor, its kind, its keyboard and its colours."""
+
+_ASKED = re.compile(b"|".join(map(re.escape, _ANSWERS)))
 
 _CONTROL = re.compile(r"\x1b(?:\[[0-9;?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Za-z0-9]|[=>78M])|\s")
 
 
-class Screen:
-    """A running client, typed to and read from."""
+class Call(NamedTuple):
+    """A hook of ours that has run: its event, and how long its answer was."""
 
-    def __init__(self, running: Running) -> None:
-        self._process, self.api = running.process, running.api
+    event: str
+    length: int
+
+
+class Screen:
+    """A running client that is looked at."""
+
+    def __init__(self, running: Running, hooks: Path) -> None:
+        self._process, self.api, self._hooks = running.process, running.api, hooks
         self._printed = b""
-        self._changed = threading.Condition()
-        self._is_open = True
-        self.api.heard = self._notify
         threading.Thread(target=self._read, daemon=True).start()
 
     @property
@@ -59,51 +75,38 @@ class Screen:
         """What was printed last, without white space, colours and movements of the cursor."""
         return _CONTROL.sub("", self._printed.decode("utf-8", "replace"))
 
-    def prompt(self, text: str, replies: Replies = ()) -> ModelRequest:
-        """Type a prompt; the last request of the turn, when its answer is on the screen."""
-        self.api.script(replies)
-        self._type(text)
-        # With the text still on its way, the client would take the key for a line end in pasted text.
-        self.wait_for(lambda: _shown(text)[-40:] in self.text)
-        before = len(self.api.main_requests)
-        self._type("\r")
-        self.wait_for(lambda: len(self.api.main_requests) > before)
-        return self.api.main_requests[-1]
+    def calls(self, event: str) -> list[Call]:
+        """The hooks that have run for an event."""
+        lines = self._hooks.read_text().splitlines() if self._hooks.exists() else []
+        calls = [Call(name, int(length)) for name, length in map(str.split, lines)]
+        return [call for call in calls if call.event == event]
 
-    def wait_for(self, is_reached: Callable[[], bool]) -> None:
-        """Wait for something that the client shows or asks."""
-        with self._changed:
-            while not is_reached():
-                if not self._is_open or not self._changed.wait(PATIENCE):
-                    raise AssertionError(f"the client does not go on. The screen:\n{self.text[-3_000:]}")
-
-    def _type(self, keys: str) -> None:
-        assert self._process.stdin is not None
-        os.write(self._process.stdin.fileno(), keys.encode())
-
-    def _notify(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
+    def wait_for_calls(self, event: str, number: int) -> list[Call]:
+        """Wait until hooks have run for an event that often."""
+        deadline = time.monotonic() + PATIENCE
+        while len(self.calls(event)) < number:
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"the client does not go on. The screen:\n{self.text[-3_000:]}")
+            time.sleep(_LOOK_AGAIN)
+        return self.calls(event)
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
+        assert self._process.stdin is not None and self._process.stdout is not None
+        rest = b""
         while data := os.read(self._process.stdout.fileno(), 65_536):
-            for asked, answer in _ANSWERS.items():
-                self._type(answer * data.count(asked))
             self._printed = (self._printed + data)[-_KEPT:]
-            self._notify()
-        self._is_open = False
-        self._notify()
+            rest += data
+            while asked := _ASKED.search(rest):
+                os.write(self._process.stdin.fileno(), _ANSWERS[asked.group()])
+                rest = rest[asked.end() :]
+            rest = rest[-max(map(len, _ANSWERS)) + 1 :]
 
 
 @contextmanager
-def on_screen(client: HostClient, prompt: str) -> Iterator[Screen]:
-    """Start the client with a first prompt, as somebody who sits before it would."""
+def on_screen(client: HostClient, prompt: str, replies: Replies) -> Iterator[Screen]:
+    """Start the client with a prompt, as somebody who sits before it would."""
+    hooks = client.home / "hooks.log"
+    run_hooks_with(client.home, _NOTED.format(python=os.path.realpath(sys.executable), log=hooks))
     program = [sys.executable, "-c", _IN_TERMINAL, str(client.program), *client.screen, prompt]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with client.started(program, **pipes) as running:
-        yield Screen(running)
-
-
-def _shown(text: str) -> str:
-    return _CONTROL.sub("", text)
+    with client.started(program, replies, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        yield Screen(running, hooks)
