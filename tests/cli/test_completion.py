@@ -52,6 +52,8 @@ def _texts(*words: str, splits_values: bool = False) -> list[str] | None:
         (["list", "--tag", "tooling", "--ta"], ["--tag"]),
         (["review", "--accept", ""], ["tests-run-in-docker"]),
         (["inbox", "te"], ["tests-run-in-docker"]),
+        (["connect", "co"], ["copilot", "codex"]),
+        (["connect", "codex", "ge"], ["gemini"]),
         (["config", "u"], ["unset"]),
         (["config", "set", "capture.mo"], ["capture.mode"]),
         (["config", "set", "retrieval.files", ""], ["true", "false"]),

@@ -450,7 +450,11 @@ def test_on_a_terminal_any_other_key_writes_nothing(home, project):
     assert not (home / ".codex").exists()
 
 
-def test_an_agent_without_mcp_says_so(recollect):
+def test_an_agent_without_mcp_says_so_if_it_was_named(home, recollect, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    (home / ".pi" / "agent").mkdir(parents=True)
+
+    assert recollect("connect", "--mcp", "--yes").code == 0
     assert recollect("connect", "pi", "--mcp", "--yes").err.startswith("BAD_INPUT: pi cannot be given the MCP server")
 
 

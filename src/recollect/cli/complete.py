@@ -193,7 +193,14 @@ def _fields(line: Line, beginning: str) -> Iterator[Word]:
         yield Word(f"{field.name}=", field.doc)
 
 
+def _agents(line: Line, beginning: str) -> Iterator[Word]:
+    from recollect.hosts.table import HOSTS
+
+    return (Word(host.name, host.title) for host in HOSTS)
+
+
 _BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {
+    "AGENT": _agents,
     "CHANGE": _changes,
     "FIELD=VALUE": _fields,
     "ID": _records,

@@ -98,7 +98,9 @@ def _in_scope(recipes: list[Recipe], project: str, *, is_named: bool) -> list[Re
 def _plan(args: argparse.Namespace, recipe: Recipe, project: str) -> Plan:
     if args.remove:
         return connection.removal(recipe, project)
-    return connection.plan(recipe, project, wants_server=args.mcp)
+    # An agent that was not named is not refused for what it cannot have.
+    wants_server = args.mcp and (bool(args.hosts) or connection.can_have_server(recipe))
+    return connection.plan(recipe, project, wants_server=wants_server)
 
 
 def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:

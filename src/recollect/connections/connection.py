@@ -78,6 +78,11 @@ def state(recipe: Recipe, project: str = "") -> State:
         return State(UNREADABLE, MISSING, error.message)
 
 
+def can_have_server(recipe: Recipe) -> bool:
+    """Whether a host can be given our MCP server here."""
+    return recipe.server is not None or bool(plugins.server_commands(recipe, is_removal=False))
+
+
 def plan(recipe: Recipe, project: str, *, wants_server: bool) -> Plan:
     """What connects a host, or brings its connection up to date."""
     server, commands = _server(recipe, project, is_wanted=wants_server)
