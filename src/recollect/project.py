@@ -98,9 +98,10 @@ class Project:
 
     @property
     def stores(self) -> Stores:
-        """The stores that are there, the project's first."""
-        roots = [store.root if store.exists else "" for store in (self.store, self.user)]
-        return Stores(*roots, hook=False)
+        """The stores that are there, the project's first; in the home folder both are the user's own."""
+        is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
+        own = self.store.root if self.store.exists and not is_one else ""
+        return Stores(own, self.user.root if self.user.exists else "", hook=False)
 
     def require_a_store(self) -> str:
         """NoStore if there is neither a store here nor the user's own; a warning if there is only that."""

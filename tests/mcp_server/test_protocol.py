@@ -12,7 +12,7 @@ import pytest
 
 import recollect
 from recollect.mcp import pipe
-from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, envelope, text_of
+from tests.mcp_server.client import BIN, HANDSHAKE, STATELESS, Client, envelope, text_of
 
 VERSIONS = (*HANDSHAKE, STATELESS)
 
@@ -146,6 +146,44 @@ def test_the_one_version_with_batches_answers_them_in_one_line(project):
     assert [answer["id"] for answer in answers] == ["a", None, "b"]
     assert [answer.get("error", {}).get("code") for answer in answers] == [None, -32600, -32601]
     assert (empty["id"], empty["error"]["code"]) == (None, -32600)
+
+
+def test_it_goes_on_where_its_folder_is_gone(tmp_path):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    with Client(folder) as client:
+        folder.rmdir()
+        client.initialize("2025-06-18")
+        assert client.call("search", query="x")["isError"] is True
+
+
+def test_a_client_that_dies_is_no_error(project):
+    """Node gives its servers sockets, and one that is closed while something is unread is reset."""
+    import socket
+    import subprocess
+
+    ours, theirs = socket.socketpair()
+    with (
+        ours,
+        theirs,
+        subprocess.Popen(
+            (sys.executable, str(BIN), "mcp"), cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
+        ) as server,
+    ):
+        ours.sendall(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        assert ours.recv(10)
+        theirs.close()
+        ours.close()
+        assert server.communicate()[1] == b""
+    assert server.returncode == 0
+
+
+def test_the_first_request_cannot_be_cancelled(project):
+    with Client(project) as client:
+        first = client.message("initialize", protocolVersion="2025-06-18")
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": first["id"]}}
+        client.send(b"".join(json.dumps(message).encode() + b"\n" for message in (first, cancel)))
+        assert client.receive()["id"] == first["id"]
 
 
 def test_a_cancelled_request_is_not_answered_and_a_finished_one_may_be(client):

@@ -149,6 +149,15 @@ def test_your_own_records_are_read_too(client, project):
     assert shown == [found[0]["path"]] * 2
 
 
+def test_in_the_home_folder_a_record_is_found_once(home):
+    main(["save", "preference", "Answers in German", "--user", "--set=topic=language", "--set=value=German",
+          "--set=reason=mine"])  # fmt: skip
+    with Client(home, version="2025-11-25") as client:
+        found = client.call("search", query="answers in german")["structuredContent"]["results"]
+
+    assert [each["path"] for each in found] == ["~/.claude/memory/preferences/answers-in-german.json"]
+
+
 def test_save_makes_a_draft_and_no_record(client, project):
     store = recollect.open(str(project)).store
     before = {entry.path for entry in store.entries()}

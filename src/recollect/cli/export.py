@@ -72,7 +72,7 @@ def _named(store: Store) -> str:
 def _answer(args: argparse.Namespace, page: Page) -> Answer:
     shown = clean(os.path.relpath(page.file))
     cost = f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens"
-    data = {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "fresh": page.is_fresh}
+    data = {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}
     if args.check:
         fix = f"to renew it: recollect export --file {shlex.quote(page.file)}{fixes.where(args)}"
         line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"

@@ -15,6 +15,7 @@ from recollect import project as projects
 from recollect.capture import inbox, review, similar
 from recollect.capture.inbox import Inbox
 from recollect.capture.similar import Similar
+from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
 from recollect.errors import NearDuplicate
 from recollect.freshness import anchors, related_files
@@ -64,7 +65,6 @@ def supersede(project: Project, client: str, id: str, *, force: bool = False, **
 
 
 def _write(project: Project, client: str, fields: Mapping[str, Any], links: _Links, *, force: bool) -> Outcome:
-
     projects.require_store(project.store)
     writer = project.writer
     links = _Links(*(exactly(writer.store, typed).memory.id if typed else "" for typed in links))
@@ -117,7 +117,9 @@ def _saved(writer: Writer, record: Memory, links: _Links) -> _Written:
 
 def _outcome(written: _Written, record: Memory, links: _Links, near: Sequence[Similar]) -> Outcome:
     again = "the same title" if written.state == "draft" else f"updates {written.name!r}"
-    note = "" if record.triggers or links.updates else f"{_NO_TRIGGERS} {again}"
+    # A summary of a session is shown when the next one starts, not at a prompt.
+    needs_none = record.triggers or links.updates or BY_NAME[record.category].most_active
+    note = "" if needs_none else f"{_NO_TRIGGERS} {again}"
     optional = {**links._asdict(), "note": note}
     data = {
         "state": written.state,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect import coldstart
 from recollect.coldstart import NamedTuple
+from recollect.text import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def envelope(request: Request) -> Envelope | None:
 def client_name(info: object) -> str:
     """What a client calls itself; empty if it does not say."""
     name = info.get("name") if isinstance(info, dict) else None
-    return name if isinstance(name, str) else ""
+    return flat(name) if isinstance(name, str) else ""
 
 
 def result(request: Request, body: Mapping[str, Any]) -> dict[str, Any]:

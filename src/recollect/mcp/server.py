@@ -54,7 +54,7 @@ class Server:
         self._pipe = connection
         self._folder = folder
         """The folder that the user named; empty for the one the client started us in, or its roots."""
-        self._caller = Caller("", "", folder or os.getcwd())
+        self._caller = Caller("", "", folder or _here())
         self._has_roots = False
         self._current: Request | None = None
         self._cancelled: set[messages.Id] = set()
@@ -67,7 +67,7 @@ class Server:
                 answer = self._answer_to(message)
                 if answer is not None:
                     self._pipe.send(messages.line(answer))
-            except (EOFError, BrokenPipeError):
+            except (EOFError, ConnectionError):
                 return 0
 
     def _answer_to(self, message: Any) -> Any:
@@ -153,8 +153,14 @@ class Server:
         self._pipe.look_ahead()
         while self._pipe.cancelled:
             cancelled = self._pipe.cancelled.pop()
-            waiting = (_request_id(message) for message in self._pipe.waiting)
-            if messages.is_id(cancelled) and cancelled in (*waiting, self._current and self._current.id):
+            waiting = [message for message in self._pipe.waiting if isinstance(message, dict)]
+            open_requests = [(message.get("id"), message.get("method")) for message in waiting]
+            if self._current:
+                open_requests.append((self._current.id, self._current.method))
+            # The protocol has it that nobody cancels the first request.
+            if messages.is_id(cancelled) and any(
+                each == cancelled and method != "initialize" for each, method in open_requests
+            ):
                 self._cancelled.add(cancelled)
 
     def _ask_for_roots(self) -> None:
@@ -230,9 +236,12 @@ def _wants_answer(message: Any) -> bool:
     return not isinstance(message, dict) or "id" in message or not isinstance(message.get("method"), str)
 
 
-def _request_id(message: Any) -> messages.Id:
-    """The id of a request that can be cancelled."""
-    return None if isinstance(message, dict) and message.get("method") == "initialize" else _id_of(message)
+def _here() -> str:
+    """The folder that the client started us in; the root of all where that is gone, which belongs to no project."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
 
 
 def serve(folder: str = "") -> int:
