@@ -54,7 +54,7 @@ READERS = {
     "question.patched": lambda text: question.patched(f"*** Begin Patch\n{text}"),
     "question.failed": lambda text: question.failed(text, "no. "),
     "question.common": lambda text: question.common("pre_tool_use", _call(text), {"Edit": question.WRITE}),
-    "question.absolute": lambda text: question.absolute(text.split(" "), "/p"),
+    "question.absolute": lambda text: question.absolute([text, text[1:]], "/p"),
     "sentences.split": sentences.split,
     "suggestions.keys": lambda text: suggestions.keys([text]),
     "triage.is_said_in": lambda text: triage.is_said_in(text, [text]),
