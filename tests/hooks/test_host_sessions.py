@@ -239,10 +239,12 @@ def database(home: Path, root: str) -> Path:
     ]
     with sqlite3.connect(path) as connection:
         connection.executescript(
-            "CREATE TABLE session (id, directory, time_updated); CREATE TABLE message (id, session_id, data);"
+            "CREATE TABLE session (id, directory, time_updated, parent_id);"
+            "CREATE TABLE message (id, session_id, data);"
             "CREATE TABLE part (id, message_id, session_id, time_created, data);"
         )
-        connection.execute("INSERT INTO session VALUES ('s', ?, 1), ('other', ?, 2)", (root, root + "-two"))
+        rows = "('s', ?, 1, NULL), ('other', ?, 2, NULL), ('of a subagent', ?, 3, 's')"
+        connection.execute(f"INSERT INTO session VALUES {rows}", (root, root + "-two", root))
         for number, (role, part) in enumerate(parts):
             connection.execute("INSERT INTO message VALUES (?, 's', ?)", (number, json.dumps({"role": role})))
             row = (number, number, moment + number, json.dumps(part))

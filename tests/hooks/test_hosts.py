@@ -408,6 +408,8 @@ TRAPS = {
     "Codex: files are written by a patch": "test_the_files_of_a_patch_are_those_that_its_headers_name",
     "Codex: a patch may stand in a command": "test_a_patch_in_a_command_counts_as_a_write",
     "Codex, Droid, Gemini: a turn can be prolonged for ever": "test_a_turn_that_a_hook_asked_for_is_not_prolonged",
+    "Copilot: `-p` has nobody who reads along": "test_copilot_tells_its_model_whether_a_person_reads_along",
+    "Qwen: `-p` has nobody who reads along": "test_qwen_keeps_snapshots_for_prompts_that_were_typed_on_its_screen",
     "Codex: `exec` has nobody who reads along": "test_codex_says_in_its_session_whether_a_person_reads_along",
     "Copilot: answers stand at the top level": "test_an_answer_has_exactly_the_keys_that_the_host_knows",
     "Copilot: a failing hook before a tool refuses it": "test_copilot_would_take_a_failing_hook_for_a_refusal",
@@ -509,6 +511,45 @@ def test_the_project_is_the_one_that_the_event_names(project: Project, start: di
 
     assert place.find("user_prompt_submit", fields) == Place(project.root, project.store.root, "")
     assert place.find("user_prompt_submit", {}) is None
+
+
+SCREEN = {"type": "system.message", "data": {"content": "You are Copilot. You are an interactive tool that helps."}}
+HEADLESS = {"type": "system.message", "data": {"content": "You are Copilot. You are running in non-interactive mode."}}
+QUOTED = {"type": "user.message", "data": {"content": json.dumps(SCREEN)}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_attended"),
+    [
+        ([SCREEN, QUOTED], True),
+        ([SCREEN, HEADLESS], False),
+        ([HEADLESS, SCREEN], True),
+        ([HEADLESS, QUOTED], False),
+        ([], False),
+    ],
+)
+def test_copilot_tells_its_model_whether_a_person_reads_along(tmp_path: Path, entries: list[Any], is_attended: bool):
+    events = tmp_path / "events.jsonl"
+    events.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries))
+
+    question = table.module(table.BY_NAME["copilot"]).read("stop", Payload({"transcript_path": str(events)}))
+
+    assert question.is_attended is is_attended
+
+
+@pytest.mark.parametrize(("prompt", "is_attended"), [("s########1", True), ("s########2", False), ("", False)])
+def test_qwen_keeps_snapshots_for_prompts_that_were_typed_on_its_screen(tmp_path: Path, prompt: str, is_attended: bool):
+    snapshot = {"snapshots": [{"promptId": "s########1", "files": []}]}
+    entry = {"subtype": "file_history_snapshot", "systemPayload": snapshot}
+    chat = tmp_path / "s.jsonl"
+    chat.write_text(json.dumps(entry, separators=(",", ":")) + "\n")
+    event = {"transcript_path": str(chat), "prompt_id": prompt}
+
+    assert table.module(table.BY_NAME["qwen"]).read("stop", Payload(event)).is_attended is is_attended
+
+
+def test_pi_is_suggested_nothing_that_it_could_not_act_on():
+    assert not table.module(table.BY_NAME["pi"]).read("stop", Payload({"attended": True})).is_attended
 
 
 @pytest.mark.parametrize("source", ["cli", "exec"])

@@ -34,15 +34,20 @@ _OWN_TOOLS = {
     "str_replace": WRITE,
     "apply_patch": WRITE,
 }
+_LARGEST = 4_000_000
+"""Bytes at the end of a session that are searched for what the host told its model about itself."""
+
 _SOURCES = {"new": "startup"}
 
 
 def read(event: str, payload: Payload) -> Question:
     question = common(event, payload, _TOOLS)
     printed = payload.inner("tool_result").text("text_result_for_llm")
+    path = question.transcript or _transcript(question.session)
     return question._replace(
         source=_SOURCES.get(question.source, question.source),
-        transcript=question.transcript or _transcript(question.session),
+        transcript=path,
+        is_attended=event == "stop" and _is_attended(path),
         error=failed(printed, "completed with exit code ") if question.tool in (SHELL, POWERSHELL) else "",
         shows_files=event == "pre_tool_use",
         late=COMPACTION if event in ("user_prompt_submit", "pre_compact") else "",
@@ -55,6 +60,15 @@ def write(question: Question, answer: Answer) -> dict[str, Any]:
     if answer.kind == ADD:
         return {"additionalContext": answer.text}
     return {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
+
+
+def _is_attended(path: str) -> bool:
+    """Whether the session runs on the screen: what the model was told last about itself says so."""
+    from recollect.session import transcript
+
+    lines, _ = transcript.tail(path, _LARGEST)
+    about = next((line for line in reversed(lines) if line.startswith(b'{"type":"system.message"')), b"")
+    return b"You are an interactive tool" in about
 
 
 def _transcript(session: str) -> str:

@@ -38,7 +38,8 @@ _PARTS = """SELECT message.data, part.data, part.time_created FROM part JOIN mes
 """In the order in which they were added, which the index on the session gives without sorting."""
 
 _SESSIONS = (
-    "SELECT id FROM session WHERE directory = ? OR directory LIKE ? ESCAPE '!' ORDER BY time_updated DESC LIMIT ?"
+    "SELECT id FROM session WHERE parent_id IS NULL AND (directory = ? OR directory LIKE ? ESCAPE '!')"
+    " ORDER BY time_updated DESC LIMIT ?"
 )
 
 write = shim.write

@@ -20,6 +20,9 @@ write = shim.write
 
 def read(event: str, payload: Payload) -> Question:
     question = shim.read(event, payload, _TOOLS)
+    if event == "stop":
+        # Its turns cannot be prolonged, and what is suggested once is not suggested again.
+        return question._replace(is_attended=False)
     if question.tool != SHELL or not payload.flag("is_error"):
         return question
     from recollect.session.transcript import texts

@@ -31,8 +31,18 @@ def read(event: str, payload: Payload) -> Question:
         prompt=typed,
         is_typed=bool(typed),
         error="" if payload.flag("is_interrupt") else _error(question.error),
+        is_attended=event == "stop" and _is_attended(question.transcript, payload.text("prompt_id")),
         shows_files=event == "post_tool_use",
     )
+
+
+def _is_attended(path: str, prompt: str) -> bool:
+    """Whether a prompt was typed on the screen: only there the host takes a snapshot of files for it."""
+    from recollect.session import transcript
+
+    snapshots = (line for line in transcript.tail(path)[0] if b'"file_history_snapshot"' in line)
+    spelt = f'"promptId":"{prompt}"'.encode("utf-8", "replace")
+    return bool(prompt) and any(spelt in line for line in snapshots)
 
 
 def _error(report: str) -> str:

@@ -45,13 +45,13 @@ HOSTS = (
         "copilot", "GitHub Copilot CLI", "1.0.102",
         sessions="/session-state/", variable="COPILOT_CLI",
         digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
-        guard=DENIES, suggestion="", compaction=NEXT,
+        guard=DENIES, suggestion=AT_END, compaction=NEXT,
     ),
     Host(
         "qwen", "Qwen Code", "0.24.4",
         sessions="/.qwen/", variable="QWEN_PROJECT_DIR",
         digest=AT_START, prompt=EVERY, files=RESULT, failures=RESULT,
-        guard=DENIES, suggestion="", compaction=AT_ONCE,
+        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
     ),
     Host(
         "gemini", "Gemini CLI", "0.61.0",

@@ -13,6 +13,7 @@ from tests.hosts.npm import Package
 class Copilot(HostClient):
     name = "copilot"
     package = Package("@github/copilot", "1.0.102", ".bin/copilot")
+    screen = ("--allow-all-tools", "-i")
     environment = {
         "COPILOT_OFFLINE": "true",
         "COPILOT_PROVIDER_BASE_URL": f"{BASE_URL}/v1",
@@ -20,6 +21,7 @@ class Copilot(HostClient):
         "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "100000",
         "COPILOT_MODEL": "mock-model",
         "COPILOT_AUTO_UPDATE": "false",
+        "COPILOT_ALLOW_ALL": "true",
     }
 
     def configure(self) -> None:

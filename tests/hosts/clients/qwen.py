@@ -14,6 +14,7 @@ class Qwen(HostClient):
     name = "qwen"
     package = Package("@qwen-code/qwen-code", "0.24.4", ".bin/qwen")
     also = (NODE_22,)
+    screen = ("--yolo", "-i")
     environment = {
         "OPENAI_API_KEY": "dummy",
         "OPENAI_BASE_URL": f"{BASE_URL}/v1",
