@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -14,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import latency, life_sets, results, stage
+from bench import latency, life_sets, results, stage, stop
 from recollect.recall import for_prompt
 from recollect.recall.for_prompt import Request
 from recollect.settings import load_settings
@@ -23,6 +22,9 @@ from recollect.text import tokens
 PAGE = Path(__file__).parents[1] / "docs" / "cost.md"
 VARIANT = "full"
 """Records with ten triggers, which are the largest."""
+
+_ANSWER = 800
+"""Characters of an agent's answer in the transcript that a turn ends with."""
 
 _INDEX = (
     "import sys; sys.path.insert(0, sys.argv[1]); from recollect.search import index; index.open(sys.argv[2]).close()"
@@ -33,6 +35,7 @@ _EVENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a command is run": ("pre_tool_use", {"tool_name": "Bash", "tool_input": {"command": "make test"}}),
     "a command has run": ("post_tool_use", {"tool_name": "Bash", "tool_input": {"command": "make test"}}),
     "a command fails": ("post_tool_use_failure", {"tool_name": "Bash", "error": "Exit code 2"}),
+    "a turn ends": ("stop", {}),
     "a session starts": ("session_start", {"source": "startup"}),
 }  # fmt: skip
 """What happens in a session, most often without an answer, and the hook that runs then."""
@@ -116,13 +119,17 @@ def _bytes(folder: Path) -> int:
 
 def _hooks(folder: Path, name: str, times: int) -> Iterator[tuple[str, dict[str, float]]]:
     _index(folder, name)
+    talk = folder / "transcript.jsonl"
+    stop.write(talk, _ANSWER)
     time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
     for what, (event, fields) in _EVENTS.items():
-        given = {"cwd": str(folder / "project"), "transcript_path": "", **fields}
+        given = {"cwd": str(folder / "project"), "transcript_path": str(talk), **fields}
+
+        def asked(turn: int, given: dict[str, Any] = given) -> dict[str, Any]:
+            return {**given, "session_id": f"s{turn}"}
+
         command = latency.command(sys.executable, event)
-        yield what, latency.compare(command, lambda turn, given=given: {**given, "session_id": f"s{turn}"},
-                                    latency.environment(folder), times)  # fmt: skip
-        print(json.dumps({what: event}), file=sys.stderr, flush=True)
+        yield what, latency.compare(command, asked, latency.environment(folder), times)
 
 
 def tables(measured: dict[str, Any]) -> dict[str, str]:

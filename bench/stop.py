@@ -35,18 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    quiet = [
-        session
-        for session in sessions.taught()
-        if not session.is_phrase and not session.expected and session.language == "en"
-    ]
     with tempfile.TemporaryDirectory(prefix="recollect-stop-") as folder:
         project = Path(folder, "project")
         Path(project, ".claude", "memory", "decisions").mkdir(parents=True)
         path = Path(folder, "transcript.jsonl")
         event = {"session_id": "s", "cwd": str(project), "transcript_path": str(path)}
         for length in (0, *LENGTHS):
-            _write(path, quiet, length)
+            write(path, length)
             name = f"answers of {length:,} characters" if length else "100 MB of ordinary talk"
             hook = latency.command(options.python, "stop")
             cost = latency.compare(hook, lambda turn: event, latency.environment(Path(folder)), options.times)
@@ -54,8 +49,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write(path: Path, quiet: Sequence[Session], length: int) -> None:
-    """A transcript at whose end nothing passes."""
+def write(path: Path, length: int) -> None:
+    """A transcript at whose end nothing passes: answers of some length, or for 0 a huge one as it is."""
+    quiet = [
+        session
+        for session in sessions.taught()
+        if not session.is_phrase and not session.expected and session.language == "en"
+    ]
     for seed in range(_SEEDS):
         dice = random.Random(seed)
         end = "".join(_talk(quiet, dice) if length == 0 else _lengthened(quiet, dice, length))
