@@ -126,7 +126,7 @@ def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:
 
 
 def _play(commands: list[str], *, home: Path, project: Path, programs: Path) -> list[shell.Played]:
-    asking = {r"recollect save +#": _SAVED_BY_HAND, r"recollect connect +#": (("[y/N] ", "y"),)}
+    asking = {r"recollect save +#": _SAVED_BY_HAND, r"recollect connect +#": (("Write this?", "y"),)}
     answers = {each: typed for each in commands for asks, typed in asking.items() if re.match(asks, each)}
     return shell.play(commands, home=home, cwd=project, programs=programs, answers=answers)
 

@@ -115,11 +115,13 @@ def _plain(output: str) -> str:
 
 
 def _update(played: list[Step]) -> None:
-    """Put what the commands print now under them."""
+    """Put what the commands print now under them, unless only dates and hashes differ."""
     left = iter(played)
 
     def block(match: re.Match[str]) -> str:
-        count = len(list(_steps(f"```console\n{match[0]}```\n")))
-        return "".join(f"$ {step.command}\n{step.output}" for step in (next(left) for _ in range(count)))
+        shown = list(_steps(f"```console\n{match[0]}```\n"))
+        pairs = [(old, next(left)) for old in shown]
+        steps = [old if _plain(old.output) == _plain(new.output) else new for old, new in pairs]
+        return "".join(f"$ {step.command}\n{step.output}" for step in steps)
 
     PAGE.write_text(_BLOCK.sub(block, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
