@@ -26,35 +26,63 @@ def connect(*words: str) -> None:
     assert main(["connect", *words, "--yes"]) == 0
 
 
+HASHES = {
+    "session_start": "aa9126fefaaf4bd995f7eaac1912753ef2322c0c5c9834cbdebfd2535e6a5fca",
+    "user_prompt_submit": "3dec69c38675b533a5353f715155d7f642a97216750642753be45f42f2926bed",
+    "pre_tool_use": "3139f6ffe87eed16bd31da5717e855799202089d1592eaa6a9cb4597c2a682a0",
+    "post_tool_use": "55c5b72bee3dff6f5bc53e3cb36869b3fdcc9060137049079c8f4a505cad2af3",
+    "stop": "cf4a875587da8f383a7af7396743f247f2d493f810fc238cc2540ab04547096b",
+    "pre_compact": "cdb81452d275792470794026a6b156797fcf4e563ac6bb357e901df2c3992571",
+    "session_end": "12c80afa015981513027dd41bf1fb8c25197d31fcb7ab79eda1bd16cc4888664",
+}
+"""What Codex 0.166.0 wrote when "Trust all and continue" was chosen, for the launcher below."""
+
+LAUNCHER = "/work/w-connect/src/recollect/hooks/launch"
+
+
+@pytest.fixture
+def launcher(monkeypatch):
+    """An installation in the folder for which Codex's fingerprints were recorded."""
+    monkeypatch.setattr(paths, "launcher", lambda: LAUNCHER)
+
+
 def trust(home: Path, *events: str) -> None:
     hooks = home / ".codex" / "hooks.json"
-    tables = [f'[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n' for event in events]
+    tables = [f'[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:{HASHES[event]}"\n' for event in events]
     (home / ".codex" / "config.toml").write_text("\n".join(tables))
-
-
-EVENTS = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "pre_compact", "session_end")
 
 
 def test_nothing_is_said_where_no_agent_is(tmp_path):
     assert examine(tmp_path) == []
 
 
-def test_a_connected_and_trusted_agent_is_good(tmp_path, home):
+def test_a_connected_and_trusted_agent_is_good(tmp_path, home, launcher):
     connect("codex")
-    trust(home, *EVENTS)
+    trust(home, *HASHES)
 
     assert examine(tmp_path) == [Finding("ok", "codex", "Codex CLI is connected")]
 
 
-def test_codex_was_not_told_to_trust_the_hooks(tmp_path, home):
+def test_codex_was_not_told_to_trust_the_hooks(tmp_path, home, launcher):
     connect("codex")
-    trust(home, *EVENTS[:-2])
+    trust(home, *list(HASHES)[:-2])
 
     _, finding = examine(tmp_path)
 
     assert finding[:2] == ("warning", "codex")
-    assert finding.what == "Codex does not trust 2 of our hooks yet and skips them: PreCompact, SessionEnd"
-    assert "Trust all" in finding.fix
+    assert finding.what == "2 hooks of ours that Codex does not trust yet and skips: PreCompact, SessionEnd"
+    assert finding.fix.startswith("start codex on its screen")
+
+
+def test_a_hook_has_changed_since_codex_was_told_to_trust_it(tmp_path, home, launcher):
+    connect("codex")
+    trust(home, *HASHES)
+    path = home / ".codex" / "config.toml"
+    path.write_text(path.read_text().replace(HASHES["stop"], "0" * 64))
+
+    _, finding = examine(tmp_path)
+
+    assert finding.what == "1 hook of ours changed since Codex was told to trust us: Stop"
 
 
 @pytest.mark.parametrize(
@@ -119,17 +147,17 @@ def test_hooks_that_run_twice(tmp_path, home, monkeypatch):
     connect("copilot")
     connect("codex")
     connect("codex", "--here")
-    trust(home, *EVENTS)
     (home / ".copilot" / "settings.json").write_text('{"enabledPlugins": {"memory@recollect": true}}')
 
     twice = [finding for finding in examine(tmp_path) if "twice" in finding.what]
 
     assert [(finding.check, finding.fix) for finding in twice] == [
         ("codex", "recollect connect codex --here --remove --yes"),
-        ("copilot", "copilot plugin uninstall memory@recollect"),
+        ("copilot", "recollect connect copilot --yes"),
     ]
-    assert main(twice[0].fix.split()[1:]) == 0
-    assert [finding.check for finding in examine(tmp_path) if "twice" in finding.what] == ["copilot"]
+    assert [main(finding.fix.split()[1:]) for finding in twice] == [0, 0]
+    assert [finding for finding in examine(tmp_path) if "twice" in finding.what] == []
+    assert os.listdir(home / ".copilot") == ["settings.json"]
 
 
 def test_over_mcp_only(tmp_path, home):

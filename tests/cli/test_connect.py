@@ -316,7 +316,7 @@ def test_where_the_plugin_is_installed_no_second_hooks_are_written(host, file, t
 
     outcome = recollect("connect", host, "--yes")
 
-    assert "has the plugin, which brings the same hooks" in outcome.out
+    assert "it has the plugin, which brings the hooks" in outcome.out
     assert connection.state(BY_HOST[host]).entrance == "plugin"
     assert not Path(parts.entrance(BY_HOST[host]).path).exists()
 
@@ -352,6 +352,35 @@ def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypa
         1,
         "COMMAND_FAILED: claude plugin install memory@recollect: it failed",
     )
+    assert files(home) == {}
+
+
+def test_an_agent_whose_files_cannot_be_read_stops_no_other(home, recollect, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for name, text in ((".codex/hooks.json", "{,}"), (".gemini/settings.json", "{}")):
+        (home / name).parent.mkdir()
+        (home / name).write_text(text)
+
+    outcome = recollect("connect", "--yes")
+
+    assert outcome.code == 0
+    assert "codex: left as it is" in outcome.out and "gemini: connected" in outcome.out
+    assert (home / ".codex" / "hooks.json").read_text() == "{,}"
+
+
+def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, monkeypatch, recollect):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    recollect("connect", "claude-code", "--yes")
+    before = files(home)
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+    recollect("connect", "claude-code", "--yes")
+
+    assert sorted(before)[0] == ".claude/settings.json" and len(before) == 6
     assert files(home) == {}
 
 

@@ -96,11 +96,17 @@ def _in_scope(recipes: list[Recipe], project: str, *, is_named: bool) -> list[Re
 
 
 def _plan(args: argparse.Namespace, recipe: Recipe, project: str) -> Plan:
-    if args.remove:
-        return connection.removal(recipe, project)
-    # An agent that was not named is not refused for what it cannot have.
-    wants_server = args.mcp and (bool(args.hosts) or connection.can_have_server(recipe))
-    return connection.plan(recipe, project, wants_server=wants_server)
+    """What is to be done for an agent; one that was not named stops no other if its files cannot be read."""
+    is_named = bool(args.hosts)
+    try:
+        if args.remove:
+            return connection.removal(recipe, project)
+        wants_server = args.mcp and (is_named or connection.can_have_server(recipe))
+        return connection.plan(recipe, project, wants_server=wants_server)
+    except BadInput as error:
+        if is_named:
+            raise
+        return Plan(recipe.host, [], notes=[error.message])
 
 
 def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:
@@ -166,8 +172,9 @@ def _steps(args: argparse.Namespace, plans: list[Plan]) -> list[str]:
     if any(plan.project for plan in plans):
         steps.append("The files name paths of this machine, so do not commit them.")
     if recipes and installation.typed() != "recollect":
-        link = f"ln -s {shlex.quote(installation.program()[0])} ~/.local/bin/recollect"
-        steps.append(f"Agents are told to run `recollect`, which is not on your PATH: {link}")
+        words = installation.program()
+        link = f": ln -s {shlex.quote(words[0])} ~/.local/bin/recollect" if len(words) == 1 else "."
+        steps.append(f"Agents are told to run `recollect`, which is not on your PATH{link}")
     return steps
 
 
@@ -192,7 +199,8 @@ def _text(screen: Screen, args: argparse.Namespace, plans: list[Plan], steps: li
 
 def _outcome(args: argparse.Namespace, plan: Plan) -> str:
     if plan.is_empty:
-        return "not connected" if args.remove else "connected already, nothing to change"
+        is_done = "not connected" if args.remove else "connected already, nothing to change"
+        return "left as it is" if plan.notes else is_done
     verb = "removed" if args.remove else "written" if plan.name not in BY_HOST else "connected"
     verb = f"would be {verb}" if args.dry_run else verb
     places = list(dict.fromkeys(change.path for change in plan.changes))

@@ -69,6 +69,8 @@ def installed(recipe: Recipe) -> Installed:
 
 def state(recipe: Recipe, project: str = "") -> State:
     """What there is of a host's connection."""
+    if project and not recipe.in_project:
+        return State(MISSING, MISSING)
     try:
         entrance = parts.entrance(recipe, project).state
         server = parts.server(recipe, project)
@@ -84,16 +86,17 @@ def can_have_server(recipe: Recipe) -> bool:
 
 
 def plan(recipe: Recipe, project: str, *, wants_server: bool) -> Plan:
-    """What connects a host, or brings its connection up to date."""
+    """What connects a host, or brings it up to date. Beside the plugin, entries would run every hook twice."""
     server, commands = _server(recipe, project, is_wanted=wants_server)
-    if not project and plugins.is_in(recipe):
-        remove = plugins.REMOVALS[recipe.host]
-        note = f"{recipe.host} has the plugin, which brings the same hooks; to use entries instead: {remove}"
-        return Plan(recipe.host, parts.changes(server, is_removal=False), commands, [note])
-    by_plugin = [] if project else plugins.commands(recipe)
-    entrance = [] if by_plugin else [parts.entrance(recipe, project)]
-    changes = parts.changes([*entrance, *server], is_removal=False, inside=project)
-    return Plan(recipe.host, changes, [*by_plugin, *commands], project=project)
+    entrance = parts.entrance(recipe, project)
+    has_plugin = not project and plugins.is_in(recipe)
+    by_plugin = [] if project or has_plugin else plugins.commands(recipe)
+    if not has_plugin and not by_plugin:
+        changes = parts.changes([entrance, *server], is_removal=False, inside=project)
+        return Plan(recipe.host, changes, commands, project=project)
+    changes = parts.changes([entrance], is_removal=True) + parts.changes(server, is_removal=False)
+    note = f"it has the plugin, which brings the hooks; to use entries instead: {plugins.REMOVALS[recipe.host]}"
+    return Plan(recipe.host, changes, [*by_plugin, *commands], [note] if has_plugin else [])
 
 
 def _server(recipe: Recipe, project: str, *, is_wanted: bool) -> tuple[list[Part], list[list[str]]]:
@@ -130,9 +133,11 @@ def skills(recipes: Sequence[Recipe], *, is_removal: bool) -> list[Plan]:
     if any(recipe.reads_skills for recipe in recipes) and not (is_removal and staying):
         plans.append(Plan("skills", parts.changes(parts.skills(), is_removal=is_removal)))
     for recipe in recipes:
-        if recipe.host == "claude-code" and not plugins.commands(recipe) and not plugins.is_in(recipe):
+        if recipe.host == "claude-code":
+            has_plugin = bool(plugins.commands(recipe)) or plugins.is_in(recipe)
             texts = parts.skills(recipe.place("skills"))
-            plans.append(Plan("skills of claude-code", parts.changes(texts, is_removal=is_removal)))
+            changes = parts.changes(texts, is_removal=is_removal or has_plugin)
+            plans.append(Plan("skills of claude-code", changes))
     return [plan for plan in plans if plan.changes]
 
 

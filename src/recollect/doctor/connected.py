@@ -10,6 +10,7 @@ from recollect.connections.connection import CURRENT, OUTDATED, PLUGIN, UNREADAB
 from recollect.connections.recipes import RECIPES, Recipe
 from recollect.doctor import Finding
 from recollect.hosts import table
+from recollect.text import many
 
 
 def examine(project: str) -> Iterator[Finding]:
@@ -54,9 +55,20 @@ def _agent(recipe: Recipe, state: State) -> Iterator[Finding]:
     elif host != "claude-code" or state.entrance != PLUGIN:
         how = "by the plugin" if state.entrance == PLUGIN else "over MCP only" if state.entrance != CURRENT else ""
         yield Finding("ok", host, f"{title} is connected{f' {how}' if how else ''}")
-    if host == "codex" and state.entrance in (CURRENT, OUTDATED) and (events := trust.untrusted(recipe)):
-        what = f"Codex does not trust {len(events)} of our hooks yet and skips them: {', '.join(events)}"
-        yield Finding("warning", host, what, 'start codex on its screen and choose "Trust all and continue"')
+    if host == "codex" and state.entrance in (CURRENT, OUTDATED):
+        yield from _trust(recipe)
+
+
+def _trust(recipe: Recipe) -> Iterator[Finding]:
+    """What Codex has to be told before it runs our hooks."""
+    fix = 'start codex on its screen and choose "Trust all and continue"'
+    trusted = trust.of(recipe)
+    if trusted.missing:
+        what = f"{many(len(trusted.missing), 'hook')} of ours that Codex does not trust yet and skips"
+        yield Finding("warning", recipe.host, f"{what}: {', '.join(trusted.missing)}", fix)
+    if trusted.changed:
+        what = f"{many(len(trusted.changed), 'hook')} of ours changed since Codex was told to trust us"
+        yield Finding("warning", recipe.host, f"{what}: {', '.join(trusted.changed)}", f"if it asks, {fix}")
 
 
 def _twice(recipe: Recipe, state: State, project: str) -> Iterator[Finding]:
@@ -64,7 +76,7 @@ def _twice(recipe: Recipe, state: State, project: str) -> Iterator[Finding]:
     title = table.BY_NAME[recipe.host].title
     if state.entrance in (CURRENT, OUTDATED) and plugins.is_in(recipe):
         what = f"{title} has the plugin and our entries, so that every hook runs twice"
-        yield Finding("warning", recipe.host, what, plugins.REMOVALS[recipe.host])
+        yield Finding("warning", recipe.host, what, f"recollect connect {recipe.host} --yes")
     has_entries = recipe.in_project and connection.state(recipe, project).entrance in (CURRENT, OUTDATED)
     if has_entries and state.entrance in (CURRENT, OUTDATED, PLUGIN):
         what = f"{title} is connected for your user and in this project, so that every hook runs twice"
