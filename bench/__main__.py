@@ -17,6 +17,7 @@ _COMMANDS = {
     "latency": "what a cold hook costs, against a bare interpreter",
     "cost": "tokens, CPU time and disk, on the records of real projects",
     "mcp": "what starting the MCP server costs, against a bare interpreter",
+    "web": "what the pages of recollect web cost the server, with 10,000 records",
     "scale": "what commands and hooks cost in stores of up to 200,000 records",
     "stop": "what the end of a turn costs in which nothing is worth keeping",
     "judge": "whether the LLM judge is worth its second, against the gate alone",

@@ -54,13 +54,17 @@ class Hit:
 
 
 class Project:
-    """The memory of the project that a directory lies in."""
+    """The memory of the project that a directory lies in.
 
-    def __init__(self, project_dir: str = ".") -> None:
+    Before a search every file is compared with the index; with `is_quick` only as many as a hook has time for.
+    """
+
+    def __init__(self, project_dir: str = ".", *, is_quick: bool = False) -> None:
         if not os.path.isdir(project_dir):
             raise BadInput(f"{project_dir!r} is not a directory", fix="name the project's directory with --project DIR")
         self.root = paths.project_root(project_dir)
         self.user = Store(paths.user_store())
+        self.is_quick = is_quick
         self._store: Store | None = None
         self._settings: Settings | None = None
 
@@ -101,7 +105,7 @@ class Project:
         """The stores that are there, the project's first; in the home folder both are the user's own."""
         is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
         own = self.store.root if self.store.exists and not is_one else ""
-        return Stores(own, self.user.root if self.user.exists else "", hook=False)
+        return Stores(own, self.user.root if self.user.exists else "", hook=self.is_quick)
 
     def require_a_store(self) -> str:
         """NoStore if there is neither a store here nor the user's own; a warning if there is only that."""

@@ -198,3 +198,16 @@ def test_settings_say_where_they_come_from(browser, save, project):
     Path(project.store.root, "memory-config.json").write_text('{"retrieval": {"max_inject": 2}}')
 
     assert re.search(r"retrieval.max_inject 2 \S*memory-config.json", _text(browser.get("/settings")))
+
+
+def test_a_record_shows_what_changed_in_its_file_since(browser, save, project):
+    repository = GitProject(Path(project.root))
+    repository.write("login.py", "EXPIRY = 14\nNAME = 'ferry'\n")
+    repository.commit()
+    entry = save(related_files=["login.py"])
+    repository.write("login.py", "EXPIRY = '<b>30'\nNAME = 'ferry'\n")
+
+    answer = browser.get(_address(entry))
+
+    assert "<del>-EXPIRY = 14</del>" in answer.text
+    assert "<ins>+EXPIRY = &#39;&lt;b&gt;30&#39;</ins>" in answer.text

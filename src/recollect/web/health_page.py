@@ -13,7 +13,8 @@ from recollect.coldstart import NamedTuple
 from recollect.freshness import anchors
 from recollect.freshness.check import Freshness
 from recollect.project import require_store
-from recollect.search import index, listing
+from recollect.search import listing
+from recollect.search.index import Index
 from recollect.store.store import Entry, Store
 from recollect.usage import counts
 from recollect.web import view
@@ -59,13 +60,12 @@ def show(request: Request) -> Response:
     project = view.site_of(request).project()
     store = require_store(project.store)
     is_thorough = bool(request.query_params.get("all"))
-    groups = [*_quick(store), *(_thorough(store) if is_thorough else ())]
+    groups = [*_quick(store, view.opened(project)), *(_thorough(store) if is_thorough else ())]
     shown = [group for group in groups if group.findings]
     return view.page(request, "health.html", title="Health", groups=shown, is_thorough=is_thorough, most=_MOST_AUDITED)
 
 
-def _quick(store: Store) -> Iterator[Group]:
-    opened = index.open(store.root)
+def _quick(store: Store, opened: Index) -> Iterator[Group]:
     broken = [
         Finding(((path, ""),), "cannot be read as a record", "recollect doctor") for path in listing.broken(opened)
     ]
@@ -77,7 +77,7 @@ def _quick(store: Store) -> Iterator[Group]:
     ])  # fmt: skip
 
 
-def _changed(store: Store, opened: index.Index) -> Iterator[Finding]:
+def _changed(store: Store, opened: Index) -> Iterator[Finding]:
     root = anchors.root_of(store.root)
     freshness = Freshness(root, _PATIENCE) if root else None
     for record_id, anchored in listing.anchored(opened, _MOST_CHECKED) if freshness else ():

@@ -9,8 +9,8 @@ from starlette.routing import Route
 from recollect import categories, switches
 from recollect.capture import waiting
 from recollect.coldstart import NamedTuple
-from recollect.project import require_store
-from recollect.search import index, listing
+from recollect.search import listing
+from recollect.search.index import Index
 from recollect.web import view
 
 _NEWEST = 10
@@ -26,8 +26,7 @@ class _Count(NamedTuple):
 
 def home(request: Request) -> Response:
     project = view.site_of(request).project()
-    store = require_store(project.store)
-    opened = index.open(store.root)
+    opened = view.opened(project)
     newest, _ = listing.read(opened, listing.Choice(status="active"), _NEWEST)
     return view.page(
         request,
@@ -35,18 +34,18 @@ def home(request: Request) -> Response:
         title="Project memory",
         counts=_counts(opened),
         newest=[view.listed(record) for record in newest],
-        drafts=waiting.count(store.root),
+        drafts=waiting.count(opened.root),
         broken=len(listing.broken(opened)),
         off=[str(switch) for switch in switches.off(project.settings)],
     )
 
 
-def _counts(opened: index.Index) -> list[_Count]:
-    counted = []
-    for name, category in categories.BY_NAME.items():
-        _, number = listing.read(opened, listing.Choice(category=name, status="active"), 0)
-        counted.append(_Count(name, category.folder.replace("-", " ").capitalize(), number))
-    return counted
+def _counts(opened: Index) -> list[_Count]:
+    numbers = listing.counts(opened)
+    return [
+        _Count(name, category.folder.replace("-", " ").capitalize(), numbers.get((name, "active"), 0))
+        for name, category in categories.BY_NAME.items()
+    ]
 
 
 ROUTES = (Route("/", home),)

@@ -134,7 +134,9 @@ def decide(request: Request) -> Response:
 def undo(request: Request) -> Response:
     """Take a change to the project's store back."""
     change = view.form(request).get("change", "")
-    undone = store_undo.undo(require_store(view.site_of(request).project().store), change)
+    site = view.site_of(request)
+    undone = store_undo.undo(require_store(site.project().store), change)
+    site.check_again()
     return view.go(request, "/", Notice(f"Taken back: {undone.change.action} of {undone.change.at[:16]}"))
 
 

@@ -12,8 +12,7 @@ from starlette.routing import Route
 
 from recollect.coldstart import NamedTuple
 from recollect.git import repository
-from recollect.project import require_store
-from recollect.search import index, listing
+from recollect.search import listing
 from recollect.search.listing import Choice, Listed
 from recollect.web import view
 
@@ -37,8 +36,7 @@ class Folder(NamedTuple):
 
 def show(request: Request) -> Response:
     project = view.site_of(request).project()
-    opened = index.open(require_store(project.store).root)
-    records, _ = listing.read(opened, Choice(status="active"), _MOST_RECORDS)
+    records, _ = listing.read(view.opened(project), Choice(status="active"), _MOST_RECORDS)
     tags = Counter(tag for record in records for tag in record.tags).most_common(_MOST_TAGS)
     folders = _folders(_tracked(project.root), records)
     return view.page(

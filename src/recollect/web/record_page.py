@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, NotFound, RecollectError
-from recollect.freshness import anchors, check
+from recollect.freshness import anchors, check, since_then
 from recollect.record import schema
 from recollect.record.memory import Memory
 from recollect.store.store import Entry, Store
@@ -44,8 +44,10 @@ class File(NamedTuple):
     """A file that a record is about, and whether it changed since."""
 
     name: str
-    state: str
-    sentence: str
+    state: str = ""
+    sentence: str = ""
+    changes: tuple[str, ...] = ()
+    """The lines that changed since the record was saved."""
 
 
 def show(request: Request) -> Response:
@@ -129,13 +131,14 @@ def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iter
 def _files(store: Store, record: Memory) -> Iterator[File]:
     root = anchors.root_of(store.root)
     indexed = anchors.indexed(record) if root else ()
-    freshness = check.Freshness(root) if root else None
+    freshness = check.Freshness(root)
     for anchor in indexed[: check.MOST_ANCHORS]:
-        verdict = freshness.check(anchor) if freshness else None
+        verdict = freshness.check(anchor)
         name = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
-        yield File(name, verdict.state if verdict else "", check.sentence(verdict) if verdict else "")
+        changes = since_then.lines(root, verdict) if verdict.state == check.CHANGED else []
+        yield File(name, verdict.state, check.sentence(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
-    yield from (File(file, "", "") for file in record.related_files if file not in anchored)
+    yield from (File(file) for file in record.related_files if file not in anchored)
 
 
 CHANGES: dict[str, Callable[[Writer, str, str], Entry]] = {

@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect import categories
-from recollect.project import Project, require_store
-from recollect.search import index, listing
+from recollect.project import Project
+from recollect.search import listing
 from recollect.web import view
 
 _MOST = 20
@@ -54,7 +54,7 @@ def _matching(project: Project, text: str, category: str, status: str) -> list[v
 
 
 def _listed(project: Project, category: str, status: str, page: int) -> tuple[list[view.Found], int]:
-    opened = index.open(require_store(project.store).root)
+    opened = view.opened(project)
     rows, total = listing.read(opened, listing.Choice(category=category, status=status), page * _PER_PAGE)
     shown = rows[(page - 1) * _PER_PAGE :]
     return [view.listed(row) for row in shown], total

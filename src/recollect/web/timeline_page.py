@@ -10,8 +10,7 @@ from starlette.routing import Route
 
 from recollect import categories
 from recollect.coldstart import NamedTuple
-from recollect.project import require_store
-from recollect.search import index, listing
+from recollect.search import listing
 from recollect.search.listing import Choice, Listed
 from recollect.web import view
 
@@ -37,7 +36,7 @@ class Month(NamedTuple):
 
 
 def show(request: Request) -> Response:
-    opened = index.open(require_store(view.site_of(request).project().store).root)
+    opened = view.opened(view.site_of(request).project())
     asked = request.query_params
     category = view.one_of(asked.get("category", "decision"), categories.BY_NAME)
     tag, number = asked.get("tag", "").strip().lower()[:100], view.number(asked.get("page", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Collection
 from typing import Any
@@ -15,8 +16,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from recollect import __version__, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
-from recollect.project import Hit, Project
+from recollect.project import Hit, Project, require_store
 from recollect.record.naming import visible
+from recollect.search import index
+from recollect.search.index import Index
 from recollect.search.listing import Listed
 from recollect.store import history
 from recollect.store.store import Store
@@ -24,6 +27,9 @@ from recollect.web.access import Access
 
 _FOLDER = os.path.dirname(__file__)
 _MOST_NOTICES = 50
+_CHECKED_EVERY = 2.0
+"""Seconds between two comparisons of every file with the index, so that a search costs little while somebody types."""
+
 
 PROJECT, USER = "project", "user"
 """The stores, as they are called in addresses."""
@@ -104,6 +110,7 @@ class Site:
         self.access = access
         self._notices: OrderedDict[str, Notice] = OrderedDict()
         self._count = 0
+        self._checked = -_CHECKED_EVERY
         loader = jinja2.FileSystemLoader(os.path.join(_FOLDER, "templates"))
         self._templates = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -111,8 +118,16 @@ class Site:
         self._templates.filters.update(visible=visible, visible_lines=_visible_lines, day=_day)
 
     def project(self) -> Project:
-        """The project as it is now: every request reads it anew."""
-        return Project(self.project_dir)
+        """The project as it is now: every request reads it anew, and compares all files with the index now and then."""
+        now = time.monotonic()
+        is_quick = now < self._checked + _CHECKED_EVERY
+        if not is_quick:
+            self._checked = now
+        return Project(self.project_dir, is_quick=is_quick)
+
+    def check_again(self) -> None:
+        """Compare all files with the index at the next request: something was changed."""
+        self._checked = -_CHECKED_EVERY
 
     def render(self, template: str, **values: Any) -> str:
         return self._templates.get_template(template).render(
@@ -137,6 +152,11 @@ def site_of(request: Request) -> Site:
     return site
 
 
+def opened(project: Project) -> Index:
+    """The index of the project's store; NoStore if there is none."""
+    return index.open(require_store(project.store).root, hook=project.is_quick)
+
+
 def page(request: Request, template: str, *, title: str, http_status: int = 200, **values: Any) -> Response:
     """A whole page."""
     site = site_of(request)
@@ -153,6 +173,7 @@ def part(request: Request, template: str, **values: Any) -> Response:
 
 def changed(request: Request, path: str, store: Store, text: str) -> Response:
     """On to another page after a change of a store, which can be taken back there."""
+    site_of(request).check_again()
     newest = history.read(store.root)[-1:]
     return go(request, path, Notice(text, undoes=newest[0].id if newest else ""))
 

@@ -1,0 +1,69 @@
+"""`python -m bench web`: what the pages of `recollect web` cost the server, in a store of 10,000 records."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import latency, results, scale
+
+_PAGES = {
+    "start": "/",
+    "search": "/search?q=brock+pom&part=1",
+    "all records": "/search",
+    "record": "",
+    "inbox": "/inbox",
+    "agent": "/agent?prompt=brock+pom",
+    "timeline": "/timeline",
+    "map": "/map",
+    "health": "/health",
+    "usage": "/usage",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size", type=int, default=10_000, help="records in the store (default 10,000)")
+    parser.add_argument("--times", type=int, default=11, help="requests for each page (default 11)")
+
+
+def run(options: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="recollect-web-") as folder:
+        measured = measure(Path(folder), options.size, options.times)
+    print(json.dumps(measured))
+    results.save("web", {"python": sys.version.split()[0], "records": options.size, "pages": measured})
+    return 0
+
+
+def measure(folder: Path, size: int, times: int) -> dict[str, float]:
+    """Median milliseconds of CPU time for each page; the first request in two seconds compares all files."""
+    from starlette.testclient import TestClient
+
+    from recollect.web import access, app, view
+
+    root = folder / "project"
+    latency.write_store(root / ".claude" / "memory", size)
+    scale.prepare(folder, root / ".claude" / "memory")
+    site = view.Site(str(root), access.Access.create(8700))
+    client = TestClient(app.create(site), base_url=f"http://{site.access.host}")
+    client.get(f"/?token={site.access.token}")
+    record = next((root / ".claude" / "memory" / "decisions").iterdir()).name
+    pages = {**_PAGES, "record": f"/record/project/decisions/{record}"}
+    first = {f"{name}, first": _median(client, pages[name], times, site.check_again) for name in ("start", "search")}
+    return {**first, **{name: _median(client, path, times, lambda: None) for name, path in pages.items()}}
+
+
+def _median(client: object, path: str, times: int, before: Callable[[], None]) -> float:
+    spent = []
+    for _ in range(times):
+        before()
+        begun = time.process_time()
+        answer = client.get(path)  # type: ignore[attr-defined]
+        spent.append((time.process_time() - begun) * 1000)
+        assert answer.status_code == 200, (path, answer.status_code)
+    return round(statistics.median(spent), 1)

@@ -1,0 +1,76 @@
+"""A project with a bit of everything, its memory served by the real program, and a real browser that looks at it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import Browser, Playwright
+
+from recollect.capture import inbox
+from recollect.capture.inbox import Inbox
+from recollect.project import Project
+from recollect.record import compose
+from recollect.store.writer import Writer
+from recollect.usage import usage_log
+from tests.git_project import GitProject
+
+ROOT = Path(__file__).parents[2]
+_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync --disable-dev-shm-usage"
+).split()
+
+
+def fill(root: Path) -> Project:
+    """Records of several kinds, one replaced, one whose file changed, drafts, and some usage."""
+    repository = GitProject(root)
+    repository.write("src/auth/session.py", "EXPIRY = 14\n")
+    repository.write("src/web/page.py", "TITLE = 'Ferry'\n")
+    repository.commit()
+    project = Project(str(root))
+    old = _decision(project, "Sessions live in Redis", "Redis with a replica")
+    new = _decision(
+        project,
+        "Sessions live in Postgres",
+        "Rows in auth.sessions, 14 day expiry",
+        tags=["auth", "database"],
+        triggers=["where do we keep login state?", "users are logged out after a deploy"],
+        related_files=["src/auth/session.py"],
+    )
+    Writer(project.store, project.settings).supersede(old, new)
+    _decision(project, "Templates are rendered on the server", "No client-side framework", related_files=["src/web/"])
+    rule = {"kind": "limitation", "rule": "Never log a session id", "impact": ["ids are secrets"], "severity": "high"}
+    project.save("constraint", {"title": "Never log a session id", "content": rule, "tags": ["auth"]})
+    for title in ("Use uv for every install", "Sign release tags"):
+        box = Inbox(project.store.root)
+        content = {"context": "Asked in a session", "decision": title, "rationale": ["it was agreed"]}
+        record = compose.compose("decision", {"title": title, "content": content})
+        box.put(inbox.draft_of(record, evidence=(f"let's {title.lower()}",)))
+    usage_log.append(project.store.root, [("injected", new)] * 4 + [("used", new)] * 3)
+    repository.write("src/auth/session.py", "EXPIRY = 30\n")
+    return project
+
+
+def _decision(project: Project, title: str, decision: str, **fields: object) -> str:
+    content = {"context": "Redis lost sessions on failover", "decision": decision, "rationale": ["one part fewer"]}
+    return project.save("decision", {"title": title, "content": content, **fields}).path
+
+
+@contextlib.contextmanager
+def serving(root: Path) -> Iterator[str]:
+    """The address that `recollect web` prints for a project, while it runs."""
+    command = [sys.executable, "-m", "recollect", "web", "--no-open", "--project", str(root)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+def chromium(playwright: Playwright, program: str) -> Browser:
+    return playwright.chromium.launch(executable_path=program, args=_FLAGS)

@@ -1,0 +1,187 @@
+"""The pages in a real browser: what a person does there, with and without scripts, at any width and in the dark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from recollect.capture.inbox import Inbox
+from recollect.project import Project
+from recollect.store.writer import Writer
+from tests import debian
+from tests.web import served
+
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
+
+POSTGRES = "/record/project/decisions/sessions-live-in-postgres.json"
+PAGES = [
+    "/", "/search?q=login+state", "/inbox", "/agent?prompt=where+do+we+keep+login+state%3F", "/timeline", "/map",
+    "/health?all=1", "/usage", "/settings", POSTGRES, f"{POSTGRES}/edit", "/new/runbook", "/nowhere",
+]  # fmt: skip
+_RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = served.chromium(playwright, debian.program("chromium") or "")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The user's folders, away from the real ones, for this process and the server."""
+    folder = tmp_path_factory.mktemp("home")
+    places = {"CLAUDE_CONFIG_DIR": "claude", "RECOLLECT_STATE_DIR": "state", "RECOLLECT_CACHE_DIR": "cache"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, place in places.items():
+            patch.setenv(name, str(folder / place))
+        yield folder
+
+
+class Ferry:
+    """The project, the address of its pages, and a browser window on them."""
+
+    def __init__(self, project: Project, address: str, chromium: Browser) -> None:
+        self.project = project
+        self.address = address
+        self.root = address.split("?")[0].rstrip("/")
+        self._chromium = chromium
+
+    def window(self, **how: object) -> Page:
+        """A new window that was let in; whatever it loads from elsewhere, or complains about, fails the test."""
+        page = self._chromium.new_context(**how).new_page()
+        page.set_default_timeout(15_000)
+        page.on("request", lambda request: _must_be_ours(request.url, self.root))
+        page.on("console", lambda message: _must_not_complain(message.type, message.text))
+        page.goto(self.address)
+        expect(page).to_have_url(f"{self.root}/")
+        return page
+
+
+def _must_be_ours(url: str, root: str) -> None:
+    assert url.startswith(root), url
+
+
+def _must_not_complain(kind: str, text: str) -> None:
+    assert kind != "error" or "404" in text or "409" in text, text
+
+
+@pytest.fixture(scope="module")
+def ferry(home: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ferry]:
+    project = served.fill(tmp_path_factory.mktemp("project") / "ferry")
+    with served.serving(Path(project.root)) as address:
+        yield Ferry(project, address, chromium)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_breaks_a_rule_of_accessibility(ferry, scheme):
+    page, axe = ferry.window(color_scheme=scheme), Axe()
+    broken = {}
+    for path in PAGES:
+        page.goto(ferry.root + path)
+        found = axe.run(page, options=_RULES).response
+        assert found["passes"], path
+        violations = found["violations"]
+        broken.update({f"{path}: {each['id']}": [node["html"] for node in each["nodes"][:3]] for each in violations})
+
+    assert broken == {}
+
+
+def test_every_page_fits_on_a_phone(ferry):
+    page = ferry.window(viewport={"width": 360, "height": 640})
+    wide = []
+    for path in PAGES:
+        page.goto(ferry.root + path)
+        if page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth"):
+            wide.append(path)
+
+    assert wide == []
+
+
+def test_results_come_while_somebody_types(ferry):
+    page = ferry.window()
+    page.goto(f"{ferry.root}/search")
+
+    page.get_by_label("Words, a question or an error message").press_sequentially("logged out after deploy")
+
+    expect(page.locator("#results a").first).to_have_text("Sessions live in Postgres")
+    expect(page.locator("#results .facts").first).to_contain_text("match")
+
+
+def test_the_inbox_by_keyboard_and_undo(ferry):
+    page = ferry.window()
+    page.goto(f"{ferry.root}/inbox")
+    before = Inbox(ferry.project.store.root).names()
+
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    expect(page.get_by_role("status")).to_contain_text("Saved:")
+    assert len(Inbox(ferry.project.store.root).names()) == len(before) - 1
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("Taken back")
+
+    assert Inbox(ferry.project.store.root).names() == before
+
+
+def test_a_record_is_retired_and_brought_back_without_any_script(ferry):
+    page = ferry.window(java_script_enabled=False)
+    path = "/record/project/constraints/never-log-a-session-id.json"
+    page.goto(ferry.root + path)
+
+    page.get_by_label("Why it is no longer used").fill("we hash them now")
+    page.get_by_role("button", name="Retire").click()
+    expect(page.get_by_text("we hash them now", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Bring it back").click()
+
+    expect(page.get_by_role("status")).to_contain_text("Back in use.")
+    assert ferry.project.get("never-log-a-session-id").memory.record_status == "active"
+
+
+def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
+    page = ferry.window()
+    page.goto(f"{ferry.root}{POSTGRES}/edit")
+    entry = ferry.project.get("sessions-live-in-postgres")
+    Writer(ferry.project.store, ferry.project.settings).update(entry.path, {"tags": ["sql"]}, entry.hash)
+
+    form = page.get_by_role("textbox").first
+    form.fill(form.input_value().replace("14 day expiry", "30 day expiry"))
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("Somebody changed the record")
+    expect(page.locator("pre")).to_contain_text("sql")
+    form.fill(form.input_value().replace("- auth\n", "- auth\n- sql\n"))
+    page.get_by_role("button", name="Save").click()
+
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    after = ferry.project.get("sessions-live-in-postgres").memory
+    assert "30 day expiry" in after.content["decision"] and "sql" in after.tags
+
+
+def test_a_window_that_was_not_let_in_sees_nothing(ferry):
+    stranger = ferry._chromium.new_context().new_page()
+
+    answer = stranger.goto(f"{ferry.root}/inbox")
+
+    assert answer.status == 403
+    assert "Sign release tags" not in stranger.content()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="there is no list of sockets to read")
+def test_the_server_listens_on_this_machine_only(ferry):
+    port = ferry.root.rpartition(":")[2]
+    listening = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+
+    addresses = [
+        words[1].split(":")[0] for words in listening if words[3] == "0A" and int(words[1][-4:], 16) == int(port)
+    ]
+
+    assert addresses == ["0100007F"]
