@@ -88,6 +88,10 @@ def test_a_file_is_made_once_and_written_only_when_it_changes(filled, recollect)
 
     assert first.out.startswith("wrote MEMORY.md (2 records, about ")
     assert again.out.startswith("MEMORY.md is up to date (2 records, ")
+    assert first.err == "to have it renewed after every change: recollect config set export.file MEMORY.md\n"
+    recollect("config", "set", "export.file", "MEMORY.md")
+    assert recollect("export", "--file=MEMORY.md").err == ""
+    assert recollect("export", "--file=../elsewhere.md").err == ""
     assert file.stat().st_mtime_ns == written
     page = file.read_text()
     assert page.startswith(f"{export.BEGIN}\n") and page.endswith(f"{export.END}\n")

@@ -180,7 +180,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("remove it; no record is touched", "clean"),
         )),
         "mcp": Command("mcp", "Serve the memory over MCP; an agent starts this.", (
-            Example("what it runs", "mcp"),
+            Example("what its config names", "mcp"),
         )),
         "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this.", (
             Example("what git runs, with three files of its own", "merge-driver base.json ours.json theirs.json"),

@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 
+from recollect import paths
 from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, clean
 from recollect.errors import BadInput
@@ -59,7 +60,7 @@ def _file(store: Store, args: argparse.Namespace, only: Only) -> Answer:
     page = generated_page.plan(file, records, only, may_add=bool(args.into))
     if not args.check:
         page.write()
-    return _answer(args, page)
+    return _answer(args, page)._replace(note="" if args.check else _how_to_keep(store, page.file))
 
 
 def _named(store: Store) -> str:
@@ -67,6 +68,15 @@ def _named(store: Store) -> str:
     if not name or not root:
         raise BadInput("--check needs to know which file", fix="add --file FILE, or set export.file")
     return generated_page.named(root, name)
+
+
+def _how_to_keep(store: Store, file: str) -> str:
+    """How a file of the project is renewed by itself; empty where a setting names one already."""
+    root = os.path.realpath(anchors.root_of(store.root) or os.devnull)
+    if load_settings(store.root).text("export.file") or not paths.is_within(root, file):
+        return ""
+    name = shlex.quote(os.path.relpath(os.path.realpath(file), root).replace(os.sep, "/"))
+    return f"to have it renewed after every change: recollect config set export.file {name}"
 
 
 def _answer(args: argparse.Namespace, page: Page) -> Answer:
