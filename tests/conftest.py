@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.store import history
 from tests import debian
 
 try:
@@ -31,7 +32,7 @@ _HOMES = {
 }
 _CLAUDE = ("CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_SESSION_ID")
 _HOSTS = ("CLAUDECODE", "COPILOT_CLI", "QWEN_PROJECT_DIR", "GEMINI_SESSION_ID", "FACTORY_PROJECT_DIR", "CURSOR_VERSION")
-_UNSET = (*_HOSTS, "RECOLLECT_CACHE_DIR", "RECOLLECT_STATE_DIR", *_CLAUDE, "NO_COLOR", "FORCE_COLOR")
+_UNSET = (*_HOSTS, "RECOLLECT_CACHE_DIR", "RECOLLECT_STATE_DIR", *_CLAUDE, *history.AGENTS, "NO_COLOR", "FORCE_COLOR")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -195,7 +195,7 @@ def test_a_damaged_line_costs_only_itself(store, line):
 
 
 def test_who_changed_it_is_said(store, monkeypatch):
-    for name in history._AGENTS:
+    for name in history.AGENTS:
         monkeypatch.delenv(name, raising=False)
     _save(store)
     monkeypatch.setenv("CLAUDECODE", "1")

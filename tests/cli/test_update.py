@@ -144,7 +144,7 @@ def test_a_drafted_change_waits_and_is_made_when_it_is_accepted(recollect, saved
     assert _record(recollect, saved["id"])["times_updated"] == 0
     (waiting,) = _drafts(recollect)
     assert (waiting["name"], waiting["updates"], waiting["summary"]) == (name, saved["id"], "Say why")
-    assert '+    "add celery"' in waiting["diff"]
+    assert "  + add celery" in waiting["diff"]
     accepted = json.loads(recollect("review", "--accept", name, "--json").out)
     record = _record(recollect, accepted["id"])
     assert {key: record[key] for key in ("title", "triggers")} == {key: change[key] for key in ("title", "triggers")}
@@ -174,7 +174,7 @@ def test_a_review_shows_only_what_a_drafted_change_changes(recollect, saved):
     shown = recollect("review", stdin="s\n").out
 
     assert f"changes decisions/{saved['id']}.json" in shown
-    assert "why: More triggers" in shown and '+    "add celery"' in shown
+    assert "why: More triggers" in shown and "  + add celery" in shown
     assert "says the same" not in shown
 
 

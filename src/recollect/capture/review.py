@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Union
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
 
 from recollect.capture import similar, suggestions
 from recollect.capture.inbox import BrokenDraft, Inbox
 from recollect.errors import Changed
 from recollect.git import git_files
-from recollect.record import compose, lifecycle, memory, revision
+from recollect.record import compose, lifecycle, memory, naming, revision
 from recollect.record.draft import Draft
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.store import undo
@@ -80,6 +80,19 @@ def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
     if writer.store.exists and not was_there:
         git_files.ensure(writer.store.root)
     return change_id
+
+
+def revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
+    """The record of a draft with a patch of its form; its id follows the title."""
+    raw = revision.applied(memory.to_json(record), patch)
+    if "tags" in raw:
+        raw["tags"] = list(naming.tags(raw["tags"]))
+    if "title" in raw:
+        raw["title"] = naming.title(raw["title"])
+    changed = compose.checked(raw)
+    if changed.title == record.title:
+        return changed
+    return changed._replace(id=naming.slug(changed.title, [*changed.tags, changed.category.replace("_", " ")]))
 
 
 def accept_all(writer: Writer, drafts: Sequence[Draft], action: str = "import") -> tuple[list[Entry], str]:

@@ -109,9 +109,6 @@ class _Edit:
     def _revised(self, fields: Mapping[str, Any]) -> _Revision:
         """The change that the fields of the form make; an error says what is wrong with which of them."""
         patch = revision.difference(self.shown, fields)
-        if "tags" in patch:
-            # Every record has a tag: an empty list is what the error is about.
-            patch["tags"] = patch["tags"] or []
         record = self.before.memory
         arguments.refuse_lost_files(self.args, self.writer.store, patch.get("related_files"), record.related_files)
         if not self.args.allow_secret:

@@ -45,9 +45,12 @@ def ask(question: str, options: Sequence[Option], screen: Screen) -> str:
 
 
 def agrees(question: str, screen: Screen) -> bool:
-    """Whether somebody says yes; any other key is a no."""
+    """Whether somebody says yes; any other key is a no, and so is no answer."""
     say(f"{question} [y/N] ", screen, end="")
-    pressed = keys.key()
+    try:
+        pressed = keys.key()
+    except EOFError:
+        pressed = ""
     if screen.is_terminal:
         say(pressed if len(pressed) == 1 else "", screen)
     return pressed.lower() == "y"

@@ -7,7 +7,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Union
 
 from recollect.capture import review, similar
 from recollect.capture.inbox import BrokenDraft, Inbox
@@ -18,9 +18,8 @@ from recollect.cli.questions import Option
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, CannotUndo, RecollectError
 from recollect.project import Project
-from recollect.record import compose, form, memory, naming, revision
+from recollect.record import form, memory, revision
 from recollect.record.draft import Draft
-from recollect.record.memory import Memory
 from recollect.store.writer import Writer
 from recollect.terminal import keys
 from recollect.text import many
@@ -196,7 +195,9 @@ class Walk:
         text = form.render(record.category, memory.to_json(record), f"A draft: {record.title}")
         shown = form.parse(record.category, text).fields
         file = FormFile(record.category, text, name=draft.name, resume=lambda path: f"in the file {path}")
-        edited = draft._replace(record=file.fill(lambda fields: _revised(record, revision.difference(shown, fields))))
+        edited = draft._replace(
+            record=file.fill(lambda fields: review.revised(record, revision.difference(shown, fields)))
+        )
         review.put(self.writer, [edited], "edit draft")
         file.drop()
         self.waiting[position] = edited
@@ -233,16 +234,3 @@ def _source(draft: Draft, group: Sequence[Draft]) -> str:
         return f"session {draft.session}"
     is_file = all(_file(each) == _file(draft) for each in group)
     return _file(draft) if is_file else f"{_folder(draft)}/"
-
-
-def _revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
-    """The record of a draft with a patch of its form; its id follows the title."""
-    raw = revision.applied(memory.to_json(record), patch)
-    if "tags" in patch:
-        raw["tags"] = list(naming.tags(raw.get("tags", [])))
-    if "title" in raw:
-        raw["title"] = naming.title(raw["title"])
-    changed = compose.checked(raw)
-    if changed.title == record.title:
-        return changed
-    return changed._replace(id=naming.slug(changed.title, [*changed.tags, changed.category.replace("_", " ")]))

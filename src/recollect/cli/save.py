@@ -12,7 +12,7 @@ from recollect.capture import inbox, review, similar, suggestions
 from recollect.capture.similar import Similar
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
-from recollect.cli import arguments, chosen, fixes, save_by_hand
+from recollect.cli import arguments, chosen, fixes, questions, save_by_hand
 from recollect.cli.output import Answer, Screen, clean, to_json
 from recollect.cli.save_by_hand import ByHand
 from recollect.cli.update import drafted, updated
@@ -107,7 +107,7 @@ def _suggestion(args: argparse.Namespace) -> Suggestion | None:
 def _origin(args: argparse.Namespace, made: Suggestion | None) -> dict[str, Any]:
     if made:
         return {"origin": "agent", "source": review.source(made.session, made.evidence)}
-    return {"origin": "agent"} if args.draft else {}
+    return {"origin": "agent"} if args.draft and not questions.can_ask(args) else {}
 
 
 def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Similar]:

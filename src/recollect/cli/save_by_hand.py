@@ -191,7 +191,7 @@ class ByHand:
 
     def _saved(self, was_asked: bool) -> Answer:
         try:
-            answer = self.save(self.category, {"origin": "user", **self.fields}, was_asked)
+            answer = self.save(self.category, self.fields, was_asked)
         except RecollectError as error:
             self.file = self.file or self._form(self._rendered())
             raise self.file.kept(error) from error

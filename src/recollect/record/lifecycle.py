@@ -50,7 +50,7 @@ def revised(
     new["content"] = _merged_content(record, patch)
     if isinstance(new.get("title"), str):
         new["title"] = naming.title(new["title"])
-    dropped = _set_tags(new, record, fields["tags"], may_shrink) if "tags" in fields else ()
+    dropped = _set_tags(new, record, fields["tags"], may_shrink) if fields.get("tags") is not None else ()
     if "related_files" in fields and not may_shrink:
         files = _texts(fields["related_files"], "related_files")
         new["related_files"] = list(dict.fromkeys([*record.related_files, *files]))

@@ -24,7 +24,7 @@ _LARGEST = 16_000_000
 _LARGEST_CHANGE = 6_000_000
 """Bytes of one change, so that several fit; of a larger one only the names are logged."""
 
-_AGENTS = ("CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_SANDBOX")
+AGENTS = ("CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_SANDBOX")
 """Variables that agents set for the programs they start."""
 
 
@@ -59,7 +59,7 @@ class LoggedChange(NamedTuple):
 
 def who() -> str:
     """Who runs this program: an agent, or a person."""
-    return "agent" if any(os.environ.get(name) for name in _AGENTS) else "person"
+    return "agent" if any(os.environ.get(name) for name in AGENTS) else "person"
 
 
 def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "") -> str:

@@ -78,8 +78,8 @@ def edit_draft(request: Request) -> Response:
     try:
         if filled.problems:
             return _page(request, title, filled)
-        raw = revision.applied(memory.to_json(draft.record), _patch(draft.record, filled))
-        review.put(writer, [draft._replace(record=compose.checked(raw))], "edit draft")
+        record = review.revised(draft.record, _patch(draft.record, filled))
+        review.put(writer, [draft._replace(record=record)], "edit draft")
     except RecollectError as error:
         return _page(request, title, _refused(filled, error))
     return view.changed(request, "/inbox", writer.store, "The draft is changed; accept it to save it.")
