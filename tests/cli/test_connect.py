@@ -215,6 +215,20 @@ def test_a_link_and_the_permissions_stay(home, tmp_path, recollect):
     assert os.listdir(real.parent) == ["gemini.json"]
 
 
+def test_a_link_to_a_file_with_nothing_but_ours_goes_with_the_file(home, tmp_path, recollect):
+    real, path = tmp_path / "dotfiles" / "hooks.json", home / ".codex" / "hooks.json"
+    real.parent.mkdir()
+    path.parent.mkdir()
+    path.symlink_to(real)
+
+    recollect("connect", "codex", "--yes")
+    has_file = real.exists()
+    recollect("connect", "codex", "--remove", "--yes")
+
+    assert has_file
+    assert (real.exists(), path.is_symlink()) == (False, False)
+
+
 def test_a_mark_at_the_beginning_of_a_file_stays(home, recollect):
     path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
@@ -316,7 +330,7 @@ def test_where_the_plugin_is_installed_no_second_hooks_are_written(host, file, t
 
     outcome = recollect("connect", host, "--yes")
 
-    assert "it has the plugin, which brings the hooks" in outcome.out
+    assert f"{host}: connected by its plugin" in outcome.out
     assert connection.state(BY_HOST[host]).entrance == "plugin"
     assert not Path(parts.entrance(BY_HOST[host]).path).exists()
 
@@ -340,6 +354,7 @@ def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypa
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
 
     outcome = recollect("connect", "claude-code", "--yes")
+    assert "not on your PATH" not in outcome.out
     (tmp_path / "broken").touch()
     failed = recollect("connect", "claude-code", "--yes")
 
@@ -366,6 +381,30 @@ def test_an_agent_whose_files_cannot_be_read_stops_no_other(home, recollect, mon
     assert outcome.code == 0
     assert "codex: left as it is" in outcome.out and "gemini: connected" in outcome.out
     assert (home / ".codex" / "hooks.json").read_text() == "{,}"
+
+
+def test_claude_code_loses_the_plugin_its_marketplace_and_the_server_by_its_own_commands(
+    home, tmp_path, monkeypatch, recollect
+):
+    installed = {"plugins/installed_plugins.json": {"plugins": {"memory@recollect": [{}]}},
+                 "plugins/known_marketplaces.json": {"recollect": {}},
+                 ".claude.json": {"mcpServers": {"recollect": {}}}}  # fmt: skip
+    for name, data in installed.items():
+        (home / ".claude" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / ".claude" / name).write_text(json.dumps(data))
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+    assert recollect("connect", "--remove", "--yes").code == 0
+
+    assert (tmp_path / "log").read_text().splitlines() == [
+        "plugin uninstall memory@recollect",
+        "plugin marketplace remove recollect",
+        "mcp remove --scope user recollect",
+    ]
 
 
 def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, monkeypatch, recollect):

@@ -106,7 +106,7 @@ def _plan(args: argparse.Namespace, recipe: Recipe, project: str) -> Plan:
     except BadInput as error:
         if is_named:
             raise
-        return Plan(recipe.host, [], notes=[error.message])
+        return Plan(recipe.host, [], notes=[error.message], why_empty="left as it is")
 
 
 def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:
@@ -171,7 +171,8 @@ def _steps(args: argparse.Namespace, plans: list[Plan]) -> list[str]:
     steps = [step.format(title=titles[recipe.host]) for recipe in recipes for step in recipe.then]
     if any(plan.project for plan in plans):
         steps.append("The files name paths of this machine, so do not commit them.")
-    if recipes and installation.typed() != "recollect":
+    has_entries = any(plan.changes for plan in plans if plan.name in BY_HOST)
+    if has_entries and installation.typed() != "recollect":
         words = installation.program()
         link = f": ln -s {shlex.quote(words[0])} ~/.local/bin/recollect" if len(words) == 1 else "."
         steps.append(f"Agents are told to run `recollect`, which is not on your PATH{link}")
@@ -199,8 +200,7 @@ def _text(screen: Screen, args: argparse.Namespace, plans: list[Plan], steps: li
 
 def _outcome(args: argparse.Namespace, plan: Plan) -> str:
     if plan.is_empty:
-        is_done = "not connected" if args.remove else "connected already, nothing to change"
-        return "left as it is" if plan.notes else is_done
+        return plan.why_empty or ("not connected" if args.remove else "connected already, nothing to change")
     verb = "removed" if args.remove else "written" if plan.name not in BY_HOST else "connected"
     verb = f"would be {verb}" if args.dry_run else verb
     places = list(dict.fromkeys(change.path for change in plan.changes))

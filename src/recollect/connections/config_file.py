@@ -79,6 +79,8 @@ def make(change: Change, inside: str = "") -> None:
         fix = "look at what changed, and give the command again; this file was not written"
         raise Changed(f"{change.path} was changed while this command ran", fix=fix)
     if change.after is None:
+        # Of a link, what it leads to goes as well: linked again, it would bring our entries back.
+        files.remove(target)
         files.remove(change.path)
         _remove_empty(os.path.dirname(change.path))
     else:

@@ -50,6 +50,8 @@ class Plan(NamedTuple):
     commands: Sequence[list[str]] = ()
     notes: Sequence[str] = ()
     project: str = ""
+    why_empty: str = ""
+    """Why there is nothing to do, where that is not for the usual reason."""
 
     @property
     def is_empty(self) -> bool:
@@ -95,8 +97,8 @@ def plan(recipe: Recipe, project: str, *, wants_server: bool) -> Plan:
         changes = parts.changes([entrance, *server], is_removal=False, inside=project)
         return Plan(recipe.host, changes, commands, project=project)
     changes = parts.changes([entrance], is_removal=True) + parts.changes(server, is_removal=False)
-    note = f"it has the plugin, which brings the hooks; to use entries instead: {plugins.REMOVALS[recipe.host]}"
-    return Plan(recipe.host, changes, [*by_plugin, *commands], [note] if has_plugin else [])
+    notes = [f"to use entries instead of the plugin: {plugins.REMOVALS[recipe.host]}"] if has_plugin else []
+    return Plan(recipe.host, changes, [*by_plugin, *commands], notes, why_empty="connected by its plugin")
 
 
 def _server(recipe: Recipe, project: str, *, is_wanted: bool) -> tuple[list[Part], list[list[str]]]:
@@ -119,10 +121,10 @@ def removal(recipe: Recipe, project: str) -> Plan:
     if project:
         return Plan(recipe.host, changes, project=project)
     commands = plugins.removal_commands(recipe) if plugins.is_in(recipe) else []
-    notes = [f"it has the plugin: {plugins.REMOVALS[recipe.host]}"] if plugins.is_in(recipe) and not commands else []
+    notes = [f"to remove it: {plugins.REMOVALS[recipe.host]}"] if plugins.is_in(recipe) and not commands else []
     if plugins.has_server(recipe):
         commands += plugins.server_commands(recipe, is_removal=True)
-    return Plan(recipe.host, changes, commands, notes)
+    return Plan(recipe.host, changes, commands, notes, why_empty="connected by its plugin" if notes else "")
 
 
 def skills(recipes: Sequence[Recipe], *, is_removal: bool) -> list[Plan]:

@@ -14,7 +14,8 @@ from recollect.connections import config_file, installation, json_edit, toml_edi
 from recollect.connections.recipes import Recipe
 from recollect.errors import BadInput
 
-NAME = "memory@recollect"
+_MARKET = "recollect"
+NAME = f"memory@{_MARKET}"
 REMOVALS = {
     "claude-code": f"claude plugin uninstall {NAME}",
     "codex": f"codex plugin remove {NAME}",
@@ -51,7 +52,11 @@ def commands(recipe: Recipe) -> list[list[str]]:
 def removal_commands(recipe: Recipe) -> list[list[str]]:
     """The commands that take away what `commands` installs."""
     program = shutil.which(recipe.programs[0])
-    return [[program, "plugin", "uninstall", NAME]] if program and recipe.host == "claude-code" else []
+    if not program or recipe.host != "claude-code":
+        return []
+    markets = json_edit.get(_text(recipe, "plugins/known_marketplaces.json"), (_MARKET,))
+    market = [[program, "plugin", "marketplace", "remove", _MARKET]] if markets is not None else []
+    return [[program, "plugin", "uninstall", NAME], *market]
 
 
 def has_server(recipe: Recipe) -> bool:
@@ -85,7 +90,7 @@ def _marketplaces(recipe: Recipe) -> list[tuple[str, Any]]:
 
 def _is_ours(market: tuple[str, Any]) -> bool:
     name, folder = market
-    return name == "recollect" or (isinstance(folder, str) and os.path.isdir(os.path.join(folder, "src", "recollect")))
+    return name == _MARKET or (isinstance(folder, str) and os.path.isdir(os.path.join(folder, "src", "recollect")))
 
 
 def _enabled(recipe: Recipe) -> dict[str, Any]:
