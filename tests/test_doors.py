@@ -179,6 +179,7 @@ WORDS: dict[str, list[list[str]]] = {
     "doctor": [[], ["--fix"]],
     "clean": [["--dry-run"]],
     "completion": [["bash"], ["zsh"], ["fish"], [EVIL]],
+    "connect": [["--list"], [EVIL], ["codex", "gemini", "--here", "--dry-run"], ["qwen", "--here", "--yes"]],
     "status": [[]],
     "mcp": [["--project", EVIL], [EVIL]],
     "merge-driver": [[EVIL, EVIL, EVIL], ["{record}", "{record}", "{broken}", "7", EVIL]],
@@ -196,6 +197,7 @@ def test_every_command_has_a_case():
 def test_no_command_prints_anything_raw(command: str, project: Project, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VISUAL", f"{sys.executable} -c pass")
     _transcript(project)
+    _agents(project)
     for outlet in ("pipe", "JSON", "terminal"):
         if outlet == "terminal":
             monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: cls(100, True, True)))
@@ -214,6 +216,18 @@ def test_no_command_prints_anything_raw(command: str, project: Project, monkeypa
 def _filled(word: str, project: Project) -> str:
     decisions = Path(project.store.root, "decisions")
     return {"{record}": str(decisions / "status.json"), "{broken}": str(decisions / f"{NAME}.json")}.get(word, word)
+
+
+def _agents(project: Project) -> None:
+    """Config files of agents in the project with hostile keys, commands and texts; one of them cannot be changed."""
+    configs = {
+        ".codex/hooks.json": {"hooks": {EVIL: [{"hooks": [{"command": EVIL}]}]}, "z": EVIL},
+        ".gemini/settings.json": {EVIL: EVIL},
+        ".qwen/settings.json": {"hooks": {"Stop": EVIL}},
+    }
+    for name, config in configs.items():
+        Path(project.root, name).parent.mkdir(exist_ok=True)
+        Path(project.root, name).write_text(json.dumps(config, ensure_ascii=False), encoding="utf-8")
 
 
 def _transcript(project: Project) -> Path:
