@@ -170,11 +170,14 @@ def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, 
         installed.run("recollect", "doctor"),
         installed.run("recollect", "demo"),
         installed.run("sh", launcher, "user_prompt_submit", stdin=json.dumps(event)),
+        installed.run("recollect", "connect", "codex", "--mcp", "--yes"),
+        installed.run("recollect", "connect", "--remove", "--yes"),
     ]
 
     assert [(one.returncode, one.stderr) for one in done if one.returncode] == []
     assert done[0].stdout.strip().endswith(recollect.__version__)
     assert all(FIELDS["decision"] in one.stdout for one in (done[2], done[5]))
+    assert [one.stdout.partition(" (")[0] for one in done[6:]] == ["codex: connected", "codex: removed"]
     before = left(installed.home)
     cleaned = installed.run("recollect", "clean")
     subprocess.run([*installed.pip, "uninstall", "-q", "-y", "recollect"], check=True)
