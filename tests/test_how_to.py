@@ -107,9 +107,9 @@ def test_the_commands_of_the_readme_work_and_find_what_they_save(home: Path, tmp
     )
 
     assert [one for one in played if one.code] == []
-    assert "decisions/sessions-live-in-postgres.json" in searched
-    row = next(line.split() for line in explained.splitlines() if "sessions-live-in-postgres" in line)
-    assert float(row[0]) >= gate.THRESHOLD
+    assert "1  Sessions live in Postgres\n" in searched
+    score = re.search(r"1  Sessions live in Postgres\n.* (\d\.\d\d) shown as a rule\n", explained)
+    assert score and float(score[1]) >= gate.THRESHOLD
 
 
 def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:

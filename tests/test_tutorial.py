@@ -106,6 +106,8 @@ def _plain(output: str) -> str:
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "MOMENT"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d", "MINUTE"),
         (r"\d{4}-\d\d-\d\d", "DATE"),
+        (r"\bjust now\b|\b\d+ minutes? ago\b", "AGO"),
+        (r"(?<= · )(?:now|\d+ minutes?)\b", "AGE"),
         (r"\blast [0-9a-f]{7,}", "last HASH"),
         (r"\b(?:[0-9a-f]{8}|[0-9a-f]{12,64})\b", "HASH"),
         (r"Python 3\.[0-9.]+\w*", "Python 3.x"),

@@ -37,6 +37,8 @@ class Hit:
         self.updated_at = match.updated_at
         self.via = match.via
         self.path = candidate.source + match.path
+        self.place = (match.root, match.path)
+        """The folder of its store, and its path in that."""
         self.shown = candidate.shown
         """How recall shows it: `rule` is the record itself; empty for what a search returns."""
 

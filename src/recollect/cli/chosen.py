@@ -20,7 +20,7 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import Ambiguous, BadInput, NotFound, RecollectError
 from recollect.record.fields import shorten
 from recollect.search import by_name
-from recollect.store import record_files, reference
+from recollect.store import record_files, reference, short_name
 from recollect.store.reference import name_of
 from recollect.store.store import Entry, Store
 from recollect.terminal import keys, picker
@@ -88,8 +88,10 @@ def store_of(args: argparse.Namespace, store: Store, typed: str) -> Store:
 def draft(args: argparse.Namespace, box: Inbox, typed: str, *, changes: bool = False) -> str:
     """The name of the draft that a text means."""
     names = box.names()
-    if typed.removesuffix(".json") in names:
-        return typed.removesuffix(".json")
+    whole = {short_name.of(f"{paths.INBOX}/{name}.json"): name for name in names}
+    whole.update((name, name) for name in names)
+    if typed.removesuffix(".json") in whole:
+        return whole[typed.removesuffix(".json")]
     guess = _numbered(args, box.root, typed, is_draft=True) or _draft(args, names, typed)
     name = name_of(guess.path)
     if changes:

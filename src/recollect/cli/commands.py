@@ -74,7 +74,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("in your own words", "search how do I install the dependencies"),
             Example("only runbooks, retired ones too", "search hangs --category runbook --include-retired"),
         )),
-        "inbox": Command("review", "List the drafts that wait for review.", (
+        "inbox": Command("inbox", "List the drafts that wait for review.", (
             Example("all of them", "inbox"),
             Example("how many, for the status line of a prompt", "inbox --brief"),
         )),

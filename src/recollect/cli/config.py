@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect import files, paths
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, table
+from recollect.cli.output import Answer, Screen, clean, table, wrap
 from recollect.errors import BadInput
 from recollect.recall import showing, voices
 from recollect.setting_table import SETTINGS, Setting, setting
@@ -75,13 +75,23 @@ def _show(settings: Settings, key: str | None) -> Answer:
 
     def text(screen: Screen) -> str:
         cells = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"], row["doc"]) for row in rows]
-        lines = [table(screen, ("setting", "value", "from", "what it does"), cells)]
+        lines = (
+            [_group(screen, *map(clean, each)) for each in cells] if screen.is_terminal else [table(screen, (), cells)]
+        )
         for problem in problems:
             message = clean(f"{problem['file']}: {problem['key']} {problem['message']}")
             lines.append(f"{screen.paint('problem', 'yellow')}: {message}")
         return "\n".join(lines)
 
     return Answer({"settings": rows, "problems": problems}, text)
+
+
+def _group(screen: Screen, key: str, value: str, origin: str, doc: str) -> str:
+    """A setting as a person reads it: its value, where that comes from unless it is the default, and what it does."""
+    lines = [f"{screen.paint(key, 'bold')} = {value}", wrap(doc, screen.width, "    ")]
+    if origin != "default":
+        lines.append(screen.paint(f"    set in {origin}", "yellow"))
+    return "\n".join(lines)
 
 
 def _value(settings: Settings, key: str) -> Any:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
+from recollect import timestamps
 from recollect.audit import record_freshness
 from recollect.audit.record_freshness import Checked
-from recollect.cli import arguments, chosen
-from recollect.cli.output import Answer, Screen, clean, table
+from recollect.cli import arguments, chosen, last_listing, record_table
+from recollect.cli.last_listing import Place
+from recollect.cli.output import Answer, Screen, clean, table, wrap
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
 from recollect.freshness.check import Verdict
@@ -45,7 +48,9 @@ def _freshness(args: argparse.Namespace) -> Answer:
     states = Counter(each.state for record in checked for each in record.verdicts)
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
     data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
-    return Answer(data, lambda screen: _text(screen, shown, states))
+    if not args.json:
+        last_listing.note(Place(store.root, each.entry.path) for each in shown)
+    return Answer(data, lambda screen: _text(screen, store.root, shown, states))
 
 
 def _data(checked: Checked) -> dict[str, Any]:
@@ -67,35 +72,48 @@ def _data(checked: Checked) -> dict[str, Any]:
     return {"id": record.id, "path": checked.entry.path, "anchors": rows, "unanchored": list(checked.loose)}
 
 
-def _text(screen: Screen, shown: list[Checked], states: Counter[str]) -> str:
+def _text(screen: Screen, root: str, shown: list[Checked], states: Counter[str]) -> str:
     if not sum(states.values()):
         return "no record names a file"
-    rows = [row for checked in shown for row in _rows(checked)]
-    lines = [table(screen, ("record", "file", "state", "since then"), rows)] if rows else []
+    if screen.is_terminal:
+        lines = list(_listed(screen, shown, record_table.names([Place(root, each.entry.path) for each in shown])))
+    else:
+        rows = [(each.entry.memory.id, *row) for each in shown for row in _rows(each, screen)]
+        lines = [table(screen, (), rows)] if rows else []
     counts = ", ".join(
         f"{count:,} {screen.paint(state, _COLOURS.get(state, 'dim'))}" for state, count in states.items() if count
     )
     return "\n".join([*lines, f"{counts}"])
 
 
-def _rows(checked: Checked) -> list[tuple[str, str, str, str]]:
-    record = checked.entry.memory
+def _listed(screen: Screen, shown: list[Checked], names: list[str]) -> Iterator[str]:
+    for number, (each, name) in enumerate(zip(shown, names), 1):
+        record = each.entry.memory
+        yield record_table.head(screen, number, record.title)
+        yield record_table.facts(record.category, timestamps.age(record.updated_at), name)
+        for file, state, since in _rows(each, screen):
+            # The colour is set last: what is measured has none.
+            line = wrap(clean(f"{state}: {file}{', ' if since else ''}{since}"), screen.width, record_table.INDENT)
+            yield line.replace(state, screen.paint(state, _COLOURS.get(state, "dim")), 1)
+
+
+def _rows(checked: Checked, screen: Screen) -> list[tuple[str, str, str]]:
+    """Each file of a record, its state, and what happened since."""
     rows = []
     for each in checked.verdicts:
         file = f"{each.anchor.path}#{each.anchor.symbol}" if each.anchor.symbol else each.anchor.path
-        rows.append((record.id, file, each.state, _since(each)))
-    return rows + [
-        (record.id, file, UNANCHORED, "not a file, or not there when it was saved") for file in checked.loose
-    ]
+        rows.append((file, each.state, _since(each, screen)))
+    return rows + [(file, UNANCHORED, "not a file, or not there when it was saved") for file in checked.loose]
 
 
-def _since(each: Verdict) -> str:
+def _since(each: Verdict, screen: Screen) -> str:
     parts = [f"now {each.now}"] if each.is_moved else []
     if each.state == check.CHANGED:
         counts = {-1: "changed", 0: "changed, not committed", 1: "1 commit"}
         parts.append(counts.get(each.commits, f"{each.commits} commits"))
     if each.last:
-        parts.append(f"last {each.last[:10]} on {each.day}")
+        when = timestamps.ago(each.day) if screen.is_terminal else f"on {each.day}"
+        parts.append(f"last {each.last[:10]} {when}")
     return ", ".join([*parts, *([each.reason] if each.reason else [])])
 
 

@@ -15,7 +15,7 @@ from recollect.coldstart import NamedTuple
 from recollect.record import compose, schema
 from recollect.search import index, listing
 from recollect.search.listing import Choice, Listed
-from recollect.store import record_files, reference
+from recollect.store import record_files
 from recollect.store.store import Store
 from recollect.terminal.progress import watched
 from recollect.text import many
@@ -123,9 +123,10 @@ def _values(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
 
 
 def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
-    names = reference.shortest({row.record.path for row in rows}, record_files.every(store.root))
+    names = record_table.names([Place(store.root, row.record.path) for row in rows])
     lines = [
-        Line(record.title, _category(record), record.updated_at, names[record.path], group) for group, record in rows
+        Line(record.title, _category(record), record.updated_at, name, group)
+        for (group, record), name in zip(rows, names)
     ]
     shown = len({row.record.path for row in rows})
     count = f"{shown:,} of {many(total, 'record')}" if total > shown else many(total, "record")

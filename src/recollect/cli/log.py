@@ -6,6 +6,7 @@ import argparse
 import itertools
 from typing import Any
 
+from recollect import timestamps
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.importers import import_log
@@ -40,12 +41,16 @@ def run(args: argparse.Namespace) -> Answer:
 def _log(args: argparse.Namespace) -> Answer:
     changes = history.read(arguments.existing(args).root)
     newest = list(itertools.islice(reversed(changes), max(1, args.limit)))
-    rows = [(each.at.replace("T", " ")[:16], each.id, each.by, _verb(each), _summary(each.files)) for each in newest]
 
     def text(screen: Screen) -> str:
-        return table(screen, ("when", "change", "by", "what", "records"), rows) if rows else "nothing is logged yet"
+        rows = [(_when(screen, each.at), each.id, each.by, _verb(each), _summary(each.files)) for each in newest]
+        return table(screen, ("age", "change", "by", "what", "records"), rows) if rows else "nothing is logged yet"
 
     return Answer({"changes": [_as_json(change) for change in newest]}, text)
+
+
+def _when(screen: Screen, at: str) -> str:
+    return timestamps.age(at) if screen.is_terminal else at.replace("T", " ")[:16]
 
 
 def _verb(change: LoggedChange) -> str:
@@ -94,7 +99,8 @@ def _reverse(file: FileChange) -> str:
 def _undo_text(screen: Screen, undone: Undone, is_dry_run: bool) -> str:
     change = undone.change
     verb = "would take back" if is_dry_run else screen.paint("took back", "green")
-    lines = [f"{verb}: {change.action} of {change.at} ({many(len(change.files), 'file')})"]
+    when = timestamps.ago(change.at) if screen.is_terminal else f"of {change.at}"
+    lines = [f"{verb}: {change.action} {when} ({many(len(change.files), 'file')})"]
     lines += [f"  {_reverse(file)} {clean(file.path)}  {clean(file.title)}" for file in undone.restored]
     lines += [f"  left as it is, changed since: {clean(file.path)}" for file in undone.skipped]
     if not undone.restored and not undone.skipped:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from recollect.cli import arguments
+from recollect import timestamps
+from recollect.cli import arguments, last_listing, record_table
+from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
 from recollect.hosts import table
@@ -60,9 +63,15 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
     )
     nothing = "Nothing found. Other words may help, or --include-retired."
 
-    def lines(screen: Screen) -> str:
-        return "\n".join(_hit_lines(screen, hit) for hit in hits) or (nothing if screen.is_terminal else "")
+    places = [Place(*hit.place) for hit in hits]
 
+    def lines(screen: Screen) -> str:
+        if not screen.is_terminal:
+            return "\n".join(_hit_lines(hit) for hit in hits)
+        return "\n".join(_numbered_lines(screen, hits, record_table.names(places))) or nothing
+
+    if not args.json:
+        last_listing.note(places)
     return Answer({"query": text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 
@@ -80,15 +89,25 @@ def _hit_data(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _hit_lines(screen: Screen, hit: Hit) -> str:
-    status = "" if hit.status == "active" else f" [{clean(hit.status)}]"
-    via = f" (replaces {clean(hit.via[1])})" if hit.via else ""
-    score = screen.paint(f"{hit.confidence} {hit.probability:.2f}", _STYLES[hit.confidence])
-    snippet = _coloured(screen, hit) if screen.has_colour else clean(hit.snippet())
+def _hit_lines(hit: Hit) -> str:
     return (
-        f"{screen.paint(clean(hit.title), 'bold')}{status}{via}\n"
-        f"  {hit.category}  {score}  {clean(hit.path)}\n{wrap(snippet, screen.width, '    ')}"
+        f"{clean(hit.title)}{_standing(hit)}\n"
+        f"  {hit.category}  {hit.confidence} {hit.probability:.2f}  {clean(hit.path)}\n    {clean(hit.snippet())}"
     )
+
+
+def _numbered_lines(screen: Screen, hits: list[Hit], names: list[str]) -> Iterator[str]:
+    for number, (hit, name) in enumerate(zip(hits, names), 1):
+        score = screen.paint(f"{hit.confidence} {hit.probability:.2f}", _STYLES[hit.confidence])
+        snippet = _coloured(screen, hit) if screen.has_colour else clean(hit.snippet())
+        yield record_table.head(screen, number, hit.title) + _standing(hit)
+        yield record_table.facts(hit.category, timestamps.age(hit.updated_at), name, score)
+        yield wrap(snippet, screen.width, record_table.INDENT)
+
+
+def _standing(hit: Hit) -> str:
+    status = "" if hit.status == "active" else f" [{clean(hit.status)}]"
+    return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
 
 
 def _coloured(screen: Screen, hit: Hit) -> str:

@@ -1,16 +1,23 @@
-"""How lists of records and drafts look on a terminal: a number, the title, the category, the age, what to type."""
+"""How lists of records and drafts look on a terminal: a number, the title, the category, the age, what to type.
+
+A list whose records take several lines begins each with `head`, and has the same parts in the same order below it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from recollect import timestamps
+from recollect import paths, timestamps
+from recollect.cli.last_listing import Place
 from recollect.cli.output import Screen, clean, table
 from recollect.coldstart import NamedTuple
+from recollect.store import record_files, reference
 
 _HEADS = ("", "title", "category", "age", "id")
 _TITLE = 1
+INDENT = "    "
+"""What stands before the further lines of a record: its number has this room."""
 
 
 class Line(NamedTuple):
@@ -41,3 +48,28 @@ def _grouped(screen: Screen, head: str, lines: Iterable[tuple[Line, str]]) -> It
             yield ""
             yield screen.paint(clean(group), "bold", "cyan")
         yield from (text for _, text in members)
+
+
+def head(screen: Screen, number: int, title: str) -> str:
+    """The first line of a record that takes several."""
+    return f"{number:>{len(INDENT) - 2}}  {screen.paint(clean(title), 'bold')}"
+
+
+def facts(*parts: str) -> str:
+    """The line below it: what is known of the record, in the order of a list."""
+    return INDENT + " · ".join(filter(None, parts))
+
+
+def names(places: Sequence[Place]) -> list[str]:
+    """What to type for each of some records; those of the user's own store begin with `--user`."""
+    roots = dict.fromkeys(place.root for place in places)
+    typed = {
+        Place(root, path): f"--user {name}" if root == paths.user_store() and len(roots) > 1 else name
+        for root in roots
+        for path, name in _of_store(root, [place.path for place in places if place.root == root]).items()
+    }
+    return [typed[place] for place in places]
+
+
+def _of_store(root: str, listed: Iterable[str]) -> dict[str, str]:
+    return reference.shortest(listed, record_files.every(root))

@@ -1,16 +1,14 @@
-"""`recollect inbox`: the drafts that wait; `recollect review`: accept, edit, merge, reject or skip each of them."""
+"""`recollect review`: accept, edit, merge, reject or skip each draft that waits."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import Any
 
-from recollect import switches
-from recollect.capture import review, waiting
+from recollect.capture import review
 from recollect.capture.inbox import BrokenDraft, Inbox
 from recollect.cli import arguments, chosen, draft_page
-from recollect.cli.output import Answer, Screen, clean, table
+from recollect.cli.output import Answer, Screen, clean
 from recollect.cli.review_walk import Walk
 from recollect.errors import BadInput
 from recollect.project import Project
@@ -21,10 +19,6 @@ from recollect.store.writer import Writer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    if parser.get_default("command") == "inbox":
-        parser.add_argument("name", metavar="NAME", nargs="?", default="", help="only this draft")
-        parser.add_argument("--brief", action="store_true", help="only how many wait, in a line; for a status line")
-        return
     parser.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
     parser.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
     parser.add_argument("--into", metavar="ID", default="", help="the record to merge into")
@@ -35,15 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
-    if args.command == "inbox" and args.brief:
-        # For a status line, which is no place for errors: nothing waits where there is no store.
-        root = arguments.store_of(args).root
-        return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root))
     desk = Desk(args)
-    if args.command == "inbox":
-        drafts = [desk.box.get(chosen.draft(args, desk.box, args.name))] if args.name else list(desk.box.scan())
-        data = {"drafts": [desk.brief(draft) for draft in drafts]}
-        return Answer(data, lambda screen: _rows(screen, drafts), note=_off(desk))
     for verb in ("accept", "merge", "reject"):
         if getattr(args, verb):
             return desk.decide(verb, getattr(args, verb))
@@ -51,25 +37,6 @@ def run(args: argparse.Namespace) -> Answer:
         fix = "recollect inbox --json; then name the draft, with --accept, --merge or --reject"
         raise BadInput("a review needs somebody to answer", fix=fix)
     return Walk(args, desk.writer, desk.box).run()
-
-
-def _off(desk: Desk) -> str:
-    return "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
-
-
-def _rows(screen: Screen, drafts: Sequence[Draft | BrokenDraft]) -> str:
-    rows = [
-        (draft.name, draft.record.category, draft.made_at[:10], draft.record.title)
-        if isinstance(draft, Draft)
-        else (draft.name, "unreadable", "", draft.error.message)
-        for draft in drafts
-    ]
-    if not rows:
-        return "The inbox is empty." if screen.is_terminal else ""
-    lines = [table(screen, ("draft", "category", "made", "title"), rows)]
-    if screen.is_terminal:
-        lines.append(screen.paint(f"{len(rows)} waiting: recollect review", "dim"))
-    return "\n".join(lines)
 
 
 class Desk:

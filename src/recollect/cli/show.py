@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from recollect import timestamps
 from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean, clean_lines, wrap
 from recollect.record import memory, schema
@@ -29,7 +30,7 @@ def run(args: argparse.Namespace) -> Answer:
 def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "") -> str:
     """A record as a person reads it; `status` stands in the place of its own."""
     record = entry.memory
-    lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record, status), "dim"), ""]
+    lines = [screen.paint(clean(record.title), "bold"), screen.paint(_facts(record, status, screen), "dim"), ""]
     names = [field.name for field in schema.content_fields(record.category)]
     for name in dict.fromkeys((*names, *sorted(record.content))):
         if name in record.content:
@@ -41,11 +42,12 @@ def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "
     return "\n".join(lines)
 
 
-def _facts(record: Memory, status: str) -> str:
+def _facts(record: Memory, status: str, screen: Screen) -> str:
     status = status or (f"superseded by {record.superseded_by}" if record.superseded_by else record.record_status)
+    when = timestamps.ago(record.updated_at) if screen.is_terminal else record.updated_at[:10]
     reason = record.retired_reason or record.archived_reason
     why = f" ({reason})" if reason else ""
-    return clean(f"{record.category} · {status}{why} · updated {record.updated_at[:10]}")
+    return clean(f"{record.category} · {status}{why} · updated {when}")
 
 
 def _field(name: str, value: Any, screen: Screen) -> list[str]:

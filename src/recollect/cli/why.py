@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.cli import recall
-from recollect.cli.output import Answer, Screen, clean, fit, wrap
+from recollect import timestamps
+from recollect.cli import last_listing, recall, record_table
+from recollect.cli.last_listing import Place
+from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.judge import judge
 from recollect.project import Project
 from recollect.recall import explanation
@@ -55,7 +57,13 @@ def run(args: argparse.Namespace) -> Answer:
     }
     silence = explanation.silence(" ".join(args.prompt), project.settings)
     warning = "; ".join(filter(None, (silence, *(model.failures if model else ()))))
+    if not args.json:
+        last_listing.note(_places(explained))
     return Answer(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning)
+
+
+def _places(explained: Sequence[Explained]) -> list[Place]:
+    return [Place(each.candidate.match.root, each.candidate.match.path) for each in explained]
 
 
 def _to_json(explained: Explained) -> dict[str, Any]:
@@ -82,16 +90,32 @@ def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *,
         lines.append(wrap(clean(explanation.borrowed(decision)), screen.width))
     if not explained:
         lines.append("No record matches this prompt, by its words or by its meaning.")
-    for each in explained:
-        lines += _lines(screen, each, decision)
+    names = record_table.names(_places(explained)) if screen.is_terminal else []
+    for number, each in enumerate(explained, 1):
+        lines += ["", *(_head(screen, each, decision, number, names[number - 1]) if names else _row(each, decision))]
+        lines += _reasons(screen, each)
     return "\n".join([*lines, "", explanation.conclusion(decision, is_silent=is_silent)])
 
 
-def _lines(screen: Screen, explained: Explained, decision: Decision) -> list[str]:
+def _row(explained: Explained, decision: Decision) -> list[str]:
+    match = explained.candidate.match
+    outcome = explanation.outcome(explained.candidate, decision)
+    return [f"{match.probability:.2f}  {outcome}  {match.category}  {clean(match.id)}"]
+
+
+def _head(screen: Screen, explained: Explained, decision: Decision, number: int, name: str) -> list[str]:
     candidate, match = explained.candidate, explained.candidate.match
-    style = "green" if candidate.shown else "dim"
-    head = f"{match.probability:.2f}  {explanation.outcome(candidate, decision)}  {match.category}  "
-    lines = ["", screen.paint(head, style) + fit(clean(match.id), max(screen.width - len(head), 20))]
+    outcome = f"{match.probability:.2f} {explanation.outcome(candidate, decision)}"
+    painted = screen.paint(outcome, "green" if candidate.shown else "dim")
+    return [
+        record_table.head(screen, number, match.title),
+        record_table.facts(match.category, timestamps.age(match.updated_at), name, painted),
+    ]
+
+
+def _reasons(screen: Screen, explained: Explained) -> list[str]:
+    candidate = explained.candidate
+    lines: list[str] = []
     judged = [f"judge: {explained.verdict}"] if explained.verdict else []
     for reason in (*judged, *explained.reasons, *([candidate.caution] if candidate.caution else [])):
         first, *rest = wrap(clean(reason), screen.width - 8).split("\n")
