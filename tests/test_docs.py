@@ -181,11 +181,12 @@ def test_the_readme_fits_and_begins_with_what_the_demo_prints() -> None:
         ("config set retrieval.max_injct 2", True),
         ("config set retrieval.max_inject many", True),
         ("update ID --set decision=x", True),
+        ("update ID --set decision=x --hash HASH", False),
         ("update ID --trigger x", False),
     ],
 )
 def test_a_wrong_command_line_is_noticed(text: str, faulty: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bool(_fault(Line("page", text), capsys)) is faulty
+    assert bool(_fault(Line("SKILL.md", text), capsys)) is faulty
 
 
 def _exists(page: Path, target: str) -> bool:
@@ -228,8 +229,8 @@ def _fault(line: Line, capsys: pytest.CaptureFixture[str]) -> str:
         return capsys.readouterr().err
     if name == "config" and args.key:
         return "" if _is_setting(args.key) and _takes(args.key, args.value) else "no such setting, or not that value"
-    if name == "update" and args.set and not args.hash:
-        return "needs a hash"
+    if name == "update" and args.set and not args.hash and line.page == "SKILL.md":
+        return "an agent needs a hash"
     return ""
 
 

@@ -156,11 +156,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _commands(page: str) -> list[str]:
-    """The command lines of a page's blocks, each whole; what stands for a hash becomes one."""
+    """The command lines of a page's blocks, each whole."""
     blocks = [block for _, language, block in _BLOCK.findall(page) if language in ("", "sh")]
     lines = [line.strip() for block in blocks for line in re.sub(r" \\\n\s*", " ", block).splitlines()]
-    return [_with_hash(line) for line in lines if line and not _ELSEWHERE.match(line)]
-
-
-def _with_hash(line: str) -> str:
-    return re.sub(r"(recollect update (\S+) --hash) HASH", r"\1 $(recollect show \2 | sed -n 's/^hash: //p')", line)
+    return [line for line in lines if line and not _ELSEWHERE.match(line)]
