@@ -7,9 +7,11 @@ import pytest
 from recollect.hosts import table
 from tests.hosts import results
 from tests.hosts.clients import CLIENTS
+from tests.hosts.clients.codex import Codex
 from tests.hosts.conftest import NewClient
 from tests.hosts.host_client import HostClient
-from tests.hosts.visit import NO, RULE, SILENT, Visit, connect, prepare, visit
+from tests.hosts.known_project import ASKS
+from tests.hosts.visit import NO, RECOLLECT, RULE, SILENT, UNFINISHED, Visit, connect, prepare, visit
 
 
 @pytest.mark.client
@@ -36,9 +38,23 @@ def check_that_it_does_no_harm(seen: Visit) -> None:
     assert seen.before_search.text.count(RULE) <= 1
     assert (seen.client.project / "src" / "money.py").read_text() == "cents = 2\n"
     assert (seen.client.project / "src" / "auth.py").read_text() == "hashed = argon2id\n"
-    calls = sum(len(step.calls) for step in seen.steps)
-    assert len(seen.first.main_requests) == calls + 1
-    assert seen.second.stdout.count("argon2id it is") >= 1
+    calls = [call for step in seen.steps for call in step.calls]
+    requests = len(seen.first.main_requests), len(seen.second.main_requests)
+    assert requests == (len(calls) + 1, len(seen.change) + 1)
+
+
+@pytest.mark.client
+def test_a_client_that_is_no_longer_connected_is_shown_nothing(new_client: NewClient) -> None:
+    client = new_client(Codex)
+    prepare(client)
+    connect(client)
+    removed = client.execute([*RECOLLECT, "connect", client.name, "--remove", "--yes"])
+
+    turn = client.prompt(ASKS)
+
+    assert (removed.exit_code, turn.exit_code) == (0, 0), removed.stderr + turn.stderr
+    assert [mark for mark in (RULE, UNFINISHED) if mark in turn.last.text] == []
+    assert "recollect" not in (client.home / ".codex" / "config.toml").read_text()
 
 
 @pytest.mark.parametrize("host", CLIENTS, ids=lambda host: host.name)

@@ -13,10 +13,9 @@ from tests.hosts.clients.droid import Droid
 from tests.hosts.clients.qwen import Qwen
 from tests.hosts.conftest import NewClient
 from tests.hosts.host_client import HostClient
+from tests.hosts.visit import SHELL_SYNTAX, UNFINISHED, prepare
 
 pytestmark = pytest.mark.client
-
-SHELL_SYNTAX = "$(touch PWNED-1) `touch PWNED-2`; touch PWNED-3 & touch PWNED-4 | touch PWNED-5\ntouch PWNED-6 #"
 
 
 @pytest.mark.parametrize("host", [Codex, Copilot, Qwen, Droid])
@@ -24,6 +23,7 @@ def test_a_prompt_full_of_shell_syntax_runs_nothing(
     tmp_path: Path, new_client: NewClient, host: type[HostClient]
 ) -> None:
     client = new_client(host)
+    prepare(client)
     repository = plugin_copy.copy_to(tmp_path / "copy of recollect")
     for words in client.install_plugin(repository):
         done = client.run(*words)
@@ -38,4 +38,4 @@ def test_a_prompt_full_of_shell_syntax_runs_nothing(
     assert turn.exit_code == 0, turn.stdout + turn.stderr
     # In Copilot, a hook that fails before a tool denies the tool.
     assert "DONE" in turn.last.text
-    assert (client.home / ".cache" / "recollect" / "python").exists(), "no hook of ours has run"
+    assert UNFINISHED in turn.last.text, "no hook of ours has answered"

@@ -16,6 +16,7 @@ RULE = SESSIONS["content"]["decision"]
 FILE_RULE = CENTS["content"]["rule"]
 RUNBOOK = TILES["content"]["steps"][1]
 UNFINISHED = LEFT["content"]["next_actions"][0]
+RECOLLECT = [sys.executable, str(ROOT / "bin" / "recollect")]
 ADVICE = "recollect save"
 """Is in the reason for which a write to the store is denied."""
 
@@ -41,6 +42,8 @@ class Visit(NamedTuple):
     client: HostClient
     steps: list[Step]
     first: Turn
+    change: list[Tool]
+    """What the model calls in the second turn."""
     second: Turn
 
     @property
@@ -95,7 +98,7 @@ class Visit(NamedTuple):
 
 def connect(client: HostClient) -> None:
     """Connect the client as its user would."""
-    for command in client.connect([sys.executable, str(ROOT / "bin" / "recollect")]):
+    for command in client.connect(RECOLLECT):
         done = client.execute(command)
         assert done.exit_code == 0, done.stdout + done.stderr
 
@@ -107,7 +110,7 @@ def visit(client: HostClient) -> Visit:
     first = client.prompt(ASKS, replies=[*calls, "It is in Postgres."])
     change = client.write(client.project / "src" / "auth.py", "hashed = argon2id\n")
     second = client.prompt(f"{DECIDED} {SHELL_SYNTAX}", replies=[*change, "Done: argon2id it is."], again=True)
-    return Visit(client, steps, first, second)
+    return Visit(client, steps, first, change, second)
 
 
 def _steps(client: HostClient) -> list[Step]:
