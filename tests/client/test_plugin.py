@@ -12,6 +12,7 @@ import pytest
 from sandbox import Client
 
 import recollect
+from tests.hosts.known_project import FAILS, TILES
 from tests.hosts.model_request import Tool
 
 ROOT = Path(__file__).parents[2]
@@ -164,23 +165,12 @@ def test_reading_a_file_and_its_first_edit_bring_its_grave_constraint(client: Cl
 
 
 def test_a_failing_command_brings_its_runbook(client: Client, project: Path) -> None:
-    recollect.open(str(project)).save(
-        "runbook",
-        {
-            "title": "The tile cache refuses to start",
-            "content": {
-                "trigger": "tilecache exits at start",
-                "symptoms": ["tilecache: stale epoch marker in /var/tiles, refusing to start"],
-                "steps": ["Delete the epoch marker", "Start tilecache with --rebuild"],
-                "verification": "tilecache status says warm",
-            },
-        },
-    )
+    recollect.open(str(project)).save("runbook", TILES)
 
     turn = client.prompt(
         "go",
         replies=[
-            Tool("Bash", {"command": "echo 'tilecache: stale epoch marker in /srv/tiles, refusing to start'; exit 3"}),
+            Tool("Bash", {"command": FAILS}),
             Tool("Bash", {"command": "grep nothing /dev/null"}),
         ],
         allowed_tools=["Bash"],

@@ -19,7 +19,7 @@ import recollect
 from recollect.capture.inbox import Inbox
 from tests.hosts import known_project, plugin_copy
 from tests.hosts.dialects import Reply
-from tests.hosts.known_project import CENTS, DECIDED, LEFT, NOTE, SESSIONS, TILES
+from tests.hosts.known_project import CENTS, DECIDED, FAILS, LEFT, NOTE, SESSIONS, TILES
 from tests.hosts.model_request import Tool
 
 TOOLS = ("Bash", "Read", "Edit")
@@ -171,7 +171,7 @@ def recall_and_supersede(life: Life, session: Session) -> None:
         replies=[
             Tool("Read", {"file_path": str(money)}),
             Tool("Edit", {"file_path": str(money), "old_string": "1", "new_string": "2"}),
-            Tool("Bash", {"command": "echo 'tilecache: stale epoch marker in /srv/tiles, refusing to start'; exit 3"}),
+            Tool("Bash", {"command": FAILS}),
         ],
     )
 

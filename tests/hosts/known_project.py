@@ -46,6 +46,8 @@ LEFT: dict[str, Any] = {
         "next_actions": ["Take the old key out."],
     },
 }
+FAILS = "echo 'tilecache: stale epoch marker in /srv/tiles, refusing to start'; exit 3"
+"""A command that fails as the runbook says."""
 ASKS = "users lose their login state after a deploy, where do we keep it?"
 DECIDED = (
     "ok let's go with argon2id instead of bcrypt for the password hashes, because bcrypt silently cuts"

@@ -14,6 +14,10 @@ from typing import NamedTuple
 # Read at import, so that a test which moves HOME cannot cause a second download.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "recollect-test-client"
 _HOME = str(Path.home())
+_PATIENCE = 150
+"""Seconds to wait for a package; each takes less than 50 here. After one that took longer no other is tried."""
+
+_too_slow: list[str] = []
 
 ALONE = ("unshare", "-rn")
 """Starts a program without a network."""
@@ -77,6 +81,8 @@ def check_namespaces(unshare: tuple[str, ...] = ALONE) -> None:
 
 
 def _fetch(package: Package) -> None:
+    if _too_slow:
+        raise Unavailable(_too_slow[0])
     if not shutil.which("npm"):
         raise Unavailable(f"{package.name} is not in the cache, and there is no npm to fetch it with")
     with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
@@ -95,9 +101,12 @@ def _npm_install(wanted: str, folder: Path, cache: Path) -> None:
     env = {**os.environ, "HOME": _HOME}
     try:
         done = subprocess.run(
-            ["npm", "install", *options, wanted], cwd=folder, env=env, capture_output=True, text=True, timeout=300
+            ["npm", "install", *options, wanted], cwd=folder, env=env, capture_output=True, text=True, timeout=_PATIENCE
         )
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"npm did not deliver {wanted} within five minutes") from None
+        _too_slow.append(f"npm did not deliver {wanted} within {_PATIENCE} seconds")
+        raise Unavailable(_too_slow[0]) from None
     if done.returncode:
-        raise Unavailable(f"npm would not deliver {wanted}: {done.stderr.strip()[-300:]}")
+        # The first two lines name the fault.
+        lines = [line.replace("npm error ", "") for line in done.stderr.strip().splitlines()[:2]]
+        raise Unavailable(f"npm would not deliver {wanted}: {', '.join(lines)[:300]}")

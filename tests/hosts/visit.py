@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tests.hosts import known_project
 from tests.hosts.host_client import HostClient, Turn
-from tests.hosts.known_project import ASKS, CENTS, DECIDED, LEFT, NOTE, SESSIONS, TILES
+from tests.hosts.known_project import ASKS, CENTS, DECIDED, FAILS, LEFT, NOTE, SESSIONS, TILES
 from tests.hosts.model_request import ModelRequest, Tool
 from tests.hosts.plugin_copy import ROOT
 
@@ -21,7 +21,6 @@ ADVICE = "recollect save"
 """Is in the reason for which a write to the store is denied."""
 
 SHELL_SYNTAX = "$(touch PWNED-1) `touch PWNED-2`; touch PWNED-3 & touch PWNED-4 | touch PWNED-5\ntouch PWNED-6 #"
-FAILS = "echo 'tilecache: stale epoch marker in /srv/tiles, refusing to start'; exit 3"
 
 YES, WITH_RESULT, DENIED, SILENT, NO = "yes", "with the result", "denied", "silent", "no"
 
