@@ -45,7 +45,7 @@ def test_a_package_without_its_program_is_not_kept(fake_npm: Path) -> None:
     write(fake_npm, "mkdir -p node_modules")
     package = Package("agent", "1", ".bin/agent")
 
-    with pytest.raises(Unavailable, match="npm installed agent without .bin/agent"):
+    with pytest.raises(Unavailable, match=r"npm installed agent without \.bin/agent"):
         npm.install(package)
 
     assert not package.folder.exists()
