@@ -12,9 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect import open as open_project
+from recollect import store as recollect_store
 from recollect.categories import BY_NAME
 from recollect.record import export
 from recollect.record.export import Only
+from recollect.store import generated_page
+from tests import killed
 
 from .conftest import DECISION
 
@@ -192,6 +196,24 @@ def test_a_setting_leads_to_no_other_file(filled, recollect, name, tmp_path):
     assert (filled / ".git/hooks/post-commit.md").read_text() == (filled / "Makefile").read_text() == section
     assert (filled / "NOTES.md").read_text() == "mine\n"
     assert not (filled / "no.md").exists()
+
+
+def test_a_writer_that_dies_leaves_no_stale_file_behind(filled, recollect, tmp_path):
+    recollect("export", "--file=MEMORY.md")
+    recollect("config", "set", "export.file", "MEMORY.md")
+    source, copies = os.path.dirname(recollect_store.__file__), tmp_path / "copies"
+    copies.mkdir()
+
+    def work() -> None:
+        open_project(str(filled)).writer.retire("seven-calls", "r")
+
+    states = killed.states_during(work, source, str(filled), str(copies))
+    assert len(states) > 5
+    for state in states:
+        opened = open_project(state)
+        opened.store.recover()
+        page = generated_page.plan(f"{state}/MEMORY.md", (entry.memory for entry in opened.store.entries()))
+        assert page.is_fresh, state
 
 
 def test_a_section_that_somebody_has_changed_is_left_alone(filled, recollect):

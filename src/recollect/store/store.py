@@ -205,8 +205,8 @@ class Store:
                 self.rebuild_index_md()
             except Unwritable as error:
                 self.warn(error)
-            journal.end(self.root)
             self.renew_page()
+            journal.end(self.root)
 
     def warn(self, error: Unwritable) -> None:
         """Note that `index.md` or the journal could not be written after the records were."""
@@ -293,15 +293,11 @@ class Batch:
                 index_md.write(root, index_md.revise(listed, gone=self._drops, written=self.written.values()))
             else:
                 self._store.rebuild_index_md()
+            if any(not path.startswith(f"{paths.INBOX}/") for path in changes):
+                self._store.renew_page()
             journal.end(root, self.change_id)
         except Unwritable as error:
             self._store.warn(error)
-        if self.written or self._has_dropped_records:
-            self._store.renew_page()
-
-    @property
-    def _has_dropped_records(self) -> bool:
-        return any(not path.startswith(f"{paths.INBOX}/") for path in self._drops)
 
     def _changes(self) -> dict[str, str | None]:
         """The new text of each file; what comes is first: a reader sees a renamed record twice rather than never."""
