@@ -134,6 +134,24 @@ def test_a_file_made_by_hand_keeps_everything(home, recollect):
     assert path.read_text() == HAND_MADE
 
 
+@pytest.mark.parametrize(
+    "text", ['{"apiKey": "sk-secret"}', '{\n  "apiKey": "sk-secret"\n}\n', '{"hooks": {"Stop": [{"x": "sk-secret"}]}}']
+)
+def test_what_is_shown_has_none_of_the_users_own_values(text, home, recollect):
+    path = home / ".codex" / "hooks.json"
+    path.parent.mkdir()
+    path.write_text(text)
+
+    added = recollect("connect", "codex", "--dry-run")
+    recollect("connect", "codex", "--yes")
+    removed = recollect("connect", "codex", "--remove", "--dry-run", "--json")
+
+    assert "user_prompt_submit codex" in added.out and "user_prompt_submit codex" in removed.out
+    assert "sk-secret" not in added.out + removed.out
+    recollect("connect", "codex", "--remove", "--yes")
+    assert path.read_text() == text
+
+
 @pytest.mark.parametrize("data", [b"{'a': 1}", b'{"hooks": [', b"\xff\xfe", b'{"hooks": {"BeforeAgent": "x"}}'])
 def test_a_file_that_cannot_be_read_is_not_touched(home, recollect, data):
     path = home / ".gemini" / "settings.json"

@@ -37,9 +37,14 @@ class Change(NamedTuple):
         return OWN_FILE.encode() in (self.after or self.before or b"")
 
     def diff(self) -> str:
-        """The lines that change, and no others: what stands beside them may be a key."""
+        """What changes, and nothing beside it, not even on the same line: that may be a key."""
         before, after = (_lines(data) for data in (self.before, self.after))
-        return "".join(difflib.unified_diff(before, after, self.path, self.path, n=0))
+        lines = [f"--- {self.path}", f"+++ {self.path}"]
+        for tag, first, last, start, end in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
+            if tag != "equal":
+                old, new = _differing("".join(before[first:last]), "".join(after[start:end]))
+                lines += [f"@@ line {first + 1} @@", *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+        return "".join(f"{line}\n" for line in lines)
 
 
 def read(path: str, inside: str = "") -> bytes | None:
@@ -110,5 +115,23 @@ def _remove_empty(folder: str) -> None:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    lines = (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
-    return [line if line.endswith("\n") else f"{line}\n" for line in lines]
+    return (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _differing(old: str, new: str) -> tuple[list[str], list[str]]:
+    """The lines of two texts without what both begin and end with."""
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    mark = "…" if old[:head].strip() else old[:head]
+
+    def lines(text: str) -> list[str]:
+        part = text[head : len(text) - tail]
+        return (mark + part).splitlines() if part.strip() else []
+
+    return lines(old), lines(new)
+
+
+def _shared(text: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(text, other))
+    return next((number for number, (left, right) in pairs if left != right), min(len(text), len(other)))

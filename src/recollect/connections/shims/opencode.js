@@ -11,10 +11,15 @@ export const Recollect = async ({ directory, client }) => {
   const attended = !process.argv.includes("run")
   const parents = new Map()
   const continued = new Set()
-  const parent = async (id) => {
-    const found = await client.session.get({ path: { id } }).catch(() => undefined)
-    return found?.data?.parentID ?? ""
+  // OpenCode takes an error before a tool for a veto, so that only a denial is thrown.
+  const safely = (handle) => async (...given) => {
+    try {
+      return await handle(...given)
+    } catch {
+      return undefined
+    }
   }
+  const parent = safely(async (id) => (await client.session.get({ path: { id } })).data.parentID)
   const common = async (id) => {
     if (!parents.has(id)) parents.set(id, await parent(id))
     return { session_id: id, cwd: directory, transcript_path: "", attended, ...(parents.get(id) && { agent_id: id }) }
@@ -26,28 +31,31 @@ export const Recollect = async ({ directory, client }) => {
     await client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text: answer.continue }] } })
   }
   const tool = async (input, args) => ({ ...(await common(input.sessionID)), tool_name: input.tool, tool_input: args })
+  const denial = safely(async (input, args) => (await ask("pre_tool_use", await tool(input, args))).deny)
   return {
-    event: async ({ event }) => {
+    event: safely(async ({ event }) => {
       const id = event.properties?.sessionID
-      if (event.type === "session.idle") await stop(id).catch(() => {})
+      if (event.type === "session.idle") await stop(id)
       if (event.type === "session.compacted") await ask("session_start", { ...(await common(id)), source: "compact" })
-    },
-    "chat.message": async (input, output) => {
+    }),
+    "chat.message": safely(async (input, output) => {
       const typed = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
       const { add } = await ask("user_prompt_submit", { ...(await common(input.sessionID)), prompt: typed.join("\n") })
       const id = `prt_${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`
       const place = { sessionID: input.sessionID, messageID: output.message.id }
       if (add) output.parts.push({ id, ...place, type: "text", text: add, synthetic: true })
-    },
+    }),
     "tool.execute.before": async (input, output) => {
-      const { deny } = await ask("pre_tool_use", await tool(input, output.args))
-      if (deny) throw new Error(deny)
+      const reason = await denial(input, output?.args)
+      if (reason) throw new Error(reason)
     },
-    "tool.execute.after": async (input, output) => {
+    "tool.execute.after": safely(async (input, output) => {
       const result = { title: output.title, output: output.output, metadata: output.metadata }
       const { add } = await ask("post_tool_use", { ...(await tool(input, input.args)), tool_response: result })
       if (add) output.output = `${output.output}\n\n${add}`
-    },
-    "experimental.session.compacting": async (input) => void (await ask("pre_compact", await common(input.sessionID))),
+    }),
+    "experimental.session.compacting": safely(async (input) => {
+      await ask("pre_compact", await common(input.sessionID))
+    }),
   }
 }
