@@ -509,8 +509,8 @@ def test_the_project_is_the_one_that_the_event_names(project: Project, start: di
     """A plugin's hook of Copilot runs in the plugin's folder; Cursor names folders."""
     fields = filled(start, project.root, "")
 
-    assert place.find("user_prompt_submit", fields) == Place(project.root, project.store.root, "")
-    assert place.find("user_prompt_submit", {}) is None
+    assert place.find(fields, brings_digest=False) == Place(project.root, project.store.root, "")
+    assert place.find({}, brings_digest=False) is None
 
 
 SCREEN = {"type": "system.message", "data": {"content": "You are Copilot. You are an interactive tool that helps."}}

@@ -289,7 +289,13 @@ def test_a_project_with_nothing_but_a_knowledge_bank_is_told_of_it(tmp_path):
     event = {"session_id": "s1", "cwd": str(tmp_path), "source": "startup"}
 
     assert "Write aside, then rename." in run_hook("session_start", event).context
-    assert run_hook("user_prompt_submit", {**event, "prompt": "how do we rename?"}).stdout == b""
+    prompt = {**event, "prompt": "how do we rename?"}
+    assert run_hook("user_prompt_submit", prompt).stdout == b""
+    # A host in which the first prompt brings the digest.
+    assert (
+        b"Write aside, then rename." in run_hook("user_prompt_submit", {**prompt, "session_id": "s2"}, "gemini").stdout
+    )
+    assert run_hook("user_prompt_submit", {**prompt, "session_id": "s2"}, "gemini").stdout == b""
 
 
 def test_a_session_that_is_nowhere_reads_nothing_around_the_hook(home, tmp_path, monkeypatch):

@@ -84,7 +84,7 @@ def _answer(name: str, host_name: str, data: bytes) -> str | None:
     from recollect.hooks import place
 
     fields = place.fields(data)
-    here = place.find(name, fields)
+    here = place.find(fields, brings_digest=_brings_digest(name, host_name))
     if here is None:
         return None
     # Only now: where there is no store, which is the commonest case, nothing more is loaded.
@@ -100,6 +100,15 @@ def _answer(name: str, host_name: str, data: bytes) -> str | None:
         return written(host, question, ask(question._replace(host=row.name), here)) if question else ""
     finally:
         budget.stop()
+
+
+def _brings_digest(name: str, host_name: str) -> bool:
+    """Whether an event may bring the digest: a prompt does in the hosts that want it so."""
+    if name != "user_prompt_submit" or not host_name:
+        return name == "session_start"
+    from recollect.hosts import table
+
+    return host_name in table.BY_NAME and table.BY_NAME[host_name].digest == table.WITH_FIRST
 
 
 def ask(question: Question, here: Place) -> Answer:

@@ -33,19 +33,19 @@ def fields(data: bytes) -> Mapping[str, Any]:
     return payload
 
 
-def find(name: str, payload: Mapping[str, Any]) -> Place | None:
+def find(payload: Mapping[str, Any], *, brings_digest: bool) -> Place | None:
     """Where an event happens; None when no store is in play, which is the commonest case by far."""
     project, store = _project_with_store(payload)
     user_store = paths.user_store()
     if not os.path.isdir(user_store) or os.path.realpath(user_store) == os.path.realpath(store):
         user_store = ""
-    if not store and not user_store and not (name == "session_start" and _has_knowledge_banks(project)):
+    if not store and not user_store and not (brings_digest and _has_knowledge_banks(project)):
         return None
     return Place(project, store, user_store)
 
 
 def _has_knowledge_banks(project: str) -> bool:
-    """Whether there are knowledge banks: a session's start shows them even where there is no store."""
+    """Whether there are knowledge banks: the digest shows them even where there is no store."""
     return bool(project) and any(os.path.isdir(folder) for folder in paths.knowledge_banks(project))
 
 

@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 _LONG_WORD = 24
 """Characters from which a word may be a key: the shortest API keys have 24."""
 
+_LATE_START = 0.7
+"""Seconds of computing for the digest, so that as much is left for the prompt."""
+
 _NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alone"
 
 
 def user_prompt_submit(asked: Question, place: Place) -> Answer:
     if not asked.prompt.strip() or asked.is_subagent or not asked.is_typed or transcript.wants_silence(asked.prompt):
         return NOTHING
-    start = budget.attempt("catch up on the session's start", "", _late_start, asked, place) if asked.late else ""
+    start = ""
+    if asked.late:
+        start = budget.attempt("tell the session's start", "", _late_start, asked, place, seconds=_LATE_START)
     from recollect.text import joined
 
-    return Answer(ADD, joined(start, _memories(asked, place)))
+    # What the prompt is about stands first: of too long a text the end is cut.
+    return Answer(ADD, joined(_memories(asked, place), start))
 
 
 def _memories(asked: Question, place: Place) -> str:
