@@ -28,9 +28,9 @@ _LOCAL = {"CLAUDE_CONFIG_DIR": "home", "RECOLLECT_CACHE_DIR": "cache", "RECOLLEC
 _WIDTH = 80
 
 _PROMPTS = {
-    "A prompt that matches a record: the rule itself arrives.": "we get 429 from the harbour API, why is that?",
-    "A prompt in the words of the old decision: its successor arrives.": demo_data.LATER.prompt,
-    "A prompt that matches no record: silence.": "write a haiku about the moon",
+    "A prompt that matches a record: the rule itself is shown.": "we get 429 from the harbour API, why is that?",
+    "A prompt in the words of the old decision: its successor is shown.": demo_data.LATER.prompt,
+    "A prompt that matches no record: nothing is shown.": "write a haiku about the moon",
 }
 _OPENING = """A sample project in a temporary folder: six records, real files, real hooks.
 The lines after "memory" are what a hook added to the prompt. The agent's
@@ -125,7 +125,9 @@ def _steps(project: str) -> Iterator[Step]:
         yield Step(caption, f"> {prompt}", context or "(nothing is added to the prompt)")
     path = os.path.join(project, *demo_data.FILE.split("/"))
     context = _hook(project, "pre_tool_use", tool_name="Edit", tool_input={"file_path": path})
-    yield Step("The agent is about to edit a file: the constraint about it arrives.", f"Edit {demo_data.FILE}", context)
+    yield Step(
+        "The agent is about to edit a file: the constraint about it is shown.", f"Edit {demo_data.FILE}", context
+    )
     context = _hook(project, "session_start", session_id="demo-2", source="startup")
     yield Step("A new session starts: where things stand.", "$ claude", context)
     with open(os.path.join(project, paths.STORE, paths.INDEX_MD), encoding="utf-8") as file:
