@@ -61,7 +61,15 @@ def _calls(action):
 
 @pytest.mark.parametrize(
     "words",
-    [["list"], ["list", "--json"], ["index", "check"], ["index", "rebuild"], ["doctor"], ["gc", "--dry-run"]],
+    [
+        ["list"],
+        ["list", "--json"],
+        ["index", "check"],
+        ["index", "rebuild"],
+        ["doctor"],
+        ["gc", "--dry-run"],
+        ["show", "modl"],
+    ],
     ids=" ".join,
 )
 def test_calls_grow_in_proportion(projects, words, capsys):

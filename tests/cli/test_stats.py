@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.cli.output import Screen
 from recollect.cli.stats import sparkline
 from recollect.usage import usage_log
 
@@ -62,6 +63,18 @@ def test_totals_chart_table_and_advice(store, recollect):
         "no-cache: contradicted 1 time, last on 2026-03-02, and not changed since\n"
         "  recollect edit no-cache; or: recollect retire no-cache --reason 'agents contradicted it'\n"
     )
+
+
+def test_the_table_and_the_day_on_a_terminal(store, recollect, monkeypatch):
+    monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
+
+    assert (
+        "title          injected  used  ignored  contradicted  last     id\n"
+        "Jobs are rows  6         4     1        0             2 days   jobs\n"
+        "No cache       2         0     0        1             1 month  no-cache\n"
+        "(gone)         1         0     0        0             today    gone\n"
+    ) in recollect("stats").out
+    assert recollect("stats", "jobs").out.startswith("shown 6 times, last 2 days ago\n")
 
 
 def test_json_has_the_same_numbers(store, recollect):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from recollect import switches
-from recollect.cli import arguments, chosen, fixes
+from recollect import switches, timestamps
+from recollect.cli import arguments, chosen, fixes, record_table
+from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import RecollectError
 from recollect.settings import load_settings
@@ -22,7 +23,7 @@ _COLOURS = {"injected": "cyan", "used": "green", "ignored": "yellow", "contradic
 _OF_RULES = ("injected", "used", "ignored", "contradicted")
 """What is listed for each record and week; of pointers there is one line."""
 
-_HEADS = (*_OF_RULES, "last", "id", "title")
+_HEADS = ("title", *_OF_RULES, "last", "id")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> Answer:
     in_store = sum(1 for _ in record_files.every(store.root))
     data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
     off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))
-    return Answer(data, lambda screen: _text(screen, data, advice, args.limit, only), note=off)
+    return Answer(data, lambda screen: _text(screen, store.root, data, advice, args.limit, only=only), note=off)
 
 
 def _data(
@@ -80,13 +81,13 @@ def _numbers(counts: Counts) -> dict[str, int]:
     return {**numbers, "unclear": max(counts.injected - counts.judged, 0)}
 
 
-def _text(screen: Screen, data: dict[str, Any], advice: list[Suggestion], limit: int, only: str) -> str:
+def _text(screen: Screen, root: str, data: dict[str, Any], advice: list[Suggestion], limit: int, *, only: str) -> str:
     if not any(data["totals"].values()):
         since = f" since {data['since']}" if data["since"] else ""
         return f"{'this record was not' if only else 'no record was'} shown to an agent{since}"
     lines = [*_summary(screen, data, only), "", *_chart(screen, data["weeks"])]
     if not only:
-        lines += ["", *_table(screen, data["records"], limit)]
+        lines += ["", *_table(screen, root, data["records"][: max(0, limit)], len(data["records"]))]
     for each in advice:
         lines += ["", f"{screen.paint(clean(each.id), 'bold')}: {clean(each.reason)}", f"  {clean(each.fix)}"]
     return "\n".join(lines)
@@ -95,7 +96,10 @@ def _text(screen: Screen, data: dict[str, Any], advice: list[Suggestion], limit:
 def _summary(screen: Screen, data: dict[str, Any], only: str) -> list[str]:
     numbers, records = data["totals"], data["records"]
     shown = len([record for record in records if record["injected"] and record["title"]])
-    where = f"last on {records[0]['last_injected']}" if only else f"{shown:,} of {data['records_in_store']:,} records"
+    last = timestamps.ago if screen.is_terminal else "on {}".format
+    where = (
+        f"last {last(records[0]['last_injected'])}" if only else f"{shown:,} of {data['records_in_store']:,} records"
+    )
     lines = [f"shown {many(numbers['injected'], 'time')}, {where}"]
     share = data["precision_in_use"]
     if share:
@@ -130,13 +134,16 @@ def sparkline(values: list[int], highest: int) -> str:
     return "".join(_BARS[height - 1] if height > 0 else "·" for height in heights)
 
 
-def _table(screen: Screen, records: list[dict[str, Any]], limit: int) -> list[str]:
-    shown = records[: max(0, limit)]
-    rows = [
-        (*(str(record[kind]) for kind in _OF_RULES), record["last_injected"], record["id"], record["title"] or "(gone)")
-        for record in shown
-    ]
-    lines = [table(screen, _HEADS, rows)] if rows else []
-    if len(records) > len(shown):
-        lines.append(screen.paint(f"{len(records) - len(shown):,} more; --limit shows them", "dim"))
+def _table(screen: Screen, root: str, shown: list[dict[str, Any]], total: int) -> list[str]:
+    names = record_table.names([Place(root, record["path"]) for record in shown]) if screen.is_terminal else []
+    rows = []
+    for at, record in enumerate(shown):
+        title, last = record["title"] or "(gone)", record["last_injected"]
+        counts = [str(record[kind]) for kind in _OF_RULES]
+        rows.append(
+            (title, *counts, timestamps.age(last), names[at]) if names else (*counts, last, record["id"], title)
+        )
+    lines = [table(screen, _HEADS, rows, gives_way=0)] if rows else []
+    if total > len(shown):
+        lines.append(screen.paint(f"{total - len(shown):,} more; --limit shows them", "dim"))
     return lines

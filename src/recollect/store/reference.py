@@ -115,10 +115,13 @@ def _in_common(name: str, other: str) -> int:
 def nearest(typed: str, paths: Collection[str]) -> list[str]:
     """The paths whose names have most of a text in them, misspelt words included; three at most, best first."""
     words = _parts(typed)[2]
-    spellings = _spellings(set(words), {part for path in paths for part in name_of(path).lower().split("-")})
+    named = [(path, name_of(path).lower().split("-")) for path in paths]
+    spellings = _spellings(set(words), {part for _, parts in named for part in parts})
+    likely = {part for parts in spellings.values() for part in parts}
     scored = []
-    for path in paths:
-        parts = set(name_of(path).lower().split("-"))
+    for path, parts in named:
+        if likely.isdisjoint(parts):
+            continue
         likeness = sum(
             len(word) * max((spellings[word].get(part, 0.0) for part in parts), default=0.0) for word in words
         )
@@ -137,8 +140,9 @@ def _spellings(words: Collection[str], vocabulary: Collection[str]) -> dict[str,
         matcher = SequenceMatcher(b=word, autojunk=False)
         for other in vocabulary:
             shorter, longer = sorted((len(word), len(other)))
-            # Letters that one of them has more can be equal to none: no comparison is needed to see that.
-            if 2 * shorter < _ALIKE * (shorter + longer):
+            # Letters that one of them has more can be equal to none: no comparison is needed to see that. And hardly
+            # anybody misses both the first letter and the last.
+            if 2 * shorter < _ALIKE * (shorter + longer) or (word[0] != other[:1] and word[-1] != other[-1:]):
                 continue
             matcher.set_seq1(other)
             if matcher.quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE:
