@@ -107,7 +107,10 @@ def _plain(output: str) -> str:
         (r"\d{4}-\d\d-\d\d \d\d:\d\d", "MINUTE"),
         (r"\d{4}-\d\d-\d\d", "DATE"),
         (r"\bjust now\b|\b\d+ minutes? ago\b", "AGO"),
-        (r"(?<= · )(?:now|\d+ minutes?)\b", "AGE"),
+        # On a slow machine an age of a minute takes more room in a table, and a title is cut earlier.
+        (r"(?m)(^| )(?:now|\d+ minutes?)(?= |$)", r"\1AGE"),
+        (r" {2,}", "  "),
+        (r"(?m)^(.{24}).*?…", r"\1…"),
         (r"\blast [0-9a-f]{7,}", "last HASH"),
         (r"\b(?:[0-9a-f]{8}|[0-9a-f]{12,64})\b", "HASH"),
         (r"Python 3\.[0-9.]+\w*", "Python 3.x"),
