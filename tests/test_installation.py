@@ -149,7 +149,7 @@ def test_the_plugin_is_not_installed_and_sessions_go_by_without_it(machine: Mach
 
     assert (severity, check) == ("warning", "plugin")
     assert "not installed" in what
-    assert fix == f"claude plugin marketplace add {machine.clone}, then claude plugin install memory@recollect"
+    assert fix == f"claude plugin marketplace add {machine.clone}; then: claude plugin install memory@recollect"
 
 
 def test_the_plugin_is_disabled(machine: Machine):

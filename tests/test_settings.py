@@ -70,7 +70,7 @@ def test_a_projects_settings_go_over_the_users_and_each_knows_its_origin(tmp_pat
          "is not a setting; did you mean categories.tech_debt.enabled?"),
         ({"categories": {"decision": {"max_retained": 2}}}, "categories.decision.max_retained", None),
         ({"retrieval": {"judge": {"enabled": True}}}, "retrieval.judge.enabled",
-         "only your own config may set this (~/.claude/memory/memory-config.json), not a project's"),
+         "may be set in your own config only (~/.claude/memory/memory-config.json), not in a project's"),
         ([], "(whole file)", "must be a JSON object"),
         (b"{", "(whole file)", None),
         (b"\xff", "(whole file)", None),
@@ -143,7 +143,7 @@ def test_an_old_setting_is_no_way_around_what_only_the_user_may_set(tmp_path):
     settings = _load(tmp_path, project={"retrieval": {"judge": {"timeout_per_call": 1}}})
 
     assert settings.number("retrieval.judge.timeout_seconds") == 3.0
-    assert "only your own config may set this" in settings.problems[0].message
+    assert "may be set in your own config only" in settings.problems[0].message
 
 
 @pytest.mark.parametrize("key", ["triage.mode", "digest.enabled", "judge.on", "capture.enabled", "search.max_tokens"])

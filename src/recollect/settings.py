@@ -190,7 +190,7 @@ def _checked(key: str, value: object, trusted: bool) -> tuple[object, str]:
     if declared is None or "*" in key:
         return None, _UNKNOWN
     if declared.user_only and not trusted:
-        return None, "only your own config may set this (~/.claude/memory/memory-config.json), not a project's"
+        return None, "may be set in your own config only (~/.claude/memory/memory-config.json), not in a project's"
     default = declared.default
     if isinstance(default, bool):
         return (value, "") if isinstance(value, bool) else (None, f"must be true or false; {default!r} is used")

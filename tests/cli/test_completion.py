@@ -60,6 +60,7 @@ def _texts(*words: str, splits_values: bool = False) -> list[str] | None:
         (["config", "set", "retrieval.match_strategy", "t"], ["title_tags"]),
         (["save", "runbook", "--set", "ste"], ["steps="]),
         (["update", "60-calls-a-minute", "--set", "sev"], ["severity="]),
+        (["connect", "codex", "cop"], ["copilot"]),
         (["import", "docs"], None),
         (["list", "--project", "x"], None),
         (["search", "free text"], []),

@@ -40,9 +40,9 @@ def test_undo_says_what_it_did_and_the_log_what_became_of_it(project, recollect)
     rehearsed = recollect("undo", "--dry-run")
     done = recollect("undo")
 
-    lines = "save of 2026-03-02T09:30:00Z (1 file)\n  removed decisions/jobs-in-postgres.json  Jobs in Postgres\n"
-    assert rehearsed.out == f"would take back: {lines}"
-    assert done.out == f"took back: {lines}"
+    change, file = "save of 2026-03-02T09:30:00Z (1 file)", "decisions/jobs-in-postgres.json  Jobs in Postgres"
+    assert rehearsed.out == f"would take back: {change}\n  remove {file}\n"
+    assert done.out == f"took back: {change}\n  removed {file}\n"
     assert not (project / ".claude/memory/decisions/jobs-in-postgres.json").exists()
     assert recollect("undo").err.startswith("NOT_FOUND: there is no change to take back")
 

@@ -155,4 +155,4 @@ def _no_files(record: Memory, project: str) -> Iterator[Reason]:
         yield Reason("files", what, f"recollect update {record.id} {flags}", 2)
     else:
         fix = f"if it governs certain files, name them as related_files: recollect edit {record.id}"
-        yield Reason("files", "has no related files, so only prompts can bring it up", fix, 1)
+        yield Reason("files", "has no related files, so it is shown for prompts alone", fix, 1)

@@ -11,7 +11,7 @@ from recollect.audit import audit_item, evidence, report
 from recollect.audit.audit_item import Item
 from recollect.audit.report import Evidence, Measure
 from recollect.cli import arguments, fixes
-from recollect.cli.output import Answer, Screen, clean, table
+from recollect.cli.output import Answer, Screen, labelled, table
 from recollect.errors import BadInput
 from recollect.importers import notes
 from recollect.record import compose
@@ -25,7 +25,7 @@ CHECKS = (
 SERIOUS = ("contradictions", "superseded", "secrets")
 """What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
 
-_MOST_SHOWN = 5
+_MOST_SHOWN, _MOST_IDS = 5, 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -158,6 +158,7 @@ def _findings(screen: Screen, name: str, measure: Measure, most: int | None) -> 
         return []
     lines = ["", screen.paint(name, "bold")]
     for finding in measure.findings[:most]:
-        lines += [f"  {clean(', '.join(finding.ids[:6]))}: {clean(finding.message)}", f"    fix: {clean(finding.fix)}"]
+        lines.append(labelled(screen, ", ".join(finding.ids[:_MOST_IDS]), finding.message, indent="  "))
+        lines.append(labelled(screen, "fix", finding.fix, indent="    "))
     left = len(measure.findings) - (len(measure.findings) if most is None else most)
     return [*lines, f"  and {left:,} more (--all shows them)"] if left > 0 else lines

@@ -74,14 +74,14 @@ else
 fi
 """
 
-_FISH = r"""# Completion of recollect for fish: recollect completion fish > ~/.config/fish/completions/recollect.fish
+_FISH = r"""# Completion of recollect for fish. Its place: ~/.config/fish/completions/recollect.fish
 function __recollect_complete
     set -l words (commandline -opc)
     set -e words[1]
-    set -l current (commandline -ct)
-    set -l lines (command recollect __complete fish $words "$current" 2>/dev/null)
+    set -l word (commandline -ct)
+    set -l lines (command recollect __complete fish $words "$word" 2>/dev/null)
     if test "$lines[1]" = files
-        __fish_complete_path "$current"
+        __fish_complete_path "$word"
         return
     end
     set -e lines[1]

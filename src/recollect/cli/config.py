@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect import files, paths
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, table, wrap
+from recollect.cli.output import Answer, Screen, clean, fitted, labelled, table, wrap
 from recollect.errors import BadInput
 from recollect.recall import showing, voices
 from recollect.setting_table import SETTINGS, Setting, setting
@@ -79,8 +79,8 @@ def _show(settings: Settings, key: str | None) -> Answer:
             [_group(screen, *map(clean, each)) for each in cells] if screen.is_terminal else [table(screen, (), cells)]
         )
         for problem in problems:
-            message = clean(f"{problem['file']}: {problem['key']} {problem['message']}")
-            lines.append(f"{screen.paint('problem', 'yellow')}: {message}")
+            message = f"{problem['file']}: {problem['key']} {problem['message']}"
+            lines.append(labelled(screen, "problem", message, "yellow"))
         return "\n".join(lines)
 
     return Answer({"settings": rows, "problems": problems}, text)
@@ -135,7 +135,9 @@ def _change(store: Store, key: str, value: object) -> Answer:
         if json.dumps(raw) != before:
             files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
     shown = "default" if value is None else json.dumps(value, ensure_ascii=False)
-    return Answer({"key": key, "value": value, "file": path}, lambda screen: clean(f"{key} = {shown} in {path}"))
+    return Answer(
+        {"key": key, "value": value, "file": path}, lambda screen: fitted(screen, clean(f"{key} = {shown} in {path}"))
+    )
 
 
 def _read(path: str) -> dict[str, Any]:

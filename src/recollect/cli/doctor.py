@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from recollect import paths
 from recollect.capture import waiting
 from recollect.cli import arguments, fixes
-from recollect.cli.output import Answer, Screen, clean, readable, table
+from recollect.cli.output import Answer, Screen, clean, fitted, labelled, readable
 from recollect.doctor import Finding, claude_code, connected, machine, store_checks
+from recollect.doctor.machine import Item
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
 from recollect.project import Project
@@ -84,18 +85,16 @@ def _privacy(args: argparse.Namespace) -> Answer:
     items = [item for item in (*inboxes, *machine.leftovers()) if item.files]
 
     def text(screen: Screen) -> str:
-        rows = [
-            (item.path, item.what, str(item.files), readable(item.size), item.oldest[:10], _lifetime(item.days))
-            for item in items
-        ]
-        lines = [table(screen, ("where", "what", "files", "size", "oldest", "deleted"), rows)] if rows else []
+        lines = [line for item in items for line in (clean(item.path), *_stored(screen, item))]
         return "\n".join([*lines, f"{many(len(items), 'place')}; all but drafts: recollect clean"])
 
     return Answer({"stored": [item._asdict() for item in items]}, text)
 
 
-def _lifetime(days: int) -> str:
-    return f"{days} days after its last change" if days else "by `recollect clean`"
+def _stored(screen: Screen, item: Item) -> Iterator[str]:
+    yield fitted(screen, item.what, "  ")
+    deleted = f"deleted {item.days} days after its last change" if item.days else "deleted by `recollect clean`"
+    yield f"  {many(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {deleted}"
 
 
 def _git(root: str) -> Iterator[Finding]:
@@ -111,9 +110,9 @@ def _git(root: str) -> Iterator[Finding]:
 def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:
     lines = [f"{screen.paint('repaired', 'green')}: {clean(repair)}" for repair in done]
     for finding in findings:
-        lines.append(f"{screen.paint(finding.severity, _COLOURS[finding.severity])}: {clean(finding.what)}")
+        lines.append(labelled(screen, finding.severity, finding.what, _COLOURS[finding.severity]))
         if finding.fix:
-            lines.append(f"  fix: {clean(finding.fix)}")
+            lines.append(labelled(screen, "fix", finding.fix, indent="  "))
     totals = {word: sum(finding.severity == word for finding in findings) for word in ("error", "warning")}
     counts = [many(total, word) for word, total in totals.items() if total]
     return "\n".join([*lines, ", ".join(counts) or "nothing is wrong"])

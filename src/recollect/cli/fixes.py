@@ -12,10 +12,26 @@ import shlex
 
 _COMMAND = re.compile(r"""(?:(?<=^)|(?<=; )|(?<=: ))recollect(?: (?:'[^']*'|"[^"]*"|[^\s;'"])+)+(?=; |$)""")
 
+_ANY_COMMAND = re.compile(r"(?:(?<=^)|(?<=: ))(?:recollect|claude|git|ln|unset) .*$")
+_WITHIN = "\0"
+
 
 def commands(fix: str) -> list[str]:
     """The commands in a fix, as they can be typed."""
     return _COMMAND.findall(fix)
+
+
+def parts(text: str) -> list[str]:
+    """The parts of a fix or message, each without what separates it from the next."""
+    # A command may have the separator in a quoted word.
+    whole = _COMMAND.sub(lambda match: match[0].replace("; ", _WITHIN), text)
+    return [part.replace(_WITHIN, "; ") for part in whole.split("; ")]
+
+
+def split(part: str) -> tuple[str, str]:
+    """The words of a part and the command behind them, of ours or of another program; either may be empty."""
+    match = _ANY_COMMAND.search(part)
+    return (part[: match.start()].rstrip(), part[match.start() :]) if match else (part, "")
 
 
 def placed(fix: str, where: str) -> str:

@@ -140,7 +140,7 @@ def _summary(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
     lines = []
     for each in done:
         verb = "would confirm" if dry_run else screen.paint("confirmed", "green")
-        lines.append(f"{verb} {each['path']}: anchored to {many(len(each['anchored']), 'file')}")
+        lines += [f"{verb} {each['path']}", f"  anchored to {many(len(each['anchored']), 'file')}"]
         lines += [f"  {clean(old)} is now {clean(new)}" for old, new in each["moved"].items()]
         lines += [f"  {clean(name)} is not there and no longer watched" for name in each["let_go"]]
     return "\n".join(lines)

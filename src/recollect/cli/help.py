@@ -44,9 +44,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         hint = _hint(message, self._option_string_actions)
-        self.exit(
-            2, f"{self.prog}: {clean(message)}{hint}\n{self.usage_line}\nrecollect {self.name} --help shows more\n"
-        )
+        wrong, screen = f"{self.prog}: {clean(_plain(message))}{hint}", Screen.of(sys.stderr)
+        wrong = wrap(wrong, screen.width) if screen.is_terminal else wrong
+        self.exit(2, f"{wrong}\n{self.usage_line}\nrecollect {self.name} --help shows more\n")
 
 
 def overview(screen: Screen) -> str:
@@ -131,6 +131,12 @@ def _lines(title: str, meaning: str) -> str:
     if len(title) > _TITLE:
         return f"  {title}\n{text}"
     return f"  {title:<{_TITLE}}  {text.removeprefix(indent)}"
+
+
+def _plain(message: str) -> str:
+    """The message with a list of choices as it is on every Python: some put each in quotes."""
+    head, mark, choices = message.partition("(choose from ")
+    return head + mark + choices.replace("'", "")
 
 
 def _hint(message: str, options: Iterable[str]) -> str:

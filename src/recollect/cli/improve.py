@@ -9,7 +9,7 @@ from recollect.audit import hard_to_find
 from recollect.audit.hard_to_find import CHECKS, HardToFind
 from recollect.capture.inbox import Inbox
 from recollect.cli import arguments, chosen
-from recollect.cli.output import Answer, Screen, clean
+from recollect.cli.output import Answer, Screen, clean, fitted, labelled
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
 from recollect.freshness import anchors
@@ -94,7 +94,7 @@ def _text(screen: Screen, listing: _Listing) -> str:
     for each in listing.shown:
         lines.append(f"{screen.paint(clean(each.record.path), 'bold')}  {clean(each.record.title)}")
         for reason in each.reasons:
-            lines += [f"  {clean(reason.message)}", f"    fix: {clean(reason.fix)}"]
+            lines += [fitted(screen, clean(reason.message), "  "), labelled(screen, "fix", reason.fix, indent="    ")]
     if not listing.total:
         return "No record will be hard to find."
     left = listing.total - listing.waiting - len(listing.shown)

@@ -101,7 +101,9 @@ def _undo_text(screen: Screen, undone: Undone, is_dry_run: bool) -> str:
     verb = "would take back" if is_dry_run else screen.paint("took back", "green")
     when = timestamps.ago(change.at) if screen.is_terminal else f"of {change.at}"
     lines = [f"{verb}: {change.action} {when} ({many(len(change.files), 'file')})"]
-    lines += [f"  {_reverse(file)} {clean(file.path)}  {clean(file.title)}" for file in undone.restored]
+    effects = {"removed": "remove", "restored": "restore"} if is_dry_run else {}
+    for file in undone.restored:
+        lines.append(f"  {effects.get(_reverse(file), _reverse(file))} {clean(file.path)}  {clean(file.title)}")
     lines += [f"  left as it is, changed since: {clean(file.path)}" for file in undone.skipped]
     if not undone.restored and not undone.skipped:
         lines.append("  its files are as they were before it already")

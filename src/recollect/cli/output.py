@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
+from recollect.cli import fixes
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
 from recollect.record.naming import visible
@@ -19,6 +20,9 @@ from recollect.text import flat
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _PAINTED = re.compile(rf"(\033\[(?:0|(?:;?(?:{'|'.join(_STYLES.values())}))+)m)")
 _GAP = "  "
+_DEEPEST = 20
+"""Columns below a label that lines are indented by at most."""
+
 _NARROWEST = 10
 """Columns below which no cell of a table is cut: less says nothing."""
 
@@ -72,10 +76,10 @@ def emit(answer: Answer, *, as_json: bool, is_paged: bool = False) -> None:
         return
     errors = Screen.of(sys.stderr)
     if answer.warning:
-        print(f"{errors.paint('warning', 'yellow')}: {clean(answer.warning)}", file=sys.stderr)
-    if answer.note:
-        for line in clean_lines(answer.note):
-            print(errors.paint(line, "dim"), file=sys.stderr)
+        print(labelled(errors, "warning", answer.warning, "yellow"), file=sys.stderr)
+    for line in clean_lines(answer.note):
+        for part in fitted(errors, line).split("\n"):
+            print(errors.paint(part, "dim"), file=sys.stderr)
 
 
 def _page(text: str, screen: Screen) -> bool:
@@ -98,9 +102,37 @@ def emit_error(error: RecollectError, *, as_json: bool) -> None:
         print(to_json({"error": {"code": error.code, "message": error.message, "fix": error.fix}}), flush=True)
         return
     screen = Screen.of(sys.stderr)
-    print(f"{screen.paint(error.code, 'red')}: {clean(error.message)}", file=sys.stderr)
+    print(labelled(screen, error.code, error.message, "red"), file=sys.stderr)
     if error.fix:
-        print(f"{screen.paint('fix', 'bold')}: {clean(error.fix)}", file=sys.stderr)
+        print(labelled(screen, "fix", error.fix, "bold"), file=sys.stderr)
+
+
+def labelled(screen: Screen, label: str, text: str, *styles: str, indent: str = "") -> str:
+    """A message behind its label, in lines that fit."""
+    label = clean(label)
+    below = f"{indent}{' ' * min(len(label), _DEEPEST)}  "
+    beside = width_of(f"{indent}{label}: ") - width_of(below)
+    lines = fitted(screen._replace(width=screen.width - beside), clean(text), below).removeprefix(below)
+    return f"{indent}{screen.paint(label, *styles)}: {lines}"
+
+
+def fitted(screen: Screen, text: str, indent: str = "") -> str:
+    """A message in lines that fit on a terminal; a command that can be pasted has a line to itself and stays whole."""
+    if not screen.is_terminal or width_of(indent + text) <= screen.width:
+        return indent + text
+    parts = fixes.parts(text)
+    if not any(fixes.split(part)[1] for part in parts):
+        return wrap(text, screen.width, indent)
+    return "\n".join(_part(screen, part, indent) for part in parts)
+
+
+def _part(screen: Screen, part: str, indent: str) -> str:
+    words, command = fixes.split(part)
+    if not command:
+        return wrap(words, screen.width, indent)
+    if not words or width_of(indent + part) <= screen.width:
+        return indent + part
+    return f"{wrap(words, screen.width, indent)}\n{indent}  {command}"
 
 
 def to_json(data: Any, indent: int | None = 2) -> str:

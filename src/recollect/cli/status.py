@@ -11,8 +11,11 @@ from recollect.capture import waiting
 from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.coldstart import NamedTuple
+from recollect.connections import connection
+from recollect.connections.recipes import RECIPES
 from recollect.freshness import anchors
 from recollect.freshness.check import Freshness
+from recollect.hosts.table import BY_NAME
 from recollect.importers import sources
 from recollect.search import index, listing
 from recollect.search.index import Index
@@ -58,6 +61,8 @@ class _Status(NamedTuple):
     anchored: int
     shown: Counts
     off: list[switches.Off]
+    agents: dict[str, bool]
+    """The coding agents that were found here, and whether each is connected."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +94,14 @@ def _status(store: Store, settings: Settings) -> _Status:
         listing.count_anchored(opened),
         Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
         list(switches.off(settings)),
+        _agents(),
     )
+
+
+def _agents() -> dict[str, bool]:
+    states = {recipe: connection.state(recipe) for recipe in RECIPES}
+    present = [recipe for recipe in RECIPES if states[recipe].is_connected or connection.installed(recipe).is_there]
+    return {BY_NAME[recipe.host].title: states[recipe].is_connected for recipe in present}
 
 
 def _added(counts: Iterator[tuple[str, int]]) -> dict[str, int]:
@@ -116,7 +128,9 @@ def _steps(status: _Status) -> Iterator[_Step]:
         yield _Step(f"{many(status.unreadable, 'file')} cannot be read", "recollect doctor")
     for off in status.off:
         if off.key in (switches.EVERYTHING, switches.PROMPTS[0]):
-            yield _Step(str(off), off.fix)
+            yield _Step(f"{off.key} is {off.value}", off.fix)
+    if status.agents and not any(status.agents.values()):
+        yield _Step("no coding agent is connected", "recollect connect --list")
     if status.drafts:
         yield _Step(_waiting(status.drafts), "recollect review")
     if status.changed:
@@ -146,6 +160,7 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "checked": status.checked,
         "anchored": status.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.shown, kind) for kind in EVENTS}},
+        "agents": status.agents,
         "off": [each._asdict() for each in status.off],
         "next": step._asdict() if step else None,
     }
@@ -175,6 +190,9 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
     if status.changed:
         yield "files", _changed_text(status)
     yield f"last {_DAYS} days", _week(status.shown)
+    connected = [title for title, is_connected in status.agents.items() if is_connected]
+    if status.agents:
+        yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
     yield from (("off", str(off)) for off in status.off)
 
 

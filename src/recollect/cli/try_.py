@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import paths, switches, timestamps
-from recollect.cli.output import Answer, Screen, clean, fit, wrap
+from recollect.cli.output import Answer, Screen, clean, fit, fitted, wrap
 from recollect.digest import digest, last_digest
 from recollect.errors import BadInput, NoStore
 from recollect.git import changes, repository
@@ -65,16 +65,23 @@ def _digest(args: argparse.Namespace) -> Answer:
     warning = project.require_a_store()
     off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
     if off:
-        return Answer({"entries": [], "text": "", "off": off}, lambda _: f"Nothing to show: {off}.", warning=warning)
+        return Answer(
+            {"entries": [], "text": "", "off": off},
+            lambda screen: fitted(screen, f"Nothing to show: {off}."),
+            warning=warning,
+        )
     own, user = (store.root if store.exists else "" for store in (project.store, project.user))
     with Progress("looking at the work"):
         made = digest.make(project.root, "" if args.user else own, user, project.settings)
     page = made.render()
     data = last_digest.describe(made, page)
-    lines = page.text.split("\n") if page.text else [_EMPTY_DIGEST]
-    lines += map(clean, last_digest.explain(made, page)) if args.why else []
+    reasons = list(map(clean, last_digest.explain(made, page))) if args.why else []
     warnings = "; ".join(filter(None, (warning, *made.warnings)))
-    return Answer({**data, "text": page.text}, lambda _: "\n".join(lines), warning=warnings)
+
+    def text(screen: Screen) -> str:
+        return "\n".join([page.text or fitted(screen, _EMPTY_DIGEST), *(fitted(screen, line) for line in reasons)])
+
+    return Answer({**data, "text": page.text}, text, warning=warnings)
 
 
 def _try(args: argparse.Namespace) -> Answer:
@@ -225,7 +232,7 @@ def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
 
 
 def _text(screen: Screen, data: dict[str, Any]) -> str:
-    lines = [_heading(data)]
+    lines = [fitted(screen, _heading(data))]
     session = ""
     for turn in data["prompts"]:
         if turn["session"] != session:
@@ -278,4 +285,5 @@ def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
     line = f"{replayed}: {served}; {cost}."
     after = "Nothing was written, and nothing left this machine."
     advice = " To draft these records: recollect import" if data["from"] == "import" else ""
-    return [screen.paint(line, "bold"), after + advice]
+    bold = [screen.paint(part, "bold") for part in fitted(screen, line).split("\n")]
+    return [*bold, fitted(screen, after + advice)]

@@ -7,7 +7,7 @@ import os
 
 from recollect import files, paths
 from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, readable
+from recollect.cli.output import Answer, Screen, clean, fitted, readable
 from recollect.doctor import machine
 from recollect.errors import BadInput
 from recollect.git import git_files
@@ -113,7 +113,11 @@ def _clean(args: argparse.Namespace) -> Answer:
 
     def text(screen: Screen) -> str:
         verb = "would remove" if args.dry_run else screen.paint("removed", "yellow")
-        lines = [f"{verb} {clean(item.path)}: {item.what}, {readable(item.size)}" for item in items]
+        lines = [
+            line
+            for item in items
+            for line in (f"{verb} {clean(item.path)}", fitted(screen, f"{item.what}, {readable(item.size)}", "  "))
+        ]
         return "\n".join(lines) or "nothing to remove"
 
     return Answer(data, text, note="" if args.dry_run or not items else _STILL_THERE)

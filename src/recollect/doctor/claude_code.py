@@ -105,14 +105,14 @@ def examine(project: str) -> Iterator[Finding]:
 
 
 def _plugin(own: Plugin | None, last: Session | None) -> Iterator[Finding]:
-    install = f"claude plugin marketplace add {_clone()}, then claude plugin install {NAME}"
+    install = f"claude plugin marketplace add {_clone()}; then: claude plugin install {NAME}"
     install = install if _clone() else "recollect connect claude-code --yes"
     if own is None:
         is_missed = last is not None and not ledger.exists(last.name)
         what = "the plugin is not installed in Claude Code, so no hook runs (unless it was started with --plugin-dir)"
         yield Finding("warning" if is_missed else "note", "plugin", what, install)
     elif not own.is_there:
-        fix = f"claude plugin uninstall {own.key}; {install}"
+        fix = f"claude plugin uninstall {own.key}; then: {install}"
         yield Finding("error", "plugin", f"{own.key} is read from {own.folder or 'nowhere'}, which is not there", fix)
     elif not own.is_enabled:
         yield Finding("warning", "plugin", f"{own.key} is disabled, so no hook runs", f"claude plugin enable {own.key}")
