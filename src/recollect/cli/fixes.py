@@ -21,7 +21,7 @@ def commands(fix: str) -> list[str]:
     return _COMMAND.findall(fix)
 
 
-def parts(text: str) -> list[str]:
+def parts_of(text: str) -> list[str]:
     """The parts of a fix or message, each without what separates it from the next."""
     # A command may have the separator in a quoted word.
     whole = _COMMAND.sub(lambda match: match[0].replace("; ", _WITHIN), text)

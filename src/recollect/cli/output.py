@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
-from recollect.cli import fixes
+from recollect.cli.fixes import parts_of, split
 from recollect.coldstart import NamedTuple
 from recollect.errors import RecollectError
 from recollect.record.naming import visible
@@ -120,14 +120,14 @@ def fitted(screen: Screen, text: str, indent: str = "") -> str:
     """A message in lines that fit on a terminal; a command that can be pasted has a line to itself and stays whole."""
     if not screen.is_terminal or width_of(indent + text) <= screen.width:
         return indent + text
-    parts = fixes.parts(text)
-    if not any(fixes.split(part)[1] for part in parts):
+    parts = parts_of(text)
+    if not any(split(part)[1] for part in parts):
         return wrap(text, screen.width, indent)
     return "\n".join(_part(screen, part, indent) for part in parts)
 
 
 def _part(screen: Screen, part: str, indent: str) -> str:
-    words, command = fixes.split(part)
+    words, command = split(part)
     if not command:
         return wrap(words, screen.width, indent)
     if not words or width_of(indent + part) <= screen.width:
