@@ -76,7 +76,7 @@ def _how_to_keep(store: Store, file: str) -> str:
     if load_settings(store.root).text("export.file") or not paths.is_within(root, file):
         return ""
     name = shlex.quote(os.path.relpath(os.path.realpath(file), root).replace(os.sep, "/"))
-    return f"to have it renewed after every change: recollect config set export.file {name}"
+    return clean(f"to have it renewed after every change: recollect config set export.file {name}")
 
 
 def _answer(args: argparse.Namespace, page: Page) -> Answer:
@@ -84,7 +84,7 @@ def _answer(args: argparse.Namespace, page: Page) -> Answer:
     cost = f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens"
     data = {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}
     if args.check:
-        fix = f"to renew it: recollect export --file {shlex.quote(page.file)}{fixes.where(args)}"
+        fix = clean(f"to renew it: recollect export --file {shlex.quote(page.file)}{fixes.where(args)}")
         line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"
         return Answer(data, lambda screen: line, status=0 if page.is_fresh else 1)
     line = f"{shown} is up to date ({cost})" if page.is_fresh else f"wrote {shown} ({cost})"
