@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.web import access, app
+from recollect.errors import BadInput
+from recollect.web import access, app, server
 
 CHANGES = [route.path for route in app.ROUTES if "POST" in route.methods]
 PAGES = [route.path for route in app.ROUTES if "GET" in route.methods]
@@ -118,3 +121,22 @@ def test_no_file_outside_the_store_is_shown(browser, save, project, path, tmp_pa
 
 def test_a_form_that_is_too_large_is_refused(browser):
     assert browser.post("/undo", text="x" * access.LARGEST_BODY).status_code == 400
+
+
+def test_a_server_that_nobody_uses_ends_by_itself(project):
+    program = (
+        "import sys; from recollect.web import server;"
+        "server.serve(sys.argv[1], server.bind(0), lambda access: print(access.address, flush=True), 0.2)"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", program, project.root], capture_output=True, text=True, timeout=60)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{40,}\n", ended.stdout)
+
+
+def test_a_port_in_use_is_said(browser):
+    with server.bind(0) as bound:
+        bound.listen()
+        with pytest.raises(BadInput, match="cannot be used"):
+            server.bind(bound.getsockname()[1])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from recollect.capture.inbox import Inbox
 from recollect.project import Project
 from recollect.store.writer import Writer
+from recollect.web import static_site
 from tests import debian
 from tests.web import served
 
@@ -29,12 +32,27 @@ PAGES = [
 _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 
 
+# Playwright switches stacks, after which CPython 3.11 can fail to compile anything in the same thread.
+_THREAD = ThreadPoolExecutor(1)
+
+
+def in_thread(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test in the one thread that talks to the browser."""
+
+    @functools.wraps(test)
+    def run(*arguments: object, **named: object) -> None:
+        _THREAD.submit(test, *arguments, **named).result()
+
+    return run
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = served.chromium(playwright, debian.program("chromium") or "")
-        yield browser
-        browser.close()
+    playwright = _THREAD.submit(sync_playwright().start).result()
+    browser = _THREAD.submit(served.chromium, playwright, debian.program("chromium") or "").result()
+    yield browser
+    _THREAD.submit(browser.close).result()
+    _THREAD.submit(playwright.stop).result()
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +101,14 @@ def ferry(home: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFactor
         yield Ferry(project, address, chromium)
 
 
+@pytest.fixture
+def site(ferry: Ferry, tmp_path: Path) -> Path:
+    static_site.write(ferry.project.root, str(tmp_path / "site"))
+    return tmp_path / "site"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@in_thread
 def test_no_page_breaks_a_rule_of_accessibility(ferry, scheme):
     page, axe = ferry.window(color_scheme=scheme), Axe()
     broken = {}
@@ -97,6 +122,7 @@ def test_no_page_breaks_a_rule_of_accessibility(ferry, scheme):
     assert broken == {}
 
 
+@in_thread
 def test_every_page_fits_on_a_phone(ferry):
     page = ferry.window(viewport={"width": 360, "height": 640})
     wide = []
@@ -108,6 +134,7 @@ def test_every_page_fits_on_a_phone(ferry):
     assert wide == []
 
 
+@in_thread
 def test_results_come_while_somebody_types(ferry):
     page = ferry.window()
     page.goto(f"{ferry.root}/search")
@@ -118,6 +145,7 @@ def test_results_come_while_somebody_types(ferry):
     expect(page.locator("#results .facts").first).to_contain_text("match")
 
 
+@in_thread
 def test_the_inbox_by_keyboard_and_undo(ferry):
     page = ferry.window()
     page.goto(f"{ferry.root}/inbox")
@@ -133,6 +161,7 @@ def test_the_inbox_by_keyboard_and_undo(ferry):
     assert Inbox(ferry.project.store.root).names() == before
 
 
+@in_thread
 def test_a_record_is_retired_and_brought_back_without_any_script(ferry):
     page = ferry.window(java_script_enabled=False)
     path = "/record/project/constraints/never-log-a-session-id.json"
@@ -147,6 +176,7 @@ def test_a_record_is_retired_and_brought_back_without_any_script(ferry):
     assert ferry.project.get("never-log-a-session-id").memory.record_status == "active"
 
 
+@in_thread
 def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
     page = ferry.window()
     page.goto(f"{ferry.root}{POSTGRES}/edit")
@@ -166,6 +196,7 @@ def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
     assert "30 day expiry" in after.content["decision"] and "sql" in after.tags
 
 
+@in_thread
 def test_a_window_that_was_not_let_in_sees_nothing(ferry):
     stranger = ferry._chromium.new_context().new_page()
 
@@ -176,6 +207,7 @@ def test_a_window_that_was_not_let_in_sees_nothing(ferry):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="there is no list of sockets to read")
+@in_thread
 def test_the_server_listens_on_this_machine_only(ferry):
     port = ferry.root.rpartition(":")[2]
     listening = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
@@ -185,3 +217,17 @@ def test_the_server_listens_on_this_machine_only(ferry):
     ]
 
     assert addresses == ["0100007F"]
+
+
+@in_thread
+def test_the_static_site_is_searched_without_a_server(ferry, site):
+    page = ferry._chromium.new_context().new_page()
+    page.on("console", lambda message: _must_not_complain(message.type, message.text))
+    page.goto((site / "index.html").as_uri())
+
+    page.get_by_role("link", name="Search").click()
+    page.get_by_role("searchbox").press_sequentially("sess post")
+    expect(page.locator("#results li")).to_have_count(1)
+    page.get_by_role("link", name="Sessions live in Postgres").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sessions live in Postgres")

@@ -104,6 +104,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "web": Command("web", "See and look after the memory in a browser.", (
             Example("open it; it ends when nobody has used it for an hour", "web"),
             Example("only print the address, with its token", "web --no-open --port 8700"),
+            Example("a site of plain files, to publish", "web --static site"),
         )),
         "freshness": Command("freshness", "Show which records are about files that changed since.", (
             Example("only those to look at again", "freshness --stale"),

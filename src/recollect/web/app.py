@@ -28,6 +28,7 @@ from recollect.web import (
     view,
 )
 
+STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
 """The files that are served as they are, and nothing else."""
 
@@ -51,17 +52,22 @@ ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
 def create(site: view.Site, seen: Callable[[], None] = lambda: None) -> ASGIApp:
     """The application for one project; `seen` is called at every request that is let in."""
+    return access.Guard(pages(site), site.access, seen)
+
+
+def pages(site: view.Site) -> Starlette:
+    """The pages without the guard: for the static site, where nobody asks."""
     routes = [*ROUTES, Route("/static/{name}", _static)]
     app = Starlette(routes=routes, exception_handlers={RecollectError: _failed, 404: _not_found})
     app.state.site = site
-    return access.Guard(app, site.access, seen)
+    return app
 
 
 def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         return _not_found(request, None)
-    return FileResponse(os.path.join(os.path.dirname(__file__), "static", name), media_type=STATIC[name])
+    return FileResponse(os.path.join(STATIC_FOLDER, name), media_type=STATIC[name])
 
 
 def _failed(request: Request, error: Exception) -> Response:

@@ -47,6 +47,9 @@ NAVIGATION = (
 )
 """The pages that every page links to."""
 
+PUBLIC = tuple(link for link in NAVIGATION if link[0] in ("/", "/search", "/timeline", "/map"))
+"""Those of a static site."""
+
 
 class Notice(NamedTuple):
     """What a change answered, shown once on the next page."""
@@ -105,8 +108,9 @@ def number(text: str) -> int:
 class Site:
     """What all requests share: the project, the secrets, the templates and the notices that wait."""
 
-    def __init__(self, project_dir: str, access: Access) -> None:
+    def __init__(self, project_dir: str, access: Access, *, is_static: bool = False) -> None:
         self.project_dir = project_dir
+        self._is_static = is_static
         self.access = access
         self._notices: OrderedDict[str, Notice] = OrderedDict()
         self._count = 0
@@ -131,7 +135,11 @@ class Site:
 
     def render(self, template: str, **values: Any) -> str:
         return self._templates.get_template(template).render(
-            navigation=NAVIGATION, version=__version__, form_token=self.access.form_token, **values
+            navigation=PUBLIC if self._is_static else NAVIGATION,
+            version=__version__,
+            form_token="" if self._is_static else self.access.form_token,
+            is_static=self._is_static,
+            **values,
         )
 
     def leave(self, notice: Notice) -> str:

@@ -1,0 +1,30 @@
+// The search of the static site: every word must begin a word of a record's title, category or tags.
+"use strict";
+const field = document.querySelector("#q");
+const results = document.querySelector("#results");
+const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+const indexed = records.map((record) => words(record.slice(0, 3).join(" ") + " " + record[4]));
+const show = () => {
+  const asked = words(field.value);
+  const found = records.filter((record, n) => asked.every((word) => indexed[n].some((other) => other.startsWith(word))));
+  const list = document.createElement("ul");
+  list.className = "records";
+  for (const [title, category, status, day, , file] of found.slice(0, 200)) {
+    const link = document.createElement("a");
+    link.href = file;
+    link.textContent = title;
+    const facts = document.createElement("span");
+    facts.className = "facts";
+    facts.textContent = [category.replace("_", " "), ...(status === "active" ? [] : [status]), day].join(" · ");
+    const item = document.createElement("li");
+    item.append(link, facts);
+    list.append(item);
+  }
+  const none = document.createElement("p");
+  none.textContent = "No record matches.";
+  results.replaceChildren(found.length ? list : none);
+};
+field.value = new URLSearchParams(location.search).get("q") ?? "";
+field.addEventListener("input", show);
+document.querySelector("#search").addEventListener("submit", (event) => event.preventDefault());
+show();

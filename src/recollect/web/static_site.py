@@ -1,0 +1,150 @@
+"""The same pages as a site of plain files: only to read, with a search that runs in the browser.
+
+Drafts, usage, settings and the user's own store are nobody else's business, so they are left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from recollect import files
+from recollect.errors import BadInput
+from recollect.project import Project, require_store
+from recollect.search import index, listing
+from recollect.search.listing import Choice, Listed
+from recollect.web import app, view
+from recollect.web.access import Access
+
+MARK = ".recollect-site"
+"""The file that says that a folder is ours, and what we wrote there."""
+
+_LINK = re.compile(r'(href|src)="(/[^"]*)"')
+_STATIC = ("app.css", "search.js")
+_PAGES = ("/", "/search", "/map")
+_LARGEST_MARK = 20_000_000
+
+
+def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Iterable[Listed]] = iter) -> int:
+    """Write the site of a project into a folder, over an earlier one; how many records it shows."""
+    store = require_store(Project(project_dir).store)
+    _refuse_strange(folder)
+    opened = index.open(store.root)
+    records, _ = listing.read(opened, Choice(order="created"), None)
+    site = view.Site(project_dir, Access.create(0), is_static=True)
+    pages = [*_PAGES, *(f"/timeline?category=&page={number + 1}" for number in range(1 + len(records) // 200))]
+    written = [_page(site, folder, path) for path in pages]
+    written += [_page(site, folder, view.address(view.PROJECT, record.path)) for record in watch(records)]
+    written += [_copy(folder, name) for name in _STATIC]
+    written.append(_write(folder, "static/records.js", f"var records = {_rows(records)};\n"))
+    _forget(folder, set(written))
+    _write(folder, MARK, json.dumps(sorted(written)))
+    return len(records)
+
+
+def _refuse_strange(folder: str) -> None:
+    """BadInput for a folder with anything in it that we did not write."""
+    try:
+        there = os.listdir(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise BadInput(f"{folder!r} cannot be used: {error.strerror}", fix="name a new or empty folder") from error
+    if there and MARK not in there:
+        raise BadInput(f"{folder!r} holds files that are not of such a site", fix="name a new or empty folder")
+
+
+def _page(site: view.Site, folder: str, path: str) -> str:
+    name = _file_of(path)
+    status, body = asyncio.run(_ask(site, path))
+    if status != 200:
+        raise BadInput(f"the page {path} cannot be made", fix="recollect doctor")
+    depth = name.count("/")
+    return _write(folder, name, _LINK.sub(lambda link: _relative(link, depth), body.decode("utf-8")))
+
+
+async def _ask(site: view.Site, path: str) -> tuple[int, bytes]:
+    """What the application answers, without a server in between."""
+    address = urlsplit(path)
+    status, body = 500, b""
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, object]) -> None:
+        nonlocal status, body
+        status = int(str(message.get("status", status)))
+        part = message.get("body", b"")
+        body += part if isinstance(part, bytes) else b""
+
+    scope = {"type": "http", "method": "GET", "path": unquote(address.path), "raw_path": address.path.encode()}
+    scope |= {"query_string": address.query.encode(), "headers": [], "http_version": "1.1", "scheme": "http"}
+    await app.pages(site)(scope, receive, send)  # type: ignore[arg-type]
+    return status, body
+
+
+def _file_of(path: str) -> str:
+    """The file of the page at an address."""
+    address = urlsplit(path)
+    query = parse_qs(address.query)
+    if address.path.startswith("/record/project/"):
+        return f"record/{unquote(address.path[len('/record/project/') :]).removesuffix('.json')}.html"
+    if address.path.startswith("/static/"):
+        return address.path[1:]
+    number = query.get("page", ["1"])[0]
+    name = address.path.strip("/") or "index"
+    return f"{name}{'' if number == '1' else '-' + number}.html"
+
+
+def _relative(link: re.Match[str], depth: int) -> str:
+    """A link of a page as one to the file next to it; what a filter in it asks for is left to the search's script."""
+    path = html.unescape(link[2])
+    query = parse_qs(urlsplit(path).query)
+    words = query.get("tag", query.get("category", [""]))[0]
+    file = _file_of(path)
+    if urlsplit(path).path in ("/search", "/timeline") and words and "page" not in query:
+        file = f"search.html?q={words}"
+    return f'{link[1]}="{html.escape("../" * depth + file)}"'
+
+
+def _rows(records: Iterable[Listed]) -> str:
+    """What the search's script looks through; in a script of its own, `<` could still end it in an old browser."""
+    return json.dumps([_row(record) for record in records]).replace("<", "\\u003c")
+
+
+def _row(record: Listed) -> list[str]:
+    file = _file_of(view.address(view.PROJECT, record.path))
+    return [record.title, record.category, record.status, record.created_at[:10], " ".join(record.tags), file]
+
+
+def _copy(folder: str, name: str) -> str:
+    os.makedirs(os.path.join(folder, "static"), exist_ok=True)
+    shutil.copyfile(os.path.join(app.STATIC_FOLDER, name), os.path.join(folder, "static", name))
+    return f"static/{name}"
+
+
+def _write(folder: str, name: str, text: str) -> str:
+    path = os.path.join(folder, *name.split("/"))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    files.write(path, text.encode("utf-8", "backslashreplace"))
+    return name
+
+
+def _forget(folder: str, written: set[str]) -> None:
+    """Delete the pages of an earlier site that this one does not have."""
+    try:
+        before = json.loads(files.read_inside(folder, MARK, _LARGEST_MARK))
+    except (OSError, ValueError):
+        return
+    for name in before if isinstance(before, list) else ():
+        if isinstance(name, str) and name.endswith(".html") and name not in written:
+            try:
+                os.remove(files.inside(folder, name))
+            except OSError:
+                continue

@@ -1,0 +1,78 @@
+"""The static site: the same records, only to read, complete in itself, and nothing private in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import BadInput
+from recollect.usage import usage_log
+from recollect.web import static_site
+
+HOSTILE = '</script><script>alert("x")</script> href="/search"'
+
+
+@pytest.fixture
+def site(project, save, draft, tmp_path) -> Path:
+    entry = save(tags=["auth"], related_files=[])
+    save(HOSTILE + " title")
+    retired = save("Cache in memory")
+    project.writer.retire(retired.path, "too little room")
+    draft("A private draft")
+    usage_log.append(project.store.root, [("injected", entry.path)])
+    static_site.write(project.root, str(tmp_path / "site"))
+    return tmp_path / "site"
+
+
+def _files(site: Path) -> dict[str, str]:
+    return {str(file.relative_to(site)): file.read_text() for file in site.rglob("*") if file.is_file()}
+
+
+def test_every_link_leads_to_a_file_of_the_site(site):
+    for name, text in _files(site).items():
+        for link in re.findall(r'(?:href|src)="([^"]*)"', text) if name.endswith(".html") else ():
+            target = link.split("?")[0].split("#")[0]
+            assert not target.startswith("/") and "://" not in target, (name, link)
+            assert not target or os.path.exists(os.path.join(site, os.path.dirname(name), target)), (name, link)
+
+
+def test_it_shows_the_records_and_nothing_private(site):
+    files = _files(site)
+    everything = "\n".join(files.values())
+
+    assert "Rows in auth.sessions" in files["record/decisions/sessions-live-in-postgres.html"]
+    assert "too little room" in files["record/decisions/cache-in-memory.html"]
+    assert "A private draft" not in everything
+    assert "Shown and used" not in everything and "form_token" not in everything
+    assert "<form method" not in everything and "/inbox" not in everything
+
+
+def test_hostile_text_is_text(site):
+    files = _files(site)
+
+    assert any("alert" in text for text in files.values())
+    for name, text in files.items():
+        assert "<script>alert" not in text and "</script><" not in text.replace("</script>\n<", ""), name
+    rows = json.loads(files["static/records.js"].removeprefix("var records = ").rstrip().removesuffix(";"))
+    assert [row[0] for row in rows if "alert" in row[0]]
+
+
+def test_a_record_that_is_gone_leaves_no_page(site, project):
+    os.remove(os.path.join(project.store.root, project.get("sessions-live-in-postgres").path))
+
+    static_site.write(project.root, str(site))
+
+    assert "record/decisions/sessions-live-in-postgres.html" not in _files(site)
+    assert "Sessions live in Postgres" not in "\n".join(_files(site).values())
+
+
+def test_a_folder_with_other_files_is_left_alone(project, save, tmp_path):
+    save()
+    (tmp_path / "mine.txt").write_text("x")
+
+    with pytest.raises(BadInput, match="not of such a site"):
+        static_site.write(project.root, str(tmp_path))
