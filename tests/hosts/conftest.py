@@ -13,8 +13,6 @@ from tests.hosts.host_client import HostClient
 
 NewClient = Callable[[type[HostClient]], HostClient]
 
-_ON_REQUEST = "takes long: scripts/test -s hosts runs all"
-
 
 @functools.cache
 def unavailable(host: type[HostClient]) -> str:
@@ -34,7 +32,7 @@ def new_client(tmp_path: Path, pytestconfig: pytest.Config) -> NewClient:
 
     def make(host: type[HostClient]) -> HostClient:
         if host.is_slow and not pytestconfig.getoption("--all-hosts"):
-            pytest.skip(f"installing this client {_ON_REQUEST}")
+            pytest.skip("installing this client takes long: scripts/test -s hosts runs it")
         if reason := unavailable(host):
             pytest.skip(reason)
         return host(tmp_path / "a home", tmp_path / "a project")
@@ -47,8 +45,8 @@ def new_client_on_screen(new_client: NewClient, pytestconfig: pytest.Config) -> 
     """Makes a client that is to be started on a screen."""
 
     def make(host: type[HostClient]) -> HostClient:
-        if host.is_slow_on_screen and not pytestconfig.getoption("--all-hosts"):
-            pytest.skip(f"the screen of this client {_ON_REQUEST}")
+        if host.is_screen_on_request and not pytestconfig.getoption("--all-hosts"):
+            pytest.skip("scripts/test -s hosts runs this client on a screen")
         return new_client(host)
 
     return make

@@ -48,8 +48,8 @@ class HostClient:
     environment: ClassVar[dict[str, str]] = {}
     is_slow: ClassVar[bool] = False
     """Whether installing it takes so long that it is run only on request."""
-    is_slow_on_screen: ClassVar[bool] = False
-    """Whether its screen takes so much computing that it is shown only on request."""
+    is_screen_on_request: ClassVar[bool] = False
+    """Whether it is started on a screen only on request: that takes much computing, or its version is not fixed."""
     timeout: ClassVar[float] = 300
     screen: ClassVar[tuple[str, ...]] = ()
     """The arguments that start the client on a screen; its first prompt comes behind them."""

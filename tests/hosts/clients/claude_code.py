@@ -27,6 +27,7 @@ class ClaudeCode(HostClient):
     }
 
     screen = (*_ALLOWED, "--")
+    is_screen_on_request = True
 
     def configure(self) -> None:
         key = {"approved": [self.environment["ANTHROPIC_API_KEY"][-20:]], "rejected": []}

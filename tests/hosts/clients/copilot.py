@@ -14,6 +14,7 @@ class Copilot(HostClient):
     name = "copilot"
     package = Package("@github/copilot", "1.0.102", ".bin/copilot")
     screen = ("--allow-all-tools", "-i")
+    is_screen_on_request = True
     environment = {
         "COPILOT_OFFLINE": "true",
         "COPILOT_PROVIDER_BASE_URL": f"{BASE_URL}/v1",

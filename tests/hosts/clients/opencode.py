@@ -18,7 +18,7 @@ class OpenCode(HostClient):
     package = Package("opencode-ai", "1.18.33", "opencode-ai/bin/opencode.exe")
     also = (_PLUGIN,)
     screen = ("--auto", "--prompt")
-    is_slow_on_screen = True
+    is_screen_on_request = True
     environment = {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",

@@ -15,6 +15,7 @@ class Qwen(HostClient):
     package = Package("@qwen-code/qwen-code", "0.24.4", ".bin/qwen")
     also = (NODE_22,)
     screen = ("--yolo", "-i")
+    is_screen_on_request = True
     environment = {
         "OPENAI_API_KEY": "dummy",
         "OPENAI_BASE_URL": f"{BASE_URL}/v1",
