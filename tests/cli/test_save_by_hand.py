@@ -96,6 +96,29 @@ def test_who_stops_is_told_that_nothing_was_saved_and_where_the_text_is(project,
     assert record(project, "preferences/tabs-in-all-of-our-python-files.json")["content"]["value"] == "tabs"
 
 
+def test_items_typed_before_ctrl_c_are_kept_too(project, tmp_path, edits):
+    with TerminalSession("save", "constraint", cwd=project) as session:
+        session.expect("title")
+        session.line("Hooks stay offline")
+        session.expect("rule: ")
+        session.line("No network in any hook.")
+        session.expect("impact: ")
+        session.expect("- ")
+        session.line("the agent waits")
+        session.expect("\n- ")
+        session.send(CTRL_C)
+        session.expect("STOPPED: nothing was saved")
+        assert session.end() == 1
+
+    assert "\n- the agent waits\n" in kept_form(session.text).read_text()
+
+
+def test_a_kept_form_and_flags_exclude_each_other(recollect):
+    outcome = recollect("save", "decision", "Title", "--from", "form.md")
+
+    assert outcome.err.startswith("BAD_INPUT: with --from the form alone says what is saved")
+
+
 def test_ctrl_c_at_the_first_question_keeps_no_file(project, tmp_path, edits):
     with TerminalSession("save", cwd=project) as session:
         session.expect("Press its key")

@@ -85,15 +85,22 @@ def _explain(name: str, hint: str, screen: Screen) -> None:
 
 
 def items(
-    name: str, hint: str, screen: Screen, *, least: int = 0, flaw_of: Callable[[str], str] = lambda line: ""
-) -> list[str]:
-    """Texts, each in a line, up to an empty line; one in which `flaw_of` sees a flaw is not taken."""
+    into: list[str],
+    name: str,
+    hint: str,
+    screen: Screen,
+    *,
+    least: int = 0,
+    flaw_of: Callable[[str], str] = lambda line: "",
+) -> None:
+    """Add texts to a list, each in a line, up to an empty line; one in which `flaw_of` sees a flaw is not taken.
+
+    Whoever stops in the middle has what was typed before in the list.
+    """
     _explain(name, f"{hint} One per line; an empty line ends{'' if least else ', or leaves it out'}.", screen)
-    lines: list[str] = []
-    while (line := keys.line("- ").strip()) or len(lines) < least:
+    while (line := keys.line("- ").strip()) or len(into) < least:
         flaw = flaw_of(line) if line else "It cannot be left out."
         if flaw:
             say(flaw, screen)
         else:
-            lines.append(line)
-    return lines
+            into.append(line)

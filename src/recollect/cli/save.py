@@ -45,6 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
+    if args.text and (args.title or args.file or args.set or args.tag or args.trigger or args.related):
+        raise BadInput(
+            "with --from the form alone says what is saved", fix="write the title and the fields into the form"
+        )
     writer = arguments.writer_of(args)
     by_hand = save_by_hand.is_wanted(args)
     category = "" if by_hand and not (args.category or args.text) else _category(args)

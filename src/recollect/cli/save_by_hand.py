@@ -92,12 +92,14 @@ class ByHand:
         self.fields["title"] = questions.text("title", "One line that says what it is about.", self.screen)
         content = self.fields.setdefault("content", {})
         for field in _missing(self.category, self.fields):
-            content[field.name] = self._asked(field)
+            self._ask_for(field, content)
         if "triggers" not in self.fields:
-            self.fields["triggers"] = questions.items("triggers", _TRIGGERS, self.screen)
+            self.fields["triggers"] = []
+            questions.items(self.fields["triggers"], "triggers", _TRIGGERS, self.screen)
         if "related_files" not in self.fields:
-            files = questions.items("related files", _FILES, self.screen, flaw_of=self._file_flaw)
-            self.fields["related_files"] = files
+            self.fields["related_files"] = []
+            files = self.fields["related_files"]
+            questions.items(files, "related files", _FILES, self.screen, flaw_of=self._file_flaw)
         try:
             record = self._checked(self.fields)
         except RecollectError as error:
@@ -105,11 +107,13 @@ class ByHand:
             return self._with_form(error, asks=True)
         return self._confirmed(record, asks=True)
 
-    def _asked(self, field: Field) -> Any:
+    def _ask_for(self, field: Field, content: dict[str, Any]) -> None:
         name = form_value.label_of(field.name)
         if isinstance(field.kind, ListOf):
-            return questions.items(name, field.doc, self.screen, least=field.kind.least)
-        return questions.text(name, field.doc, self.screen)
+            content[field.name] = []
+            questions.items(content[field.name], name, field.doc, self.screen, least=field.kind.least)
+        else:
+            content[field.name] = questions.text(name, field.doc, self.screen)
 
     def _file_flaw(self, line: str) -> str:
         """What is wrong with a file that the record shall be about; empty if it is there."""
