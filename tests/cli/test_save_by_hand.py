@@ -96,7 +96,7 @@ def test_who_stops_is_told_that_nothing_was_saved_and_where_the_text_is(project,
     assert record(project, "preferences/tabs-in-all-of-our-python-files.json")["content"]["value"] == "tabs"
 
 
-def test_items_typed_before_ctrl_c_are_kept_too(project, tmp_path, edits):
+def test_items_typed_before_somebody_stops_are_kept_too(project, tmp_path, edits):
     with TerminalSession("save", "constraint", cwd=project) as session:
         session.expect("title")
         session.line("Hooks stay offline")
@@ -106,7 +106,7 @@ def test_items_typed_before_ctrl_c_are_kept_too(project, tmp_path, edits):
         session.expect("- ")
         session.line("the agent waits")
         session.expect("\n- ")
-        session.send(CTRL_C)
+        session.send(CTRL_D)
         session.expect("STOPPED: nothing was saved")
         assert session.end() == 1
 

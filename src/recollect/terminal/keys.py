@@ -87,16 +87,29 @@ def _from_line() -> str:
 
 
 def _from_terminal() -> str:
-    with _single_keys(sys.stdin.fileno()) as handle:
+    import signal
+    import termios
+
+    handle = sys.stdin.fileno()
+    special = termios.tcgetattr(handle)[6]
+    with _single_keys(handle):
         first = _character(handle)
         if first == "\x1b" and _is_waiting(handle):
             return _sequence(handle)
-        return _NAMED.get(first, first if first.isprintable() else _UNKNOWN)
+    if first.encode() == special[termios.VINTR]:
+        raise KeyboardInterrupt
+    if first.encode() == special[termios.VSUSP]:
+        os.kill(0, signal.SIGTSTP)
+        return _UNKNOWN
+    return _NAMED.get(first, first if first.isprintable() else _UNKNOWN)
 
 
 @contextmanager
-def _single_keys(handle: int) -> Iterator[int]:
-    """The terminal with each key handed on at once and not shown; Ctrl-C still interrupts."""
+def _single_keys(handle: int) -> Iterator[None]:
+    """The terminal with each key handed on at once and not shown, Ctrl-C and Ctrl-Z included.
+
+    As a signal, one that comes just before the wait would be noticed only after the next key.
+    """
     import termios
     import tty
 
@@ -104,7 +117,10 @@ def _single_keys(handle: int) -> Iterator[int]:
     try:
         # Without a flush: what was typed ahead is meant.
         tty.setcbreak(handle, termios.TCSADRAIN)
-        yield handle
+        now = termios.tcgetattr(handle)
+        now[3] &= ~termios.ISIG
+        termios.tcsetattr(handle, termios.TCSADRAIN, now)
+        yield
     finally:
         termios.tcsetattr(handle, termios.TCSADRAIN, before)
 
