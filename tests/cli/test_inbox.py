@@ -74,7 +74,7 @@ def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(proje
 
     line = "2 drafts are waiting: /memory:review"
     assert recollect("inbox", "--brief").out == f"{line}\n"
-    assert recollect("list").err == f"there are no records yet; `recollect save` makes one\n{line}\n"
+    assert recollect("list").err == f"there are no records yet; `recollect save` makes one; {line}\n"
     assert json.loads(recollect("list", "--json").out)["drafts"] == 2
     findings = json.loads(recollect("doctor", "--json").out)["findings"]
     assert [(each["what"], each["fix"]) for each in findings if each["check"] == "inbox"] == [

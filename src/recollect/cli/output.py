@@ -77,9 +77,9 @@ def emit(answer: Answer, *, as_json: bool, is_paged: bool = False) -> None:
     errors = Screen.of(sys.stderr)
     if answer.warning:
         print(labelled(errors, "warning", answer.warning, "yellow"), file=sys.stderr)
-    for line in clean_lines(answer.note):
-        for part in fitted(errors, line).split("\n"):
-            print(errors.paint(part, "dim"), file=sys.stderr)
+    if answer.note:
+        for line in fitted(errors, clean(answer.note)).split("\n"):
+            print(errors.paint(line, "dim"), file=sys.stderr)
 
 
 def _page(text: str, screen: Screen) -> bool:
