@@ -183,6 +183,7 @@ WORDS: dict[str, list[list[str]]] = {
     "connect": [["--list"], [EVIL], ["codex", "gemini", "--here", "--dry-run"], ["qwen", "--here", "--yes"]],
     "status": [[]],
     "mcp": [["--project", EVIL], [EVIL]],
+    "web": [["--static", "site"], ["--static", EVIL], ["--port", "99999", "--no-open"], [EVIL]],
     "merge-driver": [[EVIL, EVIL, EVIL], ["{record}", "{record}", "{broken}", "7", EVIL]],
     "demo": [[], ["--long"]],
     "try": [[], ["--import"]],
