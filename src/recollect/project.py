@@ -50,6 +50,13 @@ class Hit:
         """The whole record, read from its file."""
         return Store(self._match.root).read(self._match.path).memory
 
+    def reasons(self, others: Sequence[Hit] = ()) -> list[str]:
+        """Why it matches, in words, the weightiest first; `others` are the other hits of the same search."""
+        from recollect.search import explain
+
+        rivals = [other._match for other in others if other is not self and other._match.root == self._match.root]
+        return explain.reasons(self._match, rivals)
+
     def snippet(self, mark: tuple[str, str] = ("", "")) -> str:
         """The passage that matches best."""
         return self._match.snippet(mark)

@@ -53,6 +53,7 @@ def test_a_search_finds_and_a_part_of_it_is_no_page(browser, save):
 
     assert "Sessions live in Postgres" in whole.text and "<html" in whole.text
     assert "Sessions live in Postgres" in part.text and "<html" not in part.text
+    assert "matches a trigger: “where do we keep login state?”" in whole.text
 
 
 def test_a_record_shows_what_it_says_and_what_replaced_it(browser, save, project):

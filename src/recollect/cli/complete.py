@@ -179,13 +179,6 @@ def _setting_values(line: Line, beginning: str) -> Iterator[Word]:
     return map(Word, ("true", "false") if isinstance(declared.default, bool) else declared.choices)
 
 
-def _agents(line: Line, beginning: str) -> Iterator[Word]:
-    from recollect.connections.recipes import RECIPES
-    from recollect.hosts.table import BY_NAME
-
-    return (Word(recipe.host, BY_NAME[recipe.host].title) for recipe in RECIPES)
-
-
 def _fields(line: Line, beginning: str) -> Iterator[Word]:
     """What `--set` is for: the fields of the category, and those of every record that have no option of their own."""
     from recollect.record import compose, schema

@@ -12,6 +12,9 @@ from recollect.search import listing
 from recollect.web import view
 
 _MOST = 20
+_MOST_EXPLAINED = 5
+"""Results with reasons: further down they are all alike."""
+
 _PER_PAGE = 50
 _LONGEST = 2_000
 """Characters of what is searched for; a hook reads as many."""
@@ -50,7 +53,8 @@ def search(request: Request) -> Response:
 def _matching(project: Project, text: str, category: str, status: str) -> list[view.Found]:
     chosen = [category] if category else []
     hits = project.search(text, limit=_MOST, categories=chosen, include_retired=status in ("retired", "archived"))
-    return [view.hit(hit) for hit in hits if not status or hit.status == status]
+    wanted = [hit for hit in hits if not status or hit.status == status]
+    return [view.hit(hit, hit.reasons(wanted) if place < _MOST_EXPLAINED else ()) for place, hit in enumerate(wanted)]
 
 
 def _listed(project: Project, category: str, status: str, page: int) -> tuple[list[view.Found], int]:

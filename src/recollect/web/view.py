@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -71,17 +71,26 @@ class Found(NamedTuple):
     snippet: str = ""
     match: str = ""
     """How well it matches, in a word; empty where nothing was searched for."""
+    reasons: tuple[str, ...] = ()
+    """Why it matches."""
 
 
 def listed(row: Listed, store: str = PROJECT) -> Found:
     return Found(row.title, row.category, row.status, row.updated_at, address(store, row.path))
 
 
-def hit(result: Hit) -> Found:
-    """A result of a search, in the project's store or the user's."""
-    place = address_of(result.path)
-    snippet = result.snippet()
-    return Found(result.title, result.category, result.status, result.updated_at, place, snippet, result.confidence)
+def hit(result: Hit, reasons: Sequence[str] = ()) -> Found:
+    """A result of a search, in the project's store or the user's, with why it matches."""
+    return Found(
+        result.title,
+        result.category,
+        result.status,
+        result.updated_at,
+        address_of(result.path),
+        result.snippet(),
+        result.confidence,
+        tuple(reasons),
+    )
 
 
 def address(store: str, path: str) -> str:
