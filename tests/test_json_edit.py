@@ -109,6 +109,37 @@ def test_what_was_there_stays_and_what_was_added_goes_without_a_trace(text):
     assert remove(added) == text
 
 
+@st.composite
+def lists_with_ours(draw: Any) -> str:
+    """A text whose list has entries of ours at any place, any number of times."""
+    items = draw(st.lists(st.one_of(st.just(OURS), st.sampled_from([1, "theirs", {"a": []}])), max_size=5))
+    return Hand(draw).write({"hooks": {"Stop": items, "b": 1}, "c": 2})
+
+
+@hypothesis.given(lists_with_ours())
+def test_wherever_our_entries_stand_nothing_else_is_lost(text):
+    items = plain(text)["hooks"]["Stop"]
+    theirs = [item for item in items if item != OURS]
+    rest = {"c": 2, "hooks": {"b": 1}}
+
+    dropped = plain(json_edit.drop_items(text, ("hooks", "Stop"), is_ours))
+    put = plain(json_edit.put_item(text, ("hooks", "Stop"), {"x": ": recollect"}, is_ours))
+
+    assert dropped["hooks"].pop("Stop", []) == theirs
+    assert dropped == rest
+    first = items.index(OURS) if OURS in items else len(theirs)
+    assert put["hooks"].pop("Stop") == [*theirs[:first], {"x": ": recollect"}, *theirs[first:]]
+    assert put == rest
+
+
+def test_more_entries_of_ours_than_anybody_writes_are_refused():
+    text = json.dumps({"hooks": {"Stop": [OURS] * 50}})
+
+    for edit in (json_edit.drop_items, lambda *given: json_edit.put_item(*given[:2], OURS, given[2])):
+        with pytest.raises(ValueError, match="50 entries of Recollect"):
+            edit(text, ("hooks", "Stop"), is_ours)
+
+
 @hypothesis.given(documents())
 def test_only_text_is_added(text):
     rest = iter(add(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -95,6 +96,32 @@ def test_tables_below_ours_go_with_it():
     text = 'a = 1\n\n[mcp_servers.recollect]\ncommand = "x"\n\n[mcp_servers.recollect.env]\nA = "1"\n'
 
     assert toml_edit.drop(text, NAME) == "a = 1\n"
+
+
+@pytest.mark.skipif(tomllib is None, reason="Python 3.9 and 3.10 have no reader to compare with")
+@hypothesis.given(st.lists(LINES, max_size=4), st.lists(LINES, max_size=4), st.sampled_from(["\n", "\r\n"]), st.data())
+def test_wherever_our_table_stands_nothing_else_is_lost(before, behind, newline, data):
+    ours = ["[mcp_servers.recollect]", "command = 'x'", "[mcp_servers.recollect.env]", "A = 1"]
+    ours = [*ours[:2], *data.draw(st.sampled_from([[], [""]])), *ours[2:]]
+    behind = ["[u]", *behind] if behind else []
+    text = newline.join([*before, *ours, *behind, *data.draw(st.sampled_from([[], [""]]))])
+    expected = meaning(text)
+    del expected["mcp_servers"]["recollect"]
+    if not expected["mcp_servers"]:
+        del expected["mcp_servers"]
+
+    left = tomllib.loads(toml_edit.drop(text, NAME))
+
+    assert left == expected
+
+
+def test_a_table_of_very_many_keys_costs_in_proportion():
+    def cost(keys: int) -> float:
+        start = time.process_time()
+        toml_edit.tables("a = 1\n" * keys)
+        return time.process_time() - start
+
+    assert cost(40_000) < 100 * min(cost(2_000) for _ in range(5))
 
 
 @pytest.mark.parametrize(

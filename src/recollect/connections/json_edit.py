@@ -16,6 +16,7 @@ from recollect.connections import jsonc
 from recollect.connections.jsonc import Member, Node
 
 _WIDEST = 120
+_MOST = 20
 _INDENTED = re.compile(r'\n([ \t]+)["\]}]')
 _BLOCK = r"[ \t]*/\*(?:(?!\*/)[^\r\n])*\*/"
 _LINE_REST = re.compile(rf"(?:{_BLOCK})*[ \t]*//[^\r\n]*|(?:{_BLOCK})+")
@@ -53,11 +54,12 @@ def put_item(text: str, path: Sequence[str], value: Any, is_ours: Callable[[Any]
     if len(chain) <= len(path):
         return _put(text, path, [value], levels=1)
     array = _array(chain[-1], path)
-    ours = [item for item in array.members if is_ours(jsonc.value_of(text, item.value))]
+    ours = _matching(text, array, is_ours)
     if not ours:
         return _inserted(text, array, "", value, 0)
-    for item in reversed(ours[1:]):
-        text = _removed(text, array, item)
+    if len(ours) > 1:
+        # Without the last one its neighbours stand elsewhere, so the text is read again.
+        return put_item(_removed(text, array, ours[-1]), path, value, is_ours)
     return _replaced(text, ours[0].value, value)
 
 
@@ -67,7 +69,7 @@ def drop_items(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -
         chain = _chain(text, path)
         if len(chain) <= len(path):
             return text
-        ours = [item for item in _array(chain[-1], path).members if is_ours(jsonc.value_of(text, item.value))]
+        ours = _matching(text, _array(chain[-1], path), is_ours)
         if not ours:
             return text
         text = _dropped(text, [*chain, ours[-1].value])
@@ -99,6 +101,14 @@ def _chain(text: str, path: Sequence[str]) -> list[Node]:
             break
         chain.append(member.value)
     return chain
+
+
+def _matching(text: str, array: Node, is_ours: Callable[[Any], bool]) -> list[Member]:
+    """Our items in an array; ValueError if they are so many that nobody can have written them."""
+    ours = [item for item in array.members if is_ours(jsonc.value_of(text, item.value))]
+    if len(ours) > _MOST:
+        raise ValueError(f"there are {len(ours):,} entries of Recollect in one list")
+    return ours
 
 
 def _array(node: Node, path: Sequence[str]) -> Node:
@@ -160,6 +170,11 @@ def _was_made_for(text: str, container: Node, member: Member) -> bool:
 def _removed(text: str, container: Node, member: Member) -> str:
     start = len(text[: member.start].rstrip(_SPACE))
     number = container.members.index(member)
+    behind = container.members[number - 1].end if number else container.start + 1
+    is_in_comment = "//" in text[behind:start].rpartition("\n")[2]
+    if is_in_comment and not text[member.end :].lstrip(" \t").startswith(("\r", "\n")):
+        # What follows on the line would become part of the comment before it.
+        start = member.start
     if member.has_comma or number == 0:
         return text[:start] + text[member.end :]
     comma = container.members[number - 1].comma

@@ -47,18 +47,19 @@ class Table(NamedTuple):
 
 def tables(text: str) -> list[Table]:
     """The tables of a text, in order; ValueError if it is not TOML as far as this module knows it."""
-    made, table = [], Table((), 0, 0, 0, ())
-    at = _skip(text, 0)
-    while at < len(text):
+    made: list[Table] = []
+    name: tuple[str, ...] = ()
+    start, body, end = 0, 0, 0
+    assignments: list[Assignment] = []
+    while (at := _skip(text, end)) < len(text):
         if text[at] == "[":
-            made.append(table)
+            made.append(Table(name, start, body, end, tuple(assignments)))
             name, body = _header(text, at)
-            table = Table(name, at, body, body, ())
+            start, end, assignments = at, body, []
         else:
             assignment, end = _assignment(text, at)
-            table = table._replace(assignments=(*table.assignments, assignment), end=end)
-        at = _skip(text, table.end)
-    return [*made, table]
+            assignments.append(assignment)
+    return [*made, Table(name, start, body, end, tuple(assignments))]
 
 
 def put(text: str, name: Sequence[str], values: Values) -> str:
@@ -123,12 +124,12 @@ def _appended(text: str, name: Sequence[str], values: Values) -> str:
 
 
 def _without(text: str, table: Table) -> str:
-    """The text without a table, and without the line breaks that `_appended` puts before it."""
-    before, behind = text[: table.start], text[table.end :]
+    """The text without a table, and without the empty line that `_appended` puts before it."""
+    before, behind, newline = text[: table.start], text[table.end :], _newline(text)
     is_open = not behind and not text.endswith("\n")
-    for _ in range(2 if is_open else 1):
-        before = before.removesuffix(_newline(text))
-    return before + behind
+    if is_open:
+        return before.removesuffix(newline * 2)
+    return (before.removesuffix(newline) if before.endswith(f"\n{newline}") else before) + behind
 
 
 def _newline(text: str) -> str:
