@@ -250,5 +250,5 @@ def test_doctor_reads_what_the_client_itself_wrote_down(tmp_path: Path) -> None:
 
     assert [(finding["check"], finding["severity"]) for finding in before] == [("plugin", "warning")]
     assert installed == []
-    assert "exit code 3" in " ".join(finding["what"] for finding in broken if finding["check"] == "hooks")
+    assert "launch: broken" in " ".join(finding["what"] for finding in broken if finding["check"] == "hooks")
     assert ("plugin", "claude plugin enable memory@recollect") in [(one["check"], one["fix"]) for one in disabled]

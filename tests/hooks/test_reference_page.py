@@ -13,7 +13,7 @@ import pytest
 from recollect import hooks, paths
 from recollect.hooks import EVENTS, ask
 from recollect.hooks.place import Place
-from recollect.hosts import claude_code, table
+from recollect.hosts import table
 from recollect.hosts.answer import ADD, CONTINUE, DENY
 from recollect.hosts.question import Payload, Question
 from recollect.project import Project
@@ -33,13 +33,17 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
         {"tool_name": "Read", "tool_input": {"file_path": "{root}/src/carrier/client.py"}},
         {"tool_name": "Write", "tool_input": {"file_path": "{root}/.claude/memory/decisions/x.json", "content": "{}"}},
     ],
-    "PostToolUse": [{"tool_name": "Bash", "tool_input": {"command": "echo {{ >.claude/memory/decisions/broken.json"}}],
+    "PostToolUse": [
+        {"tool_name": "Bash", "tool_input": {"command": "echo {{ >.claude/memory/decisions/broken.json"}},
+        {"host": "qwen", "tool_name": "read_file", "tool_input": {"file_path": "{root}/src/carrier/client.py"}},
+        {"host": "pi", "tool_name": "bash", "tool_input": {"command": "make"}, "is_error": True, "tool_response": ERROR},
+    ],
     "PostToolUseFailure": [{"tool_name": "Bash", "tool_input": {"command": "make"}, "error": ERROR}],
     "Stop": [{"last_assistant_message": DECIDES, "transcript_path": "{root}/transcript.jsonl"}],
     "PreCompact": [{"trigger": "auto", "transcript_path": "{root}/transcript.jsonl"}],
     "SessionEnd": [{"reason": "other", "transcript_path": "{root}/transcript.jsonl"}],
 }
-"""Events of each kind that together make a handler read all it ever reads."""
+"""Events of each kind, of Claude Code if no host is named, that together make a handler read all it ever reads."""
 
 
 class Behaviour:
@@ -60,7 +64,8 @@ class Behaviour:
 
     def _run(self, fields: dict[str, Any]) -> None:
         payload = json.loads(json.dumps(fields).replace("{root}", self._place.project))
-        question = claude_code.read(_event(self._name), Payload(payload))._replace(host="claude-code")
+        host = table.BY_NAME[payload.pop("host", "claude-code")]
+        question = table.module(host).read(_event(self._name), Payload(payload))._replace(host=host.name)
         answer = ask(_Watched(question, self.reads), self._place)  # type: ignore[arg-type]
         self.answers |= {answer.kind} if answer.text else set()
 
@@ -85,7 +90,7 @@ def _noting(method: Any, names: set[str]) -> Any:
 
 
 def _event(name: str) -> str:
-    return str(WIRING[name][0]["hooks"][0]["command"].split()[-1])
+    return str(WIRING[name][0]["hooks"][0]["command"].split()[2])
 
 
 @pytest.fixture

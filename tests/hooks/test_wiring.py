@@ -123,10 +123,23 @@ def test_every_event_is_wired_in_the_form_that_no_host_misreads():
     commands = {event: hook["command"] for event, hook in HOOKS}
 
     assert [hook for _, hook in HOOKS if set(hook) - {"type", "command", "timeout"}] == []
-    assert sorted(command.split()[-1] for command in commands.values()) == sorted(EVENTS)
-    assert {command.rpartition(" ")[0] for command in commands.values()} == {
+    assert sorted(command.split()[2] for command in commands.values()) == sorted(EVENTS)
+    assert {command.rpartition(" || ")[0].rpartition(" ")[0] for command in commands.values()} == {
         'sh "${CLAUDE_PLUGIN_ROOT}/src/recollect/hooks/launch"'
     }
+
+
+@pytest.mark.parametrize("host", [_substituted, _args_ignored])
+def test_a_plugin_that_is_gone_vetoes_nothing(host: Any, tmp_path: Path):
+    """A shell that lacks its script exits with 2, and every host takes that for a veto; Copilot any code, for a tool."""
+    gone = str(tmp_path / "gone")
+    env = {**os.environ, "CLAUDE_PLUGIN_ROOT": gone}
+    codes = {
+        event: subprocess.run(host(hook, gone), input=b"{}", capture_output=True, env=env, check=False).returncode
+        for event, hook in HOOKS
+    }
+
+    assert codes == {event: 0 if event == "PreToolUse" else 1 for event, _ in HOOKS}
 
 
 def test_the_form_with_args_would_be_executed(project: Project):
