@@ -33,7 +33,7 @@ ESCAPED = BLOCK.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def lines(*entries: dict[str, Any]) -> str:
-    return "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries)
+    return "".join(json.dumps(entry, separators=(",", ":"), ensure_ascii=False) + "\n" for entry in entries)
 
 
 def claude_code(root: str) -> str:
@@ -195,7 +195,7 @@ def cline(root: str) -> str:
         message("assistant", text(REPLY)),
     ]
     about = f"Environment:\n4. Working Directory: {root}\n"
-    return json.dumps({"version": 1, "messages": session, "system_prompt": about}, indent=2)
+    return json.dumps({"version": 1, "messages": session, "system_prompt": about}, indent=2, ensure_ascii=False)
 
 
 PLACES: dict[str, tuple[Callable[[str], str], str]] = {
@@ -322,14 +322,24 @@ def test_a_session_has_a_name_and_its_prompts_a_time(session: Transcript):
     assert [(prompt.text, prompt.at[:4]) for prompt in read.prompts] == [(PROMPT, "2026")]
 
 
+@pytest.mark.parametrize("folder", ["ferry", "fähre"])
 @pytest.mark.parametrize("name", [*FILES, "opencode"])
-def test_the_sessions_of_a_project_are_found_and_no_others(name: str, home: Path, tmp_path: Path):
-    root = str(tmp_path / "ferry")
+def test_the_sessions_of_a_project_are_found_and_no_others(name: str, folder: str, home: Path, tmp_path: Path):
+    root = str(tmp_path / folder)
     session = f"{database(home, root)}#s" if name == "opencode" else keep(name, home, root).path
 
     assert [held.path for held in table.transcripts(root)] == [session]
-    assert table.transcripts(str(tmp_path / "fer")) == []
+    assert table.transcripts(str(tmp_path / folder[:3])) == []
     assert [table.recognised({"transcript_path": held.path}, {}).name for held in table.transcripts(root)] == [name]
+
+
+def test_a_number_sign_in_a_path_is_no_session_in_a_database(tmp_path: Path):
+    path = database(tmp_path / "a#b", "/p")
+    session = opencode.transcript(f"{path}#s")
+
+    assert transcript.last_prompts(session) == [PROMPT]
+    assert session.file == str(path)
+    assert table.transcript("pi", "/h/--a#b--/s.jsonl").file == "/h/--a#b--/s.jsonl"
 
 
 @pytest.mark.parametrize("name", FILES)

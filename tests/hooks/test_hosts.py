@@ -192,6 +192,11 @@ def test_the_digest_waits_for_a_prompt_that_wants_memories(project: Project, hom
     assert "Move invoices" in said(session.prompt())
 
 
+@pytest.mark.parametrize("call", ["/memory:search", "/memory-search", "$memory:search", "/skill:memory-search"])
+def test_a_call_of_our_own_skill_brings_no_memories(project: Project, home: Path, call: str):
+    assert start("codex", project, home).prompt(prompt=f"{call} {ASKS}") == {}
+
+
 @pytest.mark.parametrize(
     ("name", "event", "fields"),
     [

@@ -89,7 +89,7 @@ def sessions(project: str) -> list[str]:
 
 def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
     """The first or last parts of a session's messages, oldest first."""
-    database, _, session = path.partition("#")
+    database, _, session = path.rpartition("#")
     query = _PARTS.format(order="ASC" if is_head else "DESC")
     rows = _rows(database, query, (session, _LARGEST_PART, _MOST_PARTS))
     return (rows if is_head else rows[::-1]), len(rows) < _MOST_PARTS

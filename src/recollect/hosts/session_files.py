@@ -57,8 +57,9 @@ def names(path: str, project: str, before: str, size: int = _HEAD) -> bool:
         head = files.read(path, size).decode("utf-8", "replace")
     except (OSError, ValueError):
         return False
-    spelt = coldstart.dumps(project)[1:-1]
-    places = [f"{each}{spelt}" for each in (before, before.replace('":"', '": "'))]
+    # Some hosts write letters beyond ASCII as they are, others escape them.
+    spellings = {coldstart.dumps(project)[1:-1], project.replace("\\", "\\\\").replace('"', '\\"')}
+    places = [f"{each}{spelt}" for each in (before, before.replace('":"', '": "')) for spelt in spellings]
     return any(f"{place}{end}" in head for place in places for end in ('"', "/", "\\"))
 
 

@@ -44,6 +44,9 @@ _MACHINE = (
     "This session is being continued from a previous conversation",
     "Caveat: The messages below",
 )
+_OWN_COMMANDS = ("/memory:", "/memory-", "$memory:", "$memory-", "/skill:memory-")
+"""How our skills are called, in Claude Code and in the other hosts."""
+
 _DISTINCT = 40
 """Characters from which a text that occurs in another counts as the same message."""
 
@@ -105,7 +108,8 @@ class Transcript(NamedTuple):
     @property
     def file(self) -> str:
         """The file itself: a database holds many sessions, each named behind a `#`."""
-        return self.path.partition("#")[0]
+        database, _, session = self.path.rpartition("#")
+        return database if database and os.path.basename(session) == session else self.path
 
     @property
     def name(self) -> str:
@@ -136,7 +140,7 @@ def is_machine_turn(prompt: str) -> bool:
 
 def wants_silence(prompt: str) -> bool:
     """Whether nobody wants memories for this prompt: our own commands, machine turns, or the user's word for it."""
-    return prompt.lstrip().startswith("/memory:") or "#nomem" in prompt or is_machine_turn(prompt)
+    return prompt.lstrip().startswith(_OWN_COMMANDS) or "#nomem" in prompt or is_machine_turn(prompt)
 
 
 def last_prompts(session: Transcript, most: int = 3) -> list[str]:
