@@ -36,7 +36,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
     "PostToolUse": [
         {"tool_name": "Bash", "tool_input": {"command": "echo {{ >.claude/memory/decisions/broken.json"}},
         {"host": "qwen", "tool_name": "read_file", "tool_input": {"file_path": "{root}/src/carrier/client.py"}},
-        {"host": "pi", "tool_name": "bash", "tool_input": {"command": "make"}, "is_error": True, "tool_response": ERROR},
+        {"host": "pi", "tool_name": "bash", "tool_input": {"command": "x"}, "is_error": True, "tool_response": ERROR},
     ],
     "PostToolUseFailure": [{"tool_name": "Bash", "tool_input": {"command": "make"}, "error": ERROR}],
     "Stop": [{"last_assistant_message": DECIDES, "transcript_path": "{root}/transcript.jsonl"}],

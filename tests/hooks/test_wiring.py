@@ -131,7 +131,7 @@ def test_every_event_is_wired_in_the_form_that_no_host_misreads():
 
 @pytest.mark.parametrize("host", [_substituted, _args_ignored])
 def test_a_plugin_that_is_gone_vetoes_nothing(host: Any, tmp_path: Path):
-    """A shell that lacks its script exits with 2, and every host takes that for a veto; Copilot any code, for a tool."""
+    """Without its script, dash exits with 2. Hosts take that for a veto; Copilot takes any code so before a tool."""
     gone = str(tmp_path / "gone")
     env = {**os.environ, "CLAUDE_PLUGIN_ROOT": gone}
     codes = {
