@@ -102,6 +102,26 @@ def test_the_installation_was_moved(host, file, tmp_path, home):
     assert examine(tmp_path)[0].severity == "ok"
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"hooks": [{"command": "sh '/no end || : recollect"}]},
+        {"hooks": [{"command": "|| : recollect"}]},
+        {"hooks": [7, {"command": "x || : recollect"}]},
+        {"hooks": {"a": 1}, "command": "sh || : recollect"},
+    ],
+)
+def test_an_entry_that_somebody_changed_stops_no_check(entry, tmp_path, home):
+    (home / ".codex").mkdir()
+    (home / ".codex" / "hooks.json").write_text(json.dumps({"hooks": {"Stop": [entry]}}))
+    key = f"{home}/.codex/hooks.json:stop:0:0"
+    (home / ".codex" / "config.toml").write_text(f'[hooks.state."{key}"]\ntrusted_hash = "sha256:1"\n')
+
+    first, second = [finding.what for finding in examine(tmp_path)]
+
+    assert first.startswith("Codex CLI") and second.startswith("1 hook of ours changed since")
+
+
 def test_an_entry_of_an_older_version_is_outdated(tmp_path, home):
     connect("gemini")
     path = home / ".gemini" / "settings.json"

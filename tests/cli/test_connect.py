@@ -152,6 +152,22 @@ def test_what_is_shown_has_none_of_the_users_own_values(text, home, recollect):
     assert path.read_text() == text
 
 
+def test_claude_code_loses_the_plugin_although_another_file_of_its_is_broken(home, tmp_path, monkeypatch, recollect):
+    folder = home / ".claude" / "plugins"
+    folder.mkdir(parents=True)
+    (folder / "installed_plugins.json").write_text('{"plugins": {"memory@recollect": [{}]}}')
+    (folder / "known_marketplaces.json").write_text("{,}")
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+    assert recollect("connect", "claude-code", "--remove", "--yes").code == 0
+
+    assert (tmp_path / "log").read_text() == "plugin uninstall memory@recollect\n"
+
+
 @pytest.mark.parametrize("data", [b"{'a': 1}", b'{"hooks": [', b"\xff\xfe", b'{"hooks": {"BeforeAgent": "x"}}'])
 def test_a_file_that_cannot_be_read_is_not_touched(home, recollect, data):
     path = home / ".gemini" / "settings.json"
@@ -192,6 +208,57 @@ def test_an_mcp_entry_keeps_what_somebody_added_and_is_brought_up_to_date(home, 
 
     entry = value(path)["mcpServers"]["recollect"]
     assert (entry["command"], entry["env"]) == (installation.program()[0], {"A": "1"})
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "key", "choice"),
+    [
+        ("opencode", ".config/opencode/opencode.json", "mcp", {"enabled": False}),
+        ("copilot", ".copilot/mcp-config.json", "mcpServers", {"tools": ["search"]}),
+    ],
+)
+def test_an_mcp_server_that_somebody_switched_off_or_narrowed_stays_so(host, file, key, choice, home, recollect):
+    recollect("connect", host, "--mcp", "--yes")
+    path = home / file
+    path.write_text(json.dumps({key: {"recollect": {**value(path)[key]["recollect"], **choice}}}))
+
+    assert connection.state(BY_HOST[host]).server == "current"
+    path.write_text(path.read_text().replace(installation.program()[0], "/old"))
+    recollect("connect", host, "--yes")
+
+    assert connection.state(BY_HOST[host]).server == "current"
+    assert choice.items() <= value(path)[key]["recollect"].items()
+
+
+def test_a_file_of_hooks_that_has_none_is_not_ours(home, recollect):
+    path = home / ".cursor" / "hooks.json"
+    path.parent.mkdir()
+    path.write_text('{\n  "version": 1\n}\n')
+
+    assert not connection.state(BY_HOST["cursor"]).is_connected
+    assert "not connected" in recollect("connect", "cursor", "--remove", "--yes").out
+    assert path.exists()
+
+
+def test_a_file_with_more_events_than_anybody_has_is_refused_at_once(home, recollect):
+    entry = {"hooks": [{"command": "x || : recollect"}]}
+    path = home / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"hooks": {f"e{number}": [entry] for number in range(40)}}))
+
+    assert connection.state(BY_HOST["gemini"])[::2] == (
+        "unreadable", f"{path} cannot be changed: 40 events have hooks of Recollect"
+    )  # fmt: skip
+
+
+def test_events_of_others_are_read_once(monkeypatch):
+    reads = []
+    parse = jsonc.parse
+    monkeypatch.setattr(jsonc, "parse", lambda text: reads.append(1) or parse(text))
+    text = json.dumps({"hooks": {f"e{number}": [{"command": "theirs"}] for number in range(500)}})
+
+    assert parts._drop_hooks(text, BY_HOST["gemini"].hooks) == text
+    assert len(reads) == 1
 
 
 def test_codex_gets_its_server_in_toml_beside_what_is_there(home, recollect):

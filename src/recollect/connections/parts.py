@@ -17,6 +17,7 @@ from recollect.connections.recipes import SECONDS, Hooks, Recipe, Server, Wire
 _LAST_SECONDS = 3
 """For the end of a session: one host allows no more."""
 
+_MOST_EVENTS = 30
 _LAUNCHER = re.compile(r'^const LAUNCHER = ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 _SHIMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shims")
 Edit = Callable[[str], str]
@@ -119,7 +120,16 @@ def launchers(recipe: Recipe) -> list[str]:
         return [json.loads(named[1])] if named else []
     entries = [entry for event in _events(text) for entry in json_edit.items(text, ("hooks", event))]
     ours = [command for entry in entries for command in commands(entry) if installation.MARK in command]
-    return list(dict.fromkeys(shlex.split(command)[1] for command in ours))
+    return list(dict.fromkeys(filter(None, map(_launcher, ours))))
+
+
+def _launcher(command: str) -> str:
+    """The launcher that a command of ours starts; empty if somebody has changed the command."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return words[1] if words[0] == "sh" else ""
 
 
 def is_ours(item: Any) -> bool:
@@ -129,12 +139,14 @@ def is_ours(item: Any) -> bool:
 
 def commands(item: Any) -> list[str]:
     """The commands of an entry in a list of hooks."""
-    if not isinstance(item, dict):
-        return []
-    inner = item.get("hooks")
-    handlers = [item, *(inner if isinstance(inner, list) else [])]
-    values = [handler.get("command") for handler in handlers if isinstance(handler, dict)]
-    return [command for command in values if isinstance(command, str)]
+    return [handler["command"] for handler in handlers(item)]
+
+
+def handlers(item: Any) -> list[dict[str, Any]]:
+    """What has a command in an entry of a list of hooks: the entry itself, or those in it."""
+    inner = item.get("hooks") if isinstance(item, dict) else None
+    candidates = [item, *(inner if isinstance(inner, list) else [])]
+    return [each for each in candidates if isinstance(each, dict) and isinstance(each.get("command"), str)]
 
 
 def _put_hooks(text: str, host: str, hooks: Hooks) -> str:
@@ -149,7 +161,10 @@ def _put_hooks(text: str, host: str, hooks: Hooks) -> str:
 
 
 def _drop_hooks(text: str, hooks: Hooks) -> str:
-    for event in reversed(_events(text)):
+    events = _events(text)
+    if not events:
+        return text
+    for event in reversed(events):
         text = json_edit.drop_items(text, ("hooks", event), is_ours)
     for name, _ in hooks.fields:
         # Alone it says nothing, and it was ours if the whole file was.
@@ -158,9 +173,13 @@ def _drop_hooks(text: str, hooks: Hooks) -> str:
 
 
 def _events(text: str) -> list[str]:
-    """The events that have lists of hooks."""
+    """The events that have hooks of ours; ValueError if they are so many that nobody can have written them."""
     hooks = json_edit.get(text, ("hooks",))
-    return [event for event, entries in hooks.items() if isinstance(entries, list)] if isinstance(hooks, dict) else []
+    lists = hooks.items() if isinstance(hooks, dict) else ()
+    events = [event for event, entries in lists if isinstance(entries, list) and any(map(is_ours, entries))]
+    if len(events) > _MOST_EVENTS:
+        raise ValueError(f"{len(events):,} events have hooks of Recollect")
+    return events
 
 
 def _entry(wire: Wire, host: str, form: str) -> dict[str, Any]:
@@ -180,7 +199,7 @@ def _entry(wire: Wire, host: str, form: str) -> dict[str, Any]:
 
 
 def _put_server(text: str, name: tuple[str, str], entry: Server) -> str:
-    """The text with our server; what somebody added to its entry stays."""
+    """The text with our server; what somebody added to its entry, or switched off in it, stays."""
     present = json_edit.get(text, name)
     first, *rest = [*installation.program(), "mcp"]
     forms: Mapping[str, dict[str, Any]] = {
@@ -190,7 +209,8 @@ def _put_server(text: str, name: tuple[str, str], entry: Server) -> str:
         "list": {"type": "local", "command": [first, *rest], "enabled": True},
     }
     extra = present if isinstance(present, dict) else {}
-    return json_edit.put(text, name, {**extra, **forms[entry.form]})
+    chosen = {key: extra[key] for key in ("tools", "enabled") if key in extra}
+    return json_edit.put(text, name, {**extra, **forms[entry.form], **chosen})
 
 
 def _put_table(text: str, name: tuple[str, str]) -> str:

@@ -54,8 +54,11 @@ def removal_commands(recipe: Recipe) -> list[list[str]]:
     program = shutil.which(recipe.programs[0])
     if not program or recipe.host != "claude-code":
         return []
-    markets = json_edit.get(_text(recipe, "plugins/known_marketplaces.json"), (_MARKET,))
-    market = [[program, "plugin", "marketplace", "remove", _MARKET]] if markets is not None else []
+    try:
+        is_known = json_edit.get(_text(recipe, "plugins/known_marketplaces.json"), (_MARKET,)) is not None
+    except (BadInput, ValueError):
+        is_known = False
+    market = [[program, "plugin", "marketplace", "remove", _MARKET]] if is_known else []
     return [[program, "plugin", "uninstall", NAME], *market]
 
 
@@ -66,7 +69,7 @@ def has_server(recipe: Recipe) -> bool:
     elsewhere = os.environ.get(recipe.variable[0], "")
     path = os.path.join(elsewhere or os.path.expanduser("~"), ".claude.json")
     try:
-        text = (config_file.read(path) or b"").decode("utf-8")
+        text = (config_file.read(path) or b"").decode("utf-8").removeprefix("\ufeff")
         return json_edit.get(text, ("mcpServers", "recollect")) is not None
     except (BadInput, ValueError):
         return False

@@ -61,8 +61,8 @@ def _entries(text: str) -> list[tuple[str, int, Any]]:
 
 def _hash(event: str, entry: Any) -> str:
     """The fingerprint that Codex 0.166.0 makes of a hook: of its fields as JSON without spaces, the keys in order."""
-    handler = (entry.get("hooks") or [entry])[0]
-    fields = {"type": "command", "command": handler.get("command"), "timeout": handler.get("timeout"), "async": False}
+    handler = parts.handlers(entry)[0]
+    fields = {"type": "command", "command": handler["command"], "timeout": handler.get("timeout"), "async": False}
     matcher = {"matcher": entry["matcher"]} if "matcher" in entry else {}
     whole = {"event_name": event, "hooks": [fields], **matcher}
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
