@@ -492,6 +492,26 @@ def test_claude_code_loses_the_plugin_its_marketplace_and_the_server_by_its_own_
     ]
 
 
+def test_claude_code_gets_its_server_again_when_the_installation_has_moved(home, tmp_path, monkeypatch, recollect):
+    (home / ".claude").mkdir()
+    entry = {"command": "/old/bin/recollect", "args": ["mcp"]}
+    (home / ".claude" / ".claude.json").write_text(json.dumps({"mcpServers": {"recollect": entry}}))
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+    assert connection.state(BY_HOST["claude-code"]).server == "outdated"
+    assert recollect("connect", "claude-code", "--yes").code == 0
+
+    words = " ".join([*installation.program(), "mcp"])
+    assert (tmp_path / "log").read_text().splitlines()[-2:] == [
+        "mcp remove --scope user recollect",
+        f"mcp add --scope user recollect -- {words}",
+    ]
+
+
 def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, monkeypatch, recollect):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     recollect("connect", "claude-code", "--yes")
@@ -547,6 +567,15 @@ def test_in_a_project_its_own_files_are_written(project, home, recollect):
     assert refused.err.startswith("BAD_INPUT: pi is connected for your user only")
     recollect("connect", "--here", "--remove", "--yes")
     assert not (project / ".codex" / "hooks.json").exists()
+
+
+def test_without_an_agent_that_has_files_in_a_project_that_is_said(project, home, recollect, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    (home / ".pi" / "agent").mkdir(parents=True)
+
+    outcome = recollect("connect", "--here", "--yes")
+
+    assert (outcome.code, "no agent found here can be connected in a project" in outcome.err) == (1, True)
 
 
 def test_a_link_that_leads_out_of_the_project_is_not_followed(project, tmp_path, recollect):

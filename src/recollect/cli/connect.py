@@ -92,6 +92,8 @@ def _in_scope(recipes: list[Recipe], project: str, *, is_named: bool) -> list[Re
     without = [recipe for recipe in recipes if not recipe.in_project]
     if without and is_named:
         raise BadInput(f"{without[0].host} is connected for your user only", fix="leave out --here")
+    if len(without) == len(recipes):
+        raise BadInput("no agent found here can be connected in a project", fix="leave out --here")
     return [recipe for recipe in recipes if recipe.in_project]
 
 

@@ -77,7 +77,7 @@ def state(recipe: Recipe, project: str = "") -> State:
         entrance = parts.entrance(recipe, project).state
         server = parts.server(recipe, project)
         entrance = PLUGIN if entrance == MISSING and not project and plugins.is_in(recipe) else entrance
-        return State(entrance, server.state if server else CURRENT if plugins.has_server(recipe) else MISSING)
+        return State(entrance, server.state if server else plugins.server_state(recipe))
     except BadInput as error:
         return State(UNREADABLE, MISSING, error.message)
 
@@ -110,7 +110,10 @@ def _server(recipe: Recipe, project: str, *, is_wanted: bool) -> tuple[list[Part
     if is_wanted and not commands:
         what = f"{recipe.host} cannot be given the MCP server by this command"
         raise BadInput(what, fix="leave out --mcp; docs/agents has a page for each agent")
-    return [], commands if is_wanted and not plugins.has_server(recipe) else []
+    state = plugins.server_state(recipe)
+    if state == OUTDATED and commands:
+        return [], plugins.server_commands(recipe, is_removal=True) + commands
+    return [], commands if is_wanted and state == MISSING else []
 
 
 def removal(recipe: Recipe, project: str) -> Plan:
@@ -122,7 +125,7 @@ def removal(recipe: Recipe, project: str) -> Plan:
         return Plan(recipe.host, changes, project=project)
     commands = plugins.removal_commands(recipe) if plugins.is_in(recipe) else []
     notes = [f"to remove it: {plugins.REMOVALS[recipe.host]}"] if plugins.is_in(recipe) and not commands else []
-    if plugins.has_server(recipe):
+    if plugins.server_state(recipe) != MISSING:
         commands += plugins.server_commands(recipe, is_removal=True)
     return Plan(recipe.host, changes, commands, notes, why_empty="connected by its plugin" if notes else "")
 

@@ -9,7 +9,7 @@ import os
 import shutil
 from typing import Any
 
-from recollect import paths
+from recollect import files, paths
 from recollect.connections import config_file, installation, json_edit, toml_edit
 from recollect.connections.recipes import Recipe
 from recollect.errors import BadInput
@@ -62,17 +62,21 @@ def removal_commands(recipe: Recipe) -> list[list[str]]:
     return [[program, "plugin", "uninstall", NAME], *market]
 
 
-def has_server(recipe: Recipe) -> bool:
-    """Whether Claude Code has our MCP server for its user: that is in a file which it alone writes."""
+def server_state(recipe: Recipe) -> str:
+    """Whether Claude Code has our MCP server for its user: missing, current, or outdated, if its program is gone."""
     if recipe.host != "claude-code":
-        return False
+        return "missing"
+    # Claude Code alone writes this file.
     elsewhere = os.environ.get(recipe.variable[0], "")
     path = os.path.join(elsewhere or os.path.expanduser("~"), ".claude.json")
     try:
         text = (config_file.read(path) or b"").decode("utf-8").removeprefix("\ufeff")
-        return json_edit.get(text, ("mcpServers", "recollect")) is not None
+        entry = json_edit.get(text, ("mcpServers", "recollect"))
     except (BadInput, ValueError):
-        return False
+        return "missing"
+    program = entry.get("command") if isinstance(entry, dict) else None
+    is_gone = isinstance(program, str) and os.path.isabs(program) and not files.is_file(program)
+    return "missing" if entry is None else "outdated" if is_gone else "current"
 
 
 def server_commands(recipe: Recipe, *, is_removal: bool) -> list[list[str]]:
