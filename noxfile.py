@@ -33,6 +33,9 @@ CORE = (
     "coldstart timestamps fields schema memory slug secrets files store index_md compose lifecycle writer"
     " settings summary_line paths errors hostile"
 ).split()
+IS_IN_VENV = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
+"""Whether `scripts/test` runs this: its environment has all that the tests need, so none is made for them again."""
+
 BARE = ["--without-pip"]
 """Arguments for `venv`: pip is lent by the Python that runs nox, which saves seconds for each environment."""
 
@@ -99,9 +102,10 @@ def docs(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the whole suite on the Python that runs nox; on others, the tests of the core and of the hooks."""
     if session.python == MAIN:
-        # The tests of the package install it with pip on every Python; pip 26 no longer serves 3.9.
-        _install(session, "pip<26", "-e", ".[test]")
-        _pytest(session, *session.posargs)
+        if not IS_IN_VENV:
+            # The tests of the package install it with pip on every Python; pip 26 no longer serves 3.9.
+            _install(session, "pip<26", "-e", ".[test]")
+        _pytest(session, *session.posargs, program=sys.executable if IS_IN_VENV else "python")
         return
     _install(session, *LIGHT)
     core = [*(f"tests/test_{name}.py" for name in CORE), "tests/hooks"]
@@ -149,12 +153,13 @@ def wheel(session: nox.Session) -> None:
             session.run("recollect", "show", "tabs-not-spaces", env=env)
 
 
-def _pytest(session: nox.Session, *arguments: str, **env: str) -> None:
+def _pytest(session: nox.Session, *arguments: str, program: str = "python", **env: str) -> None:
     """Run pytest on two cores, and count what it reports."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.xml")
         try:
-            session.run("python", "-m", "pytest", "-q", "-n", "2", f"--junitxml={report}", *arguments, env=env)
+            words = ("-m", "pytest", "-q", "-n", "2", f"--junitxml={report}", *arguments)
+            session.run(program, *words, env=env, external=program != "python")
         finally:
             if os.path.exists(report):
                 _count(report)
