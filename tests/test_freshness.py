@@ -476,7 +476,8 @@ class TestCommands:
         assert self.states(saved, capsys) == {"changed": 1, "unanchored": 1}
         assert main(["reanchor", "login-in-one-place", "--project", str(saved.root)]) == 0
         assert capsys.readouterr().out == (
-            "confirmed .claude/memory/preferences/login-in-one-place.json: anchored to 1 file\n"
+            "confirmed .claude/memory/preferences/login-in-one-place.json\n"
+            "  anchored to 1 file\n"
             "  src/auth.py is now src/login.py\n"
             "  docs/none.md is not there and no longer watched\n"
         )

@@ -393,6 +393,11 @@ COMMANDS: dict[str, list[str]] = {
     "merge-driver": ["src/touched.py", "src/staged.py", "src/committed.py"],
     "try": [],
     "version": [],
+    "status": [],
+    "completion": ["bash"],
+    "connect": ["--list"],
+    "mcp": [],
+    "web": ["--static", "site"],
 }  # fmt: skip
 WITHOUT_PROJECT = {"demo"}
 
@@ -434,7 +439,7 @@ def test_no_hook_and_no_command_runs_what_a_repository_names(
         monkeypatch.setattr(hooks, limit, 10_000.0)
     codes = {}
     for event, fields in EVENTS.items():
-        hooks._answer(event, json.dumps({"session_id": event, "cwd": str(here), **fields}).encode())
+        hooks._answer(event, "", json.dumps({"session_id": event, "cwd": str(here), **fields}).encode())
         assert not trap.was_sprung, f"{event}: {trap.proof.read_text()}"
     for name, words in COMMANDS.items():
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
@@ -510,6 +515,8 @@ STARTS_PROGRAMS = {
     "git/process.py": "runs git, for git/repository.py alone",
     "doctor/machine.py": "asks the Python that runs the hooks for its version",
     "terminal/editor.py": "the user's editor",
+    "terminal/pager.py": "the user's pager, on a terminal",
+    "cli/connect.py": "the command with which an agent installs plugins, when the user connects it",
     "cli/demo.py": "our own hooks, on the sample project",
 }
 """Modules that may start a program, and which."""

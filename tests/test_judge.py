@@ -459,7 +459,7 @@ class TestTrust:
         assert sorted(problem.key for problem in loaded.problems) == [
             "retrieval.judge.api_key_env", "retrieval.judge.enabled", "retrieval.judge.endpoint",
         ]  # fmt: skip
-        assert all("only your own config" in problem.message for problem in loaded.problems)
+        assert all("in your own config only" in problem.message for problem in loaded.problems)
 
 
 def run_python(script: str) -> subprocess.CompletedProcess[str]:
