@@ -113,6 +113,14 @@ def test_items_typed_before_somebody_stops_are_kept_too(project, tmp_path, edits
     assert "\n- the agent waits\n" in kept_form(session.text).read_text()
 
 
+def test_a_number_given_by_a_flag_does_not_hinder_stopping(project):
+    with TerminalSession("save", "decision", "--set=confidence=0.8", cwd=project) as session:
+        session.expect("> ")
+        session.send(CTRL_D)
+        session.expect("STOPPED: nothing was saved")
+        assert session.end() == 1
+
+
 def test_a_kept_form_and_flags_exclude_each_other(recollect):
     outcome = recollect("save", "decision", "Title", "--from", "form.md")
 

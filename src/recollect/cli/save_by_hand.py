@@ -217,6 +217,6 @@ def _texts(value: Any) -> Iterator[str]:
     """Every text in the fields of a record."""
     if isinstance(value, str):
         yield value
-    else:
+    elif isinstance(value, (dict, list)):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _texts(part)
