@@ -151,6 +151,15 @@ def test_nobody_answering_is_an_error_and_decides_nothing(recollect, drafted):
     assert drafts(recollect) == [NAME]
 
 
+def test_answers_that_end_early_count(recollect, drafted):
+    recollect("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
+
+    outcome = recollect("review", stdin="s\n")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith("1 skipped; 2 drafts left\n")
+
+
 def test_quitting_leaves_the_rest(recollect, drafted):
     recollect("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
 

@@ -86,6 +86,18 @@ def test_all_drafts_of_a_session_are_accepted_with_one_question(project, drafted
     assert len(names(project, "decisions")) == 3 and names(project, "inbox") == []
 
 
+def test_a_draft_that_was_skipped_and_then_accepted_with_the_others_counts_once(project, drafted):
+    with TerminalSession("review", cwd=project) as session:
+        session.press("s")
+        session.expect("2 of 3")
+        session.press("A")
+        session.expect("[y/N] ")
+        session.press("y")
+        session.expect("saved 3 records")
+        session.expect("\n3 accepted\n")
+        assert session.end() == 0
+
+
 def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken_back(project, recollect, drafted):
     content = {
         "context": "About Dates are UTC.",
@@ -154,6 +166,15 @@ def test_a_draft_is_edited_in_the_form_with_an_error_and_back(project, drafted, 
     assert "## status\n<!-- ERROR status: must be one of" in (tmp_path / "opened-2").read_text()
     saved = json.loads((project / ".claude/memory/decisions/times-are-utc.json").read_text())
     assert (saved["content"]["status"], saved["content"]["rationale"]) == ("proposed", ["nobody has to guess"])
+
+
+def test_a_draft_whose_form_was_left_as_it_is_is_no_change(project, recollect, drafted, edits):
+    before = recollect("log", "--json").out
+    edits([])
+
+    recollect("review", stdin="e\nq\n")
+
+    assert recollect("log", "--json").out == before
 
 
 @pytest.mark.parametrize(("key", "status"), [(CTRL_C, 130), (CTRL_D, 0), ("q", 0)])

@@ -70,14 +70,17 @@ class Walk:
             say("", self.screen)
             status = _INTERRUPTED
         except EOFError:
-            if not keys.at_terminal():
+            if not keys.at_terminal() and not self.steps:
                 fix = "run it in a terminal, or use --accept NAME, --merge NAME or --reject NAME"
                 raise BadInput("nobody answered", fix=fix) from None
             say("", self.screen)
-        counts = Counter(dict.fromkeys(_OUTCOMES, 0))
-        for step in self.steps:
-            counts[step.outcome] += len(step.drafts)
-        return Answer(dict(counts), lambda screen: self._summary(counts), status=status)
+        counts = self._counts()
+        return Answer(counts, lambda screen: self._summary(counts), status=status)
+
+    def _counts(self) -> dict[str, int]:
+        """How many drafts had which outcome; of several answers to one, such as to skip it first, the last counts."""
+        outcomes = {draft.name: step.outcome for step in self.steps for draft in step.drafts}
+        return {**dict.fromkeys(_OUTCOMES, 0), **Counter(outcomes.values())}
 
     def _summary(self, counts: Mapping[str, int]) -> str:
         if not self.waiting:
@@ -198,7 +201,8 @@ class Walk:
         edited = draft._replace(
             record=file.fill(lambda fields: review.revised(record, revision.difference(shown, fields)))
         )
-        review.put(self.writer, [edited], "edit draft")
+        if edited != draft:
+            review.put(self.writer, [edited], "edit draft")
         file.drop()
         self.waiting[position] = edited
         say(draft_page.of(self.writer, edited, self.screen), self.screen)
