@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import sys
 
 import pytest
 
 from recollect import paths
+from recollect.cli import last_listing
 from recollect.project import Project
 from tests.terminal_session import BIN, DOWN, ENTER, ESCAPE, TerminalSession
 
@@ -107,3 +110,17 @@ def test_a_number_of_an_old_listing_is_forgotten(project):
     age = f"find {paths.state_dir()}/listings -type f -exec touch -t 202001010000 {{}} +"
     with shell(project, "recollect list", age, "recollect show 2") as session:
         session.expect("NOT_FOUND: no memory '2'")
+
+
+def test_a_terminal_without_a_name_has_no_numbers(monkeypatch):
+    def nameless(handle: int) -> str:
+        raise OSError(errno.ENODEV, "No such device")
+
+    ours, theirs = os.openpty()
+    monkeypatch.setattr(os, "ttyname", nameless)
+    with open(ours, "rb"), open(theirs, encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        monkeypatch.setattr(sys, "stdout", terminal)
+        last_listing.note([last_listing.Place("/store", "decisions/use-uv.json")])
+
+        assert last_listing.number("1") is None

@@ -65,10 +65,14 @@ def _is_recent(path: str) -> bool:
 
 
 def _file() -> StateFile | None:
-    """The file for this terminal; None if no stream of ours is one."""
+    """The file for this terminal; None if no stream of ours is one, or the terminal has no name here."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is not None and stream.isatty():
-            name = coldstart.digest(_terminal(stream.fileno()).encode())[:16]
+            try:
+                name = coldstart.digest(_terminal(stream.fileno()).encode())[:16]
+            except OSError:
+                # In a container the terminal may be one of the machine outside, which has no file in /dev.
+                return None
             return StateFile(os.path.join(paths.state_dir(), FOLDER, name), _LARGEST, "last listing")
     return None
 
