@@ -151,8 +151,24 @@ def test_a_setting_and_a_value_are_not_taken_for_an_action(recollect):
     )
 
 
+def test_unsetting_what_is_not_set_writes_nothing(project, recollect):
+    recollect("init")
+
+    assert recollect("config", "unset", "retrieval.max_inject").code == 0
+    assert not (project / ".claude/memory/memory-config.json").exists()
+
+
 @pytest.mark.parametrize(
-    "words", [["set"], ["set", "capture.mode"], ["unset"], ["show", "captur.mode"], ["captur.mode"], ["list", "x"]]
+    "words",
+    [
+        ["set"],
+        ["set", "capture.mode"],
+        ["set", "retrieval.max_inject", "[" * 100_000],
+        ["unset"],
+        ["show", "captur.mode"],
+        ["captur.mode"],
+        ["list", "x"],
+    ],
 )
 def test_what_config_cannot_do_is_explained(recollect, words):
     assert recollect("config", *words).err.startswith("BAD_INPUT: ")

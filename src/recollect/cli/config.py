@@ -112,7 +112,7 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     """The value a person typed, if the setting takes it."""
     try:
         value = text if isinstance(_declared(key).default, str) else json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = text
     settings = Settings()
     settings.take(paths.CONFIG, trusted, {key: value})
@@ -159,7 +159,7 @@ def _put(raw: dict[str, Any], key: str, value: object) -> None:
     else:
         parts, inner = key.split("."), raw
         for part in parts[:-1]:
-            inner = inner.setdefault(part, {})
+            inner = inner.get(part, {}) if value is None else inner.setdefault(part, {})
             if not isinstance(inner, dict):
                 raise BadInput(f"{part} is not an object in the file", fix=_BY_HAND)
     if value is None:
