@@ -70,6 +70,15 @@ def test_nobody_to_answer_is_told_of_yes(project, recollect, saved, edits):
     assert record(project)["content"]["decision"] == TEXT
 
 
+def test_for_a_program_nothing_is_asked_and_the_output_is_json(project, recollect, saved, edits):
+    edits([("4 at a time", "8 at a time")])
+
+    outcome = recollect("edit", saved["id"], "--json", stdin="y\n")
+
+    assert json.loads(outcome.out)["error"]["fix"].endswith("; --yes writes without asking")
+    assert record(project)["content"]["decision"] == TEXT
+
+
 def test_a_field_that_nobody_touched_stays_as_it_is(project, recollect, saved, edits):
     odd = {"rationale": ["## decision", "<!-- x -->", "a\r\n b"], "consequences": [], "extra": {"a": [1]}}
     changed = {**record(project), "unknown": 1}

@@ -25,6 +25,7 @@ _ANSWERS = (
     Option("e", "edit", "edit: open the form again"),
     Option("n", "no", "no: leave the record as it is"),
 )
+_WITHOUT_ASKING = "--yes writes without asking"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +73,8 @@ class _Edit:
 
     def _asked(self, change: _Revision) -> str:
         """What shall become of a change: `y` or `e`; Stopped if nothing shall."""
+        if self.args.json:
+            raise self.file.kept(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
         say(field_diff.between(self.before.memory, change.record, self.screen), self.screen)
         answer, hint = "n", ""
         try:
@@ -80,7 +83,7 @@ class _Edit:
             say("", self.screen)
         except EOFError:
             say("", self.screen)
-            hint = "--yes writes without asking"
+            hint = _WITHOUT_ASKING
         if answer == "n":
             raise self.file.kept(Stopped("nothing was changed", fix=hint))
         return answer
