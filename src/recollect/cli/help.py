@@ -55,7 +55,7 @@ def overview(screen: Screen) -> str:
     lines = [
         "usage: recollect COMMAND [options]",
         "",
-        "A project memory for coding agents: plain files in the repository.",
+        _ABOUT,
     ]
     for title, commands in GROUPS.items():
         lines += ["", screen.paint(title, "bold")]
