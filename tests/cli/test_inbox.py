@@ -72,13 +72,13 @@ def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(proje
     for title in ("Jobs are rows", "Imports restart by themselves"):
         recollect("save", "decision", "--draft", "--force", "--json", stdin=json.dumps({**RECORD, "title": title}))
 
-    line = "2 drafts are waiting: /memory:review"
-    assert recollect("inbox", "--brief").out == f"{line}\n"
-    assert recollect("list").err == f"there are no records yet; `recollect save` makes one; {line}\n"
+    said = "2 drafts are waiting"
+    assert recollect("inbox", "--brief").out == f"{said}: /memory:review\n"
+    assert recollect("list").err == f"there are no records yet; `recollect save` makes one; {said}: recollect review\n"
     assert json.loads(recollect("list", "--json").out)["drafts"] == 2
     findings = json.loads(recollect("doctor", "--json").out)["findings"]
     assert [(each["what"], each["fix"]) for each in findings if each["check"] == "inbox"] == [
-        (line, "recollect review")
+        (said, "recollect review")
     ]
 
 

@@ -1,4 +1,4 @@
-"""How many drafts wait in a store's inbox, in the one line that the digest, `list`, `doctor` and a status line show.
+"""How many drafts wait in a store's inbox, in the line that the digest, `list`, `doctor` and a status line show.
 
 A session's start asks it: names are counted, no draft is read.
 """
@@ -24,9 +24,13 @@ def count(store_root: str) -> int:
         return 0
 
 
-def line(store_root: str) -> str:
-    """What to tell somebody about the drafts of a store; empty if none waits."""
+def line(store_root: str, command: str = "/memory:review") -> str:
+    """What to tell somebody about the drafts of a store, and the command to review them; empty if none waits."""
+    said = sentence(store_root)
+    return f"{said}: {command}" if said else ""
+
+
+def sentence(store_root: str) -> str:
+    """How many drafts wait in a store, in words; empty if none does."""
     waiting = count(store_root)
-    if not waiting:
-        return ""
-    return f"{waiting:,} {'draft is' if waiting == 1 else 'drafts are'} waiting: /memory:review"
+    return f"{waiting:,} {'draft is' if waiting == 1 else 'drafts are'} waiting" if waiting else ""
