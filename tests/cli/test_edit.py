@@ -155,6 +155,12 @@ def test_an_editor_that_fails_saves_nothing(recollect, saved, edits):
     assert recollect("edit", saved["id"]).err.startswith("BAD_INPUT: the editor ended with code 1")
 
 
+def test_no_text_is_said_to_be_kept_that_the_editor_deleted(recollect, saved, monkeypatch):
+    monkeypatch.setenv("VISUAL", "rm")
+
+    assert "kept" not in recollect("edit", saved["id"]).err
+
+
 def test_an_editor_that_is_not_there_is_named(recollect, saved, monkeypatch):
     monkeypatch.setenv("VISUAL", "no-such-editor-at-all")
 

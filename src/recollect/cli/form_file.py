@@ -73,8 +73,9 @@ class FormFile:
             raise self.kept(error) from error
 
     def kept(self, error: Failure) -> Failure:
-        """The error with a fix that goes on from this file."""
-        error.fix = f"your text is kept: {self._resume(shlex.quote(self.path))}; {error.fix}".rstrip("; ")
+        """The error with a fix that goes on from this file, if the editor has left it there."""
+        if os.path.exists(self.path):
+            error.fix = f"your text is kept: {self._resume(shlex.quote(self.path))}; {error.fix}".rstrip("; ")
         return error
 
     def drop(self) -> None:
