@@ -78,6 +78,16 @@ def test_the_beginning_of_an_id_needs_no_question(project):
         session.expect("retired decisions/jobs-run-in-a-table.json")
 
 
+def test_an_agent_in_a_terminal_of_its_own_is_not_asked_and_changes_nothing_on_a_guess(project):
+    agent = {"CLAUDECODE": "1"}
+    with TerminalSession("retire", "sess", "--reason=r", cwd=project, env=agent) as session:
+        session.expect("'sess' is not a whole name; nothing was changed")
+        assert session.end() == 1
+    with TerminalSession("show", "postgres", cwd=project, env=agent) as session:
+        session.expect("'postgres' fits 2 records")
+        assert session.end() == 1
+
+
 def test_a_number_means_what_was_listed_last_on_this_terminal(project):
     commands = "recollect list --sort id", "recollect show 2", "recollect show 9", "recollect show 2 --json"
     with shell(project, *commands) as session:

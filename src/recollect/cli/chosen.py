@@ -1,7 +1,7 @@
 """The record or draft that somebody means: by its id, the beginning or words of it, or its number in the last listing.
 
-Who reads gets the one that fits. Who changes something must name it exactly, or see it and agree: without a terminal a
-guess is refused, with the full name in the fix. Where several fit, a terminal lets one be picked.
+Who reads gets the one that fits. Who changes something must name it exactly, or see it and agree: an agent's guess, and
+one without a terminal, is refused, with the full name in the fix. Where several fit, a terminal lets one be picked.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from recollect.capture.inbox import Inbox
 from recollect.cli import last_listing
 from recollect.cli.last_listing import Place
 from recollect.cli.output import Screen, clean, fit, safe
+from recollect.cli.questions import can_ask
 from recollect.coldstart import NamedTuple
 from recollect.errors import Ambiguous, BadInput, NotFound, RecollectError
 from recollect.record.fields import shorten
@@ -61,7 +62,7 @@ def _record(args: argparse.Namespace, store: Store, typed: str) -> _Guess:
         raise reference.nothing_fits(store.root, typed, names)
     if len(fits.paths) == 1:
         return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
-    if not is_asking(args):
+    if not can_ask(args):
         raise reference.several_fit(typed, fits.paths)
     return _Guess(_picked(typed, fits.paths, [_described(store, path) for path in fits.paths[:_MOST_TITLED]]), True)
 
@@ -105,7 +106,7 @@ def _draft(args: argparse.Namespace, names: list[str], typed: str) -> _Guess:
         raise _no_draft(typed, reference.nearest(typed, names))
     if len(fits.paths) == 1:
         return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
-    if not is_asking(args):
+    if not can_ask(args):
         raise _several_drafts(typed, fits.paths)
     return _Guess(_picked(typed, fits.paths, [name_of(path) for path in fits.paths]), True)
 
@@ -153,16 +154,11 @@ def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:
 
 def _confirm(args: argparse.Namespace, typed: str, is_sure: bool, what: str, look: str) -> None:
     """BadInput unless a change may be made to what a text was taken for."""
-    if not is_asking(args):
+    if not can_ask(args):
         message = f"{shorten(typed)!r} is not a whole name; nothing was changed"
         raise BadInput(message, fix=f"{look}; then the same command with the whole name, if that is the one")
     if not is_sure and not agrees(f"{args.command} {what}?"):
         raise BadInput("nothing was changed", fix=look)
-
-
-def is_asking(args: argparse.Namespace) -> bool:
-    """Whether somebody at a terminal can be asked."""
-    return not args.json and keys.at_terminal()
 
 
 def agrees(question: str) -> bool:

@@ -10,7 +10,7 @@ import subprocess
 from typing import Any
 
 from recollect import paths
-from recollect.cli import chosen
+from recollect.cli import chosen, questions
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.connections import connection, installation
 from recollect.connections.connection import Plan
@@ -115,7 +115,7 @@ def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:
     """BadInput unless somebody has agreed to what is shown."""
     if args.yes:
         return
-    if not chosen.is_asking(args):
+    if not questions.can_ask(args):
         flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
         words = ["recollect", "connect", *args.hosts, *flags, "--yes"]
         raise BadInput("nobody can be asked here, so nothing was written", fix=" ".join(words))
