@@ -151,6 +151,16 @@ def test_nobody_answering_is_an_error_and_decides_nothing(recollect, drafted):
     assert drafts(recollect) == [NAME]
 
 
+@pytest.mark.parametrize(
+    "words", [("--accept", NAME, "--reject", "x"), ("--accept", NAME, "--update=a", "--supersedes=b")]
+)
+def test_answers_that_exclude_each_other_decide_nothing(recollect, drafted, words):
+    outcome = recollect("review", *words)
+
+    assert outcome.code == 1 and "exclude each other" in outcome.err
+    assert drafts(recollect) == [NAME]
+
+
 def test_answers_that_end_early_count(recollect, drafted):
     recollect("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
 

@@ -29,6 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
+    for exclusive in (("accept", "merge", "reject"), ("update", "supersedes")):
+        if sum(bool(getattr(args, name)) for name in exclusive) > 1:
+            names = f"--{', --'.join(exclusive[:-1])} and --{exclusive[-1]}"
+            raise BadInput(f"{names} exclude each other", fix="give one of them")
     desk = Desk(args)
     for verb in ("accept", "merge", "reject"):
         if getattr(args, verb):
