@@ -26,8 +26,8 @@ def count(store_root: str) -> int:
 
 def line(store_root: str, command: str = "/memory:review") -> str:
     """What to tell somebody about the drafts of a store, and the command to review them; empty if none waits."""
-    said = sentence(store_root)
-    return f"{said}: {command}" if said else ""
+    waiting = sentence(store_root)
+    return f"{waiting}: {command}" if waiting else ""
 
 
 def sentence(store_root: str) -> str:

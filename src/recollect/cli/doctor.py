@@ -73,8 +73,8 @@ def _in_store(args: argparse.Namespace, store: Store) -> Iterator[Finding]:
         lambda scanned: watched(scanned, "examining records"),
         compose.category_of(args.category) if args.category else "",
     )
-    if said := waiting.sentence(store.root):
-        yield Finding("note", "inbox", said, "recollect review")
+    if line := waiting.sentence(store.root):
+        yield Finding("note", "inbox", line, "recollect review")
 
 
 def _privacy(args: argparse.Namespace) -> Answer:
