@@ -168,6 +168,39 @@ def test_claude_code_loses_the_plugin_although_another_file_of_its_is_broken(hom
     assert (tmp_path / "log").read_text() == "plugin uninstall memory@recollect\n"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"hooks":{"AfterAgent":[]},"apiKey":"sk-secret","mcpServers":{"x":{"env":{"K":"sk-secret"}}}}',
+        '{"hooks":{"SessionStart":[]},"a":1,"apiKey":"sk-secret","mcpServers":{},"z":{"a":"x","sk-secret":1}}',
+        '{"hooks": {}, /* "sk-secret */ "mcpServers": {}, "b": ["sk-secret", "\\"sk-secret"]}',
+    ],
+)
+def test_a_value_between_two_changes_of_one_line_is_not_shown(text, home, recollect):
+    path = home / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(text)
+
+    added = recollect("connect", "gemini", "--mcp", "--dry-run")
+    recollect("connect", "gemini", "--mcp", "--yes")
+    removed = recollect("connect", "gemini", "--remove", "--dry-run", "--json")
+
+    assert "session_start gemini" in added.out and "session_start gemini" in removed.out
+    assert "sk-secret" not in added.out + removed.out
+    recollect("connect", "gemini", "--remove", "--yes")
+    assert path.read_text() == text
+
+
+def test_half_a_character_in_an_entry_of_ours_is_refused(home, recollect):
+    path = home / ".qwen" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"recollect": {"command": "/old", "env": {"A": "\\ud800"}}}}')
+
+    outcome = recollect("connect", "qwen", "--yes")
+
+    assert (outcome.code, outcome.err.startswith(f"BAD_INPUT: {path} cannot be changed")) == (1, True)
+
+
 @pytest.mark.parametrize("data", [b"{'a': 1}", b'{"hooks": [', b"\xff\xfe", b'{"hooks": {"BeforeAgent": "x"}}'])
 def test_a_file_that_cannot_be_read_is_not_touched(home, recollect, data):
     path = home / ".gemini" / "settings.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import stat
 from collections.abc import Callable
 
@@ -18,6 +19,7 @@ OWN_FILE = "Written by `recollect connect"
 """In every file that is ours as a whole."""
 
 _BOM = "\ufeff"
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\w.+/=-]+|[^\S\n]+|[\s\S]')
 
 
 class Change(NamedTuple):
@@ -68,13 +70,14 @@ def edited(path: str, edit: Callable[[str], str], inside: str = "") -> Change:
         text = (before or b"").decode("utf-8")
         mark = _BOM if text.startswith(_BOM) else ""
         after = edit(text.removeprefix(_BOM))
+        data = (mark + after).encode("utf-8")
     except ValueError as error:
         reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
         fix = "correct it by hand, or remove the entry by hand; nothing was written"
         raise BadInput(f"{path} cannot be changed: {reason}", fix=fix) from error
     if not after.strip() and before is not None and text.strip():
         return Change(path, before, None)
-    return Change(path, before, None if before is None and not after else (mark + after).encode("utf-8"))
+    return Change(path, before, None if before is None and not after else data)
 
 
 def make(change: Change, inside: str = "") -> None:
@@ -119,19 +122,20 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def _differing(old: str, new: str) -> tuple[list[str], list[str]]:
-    """The lines of two texts without what both begin and end with."""
-    head = _shared(old, new)
-    tail = _shared(old[head:][::-1], new[head:][::-1])
-    mark = "…" if old[:head].strip() else old[:head]
+    """The lines of two texts without what both begin and end with, and without the words that both have between."""
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    head = _shared(before, after)
+    tail = _shared(before[head:][::-1], after[head:][::-1])
+    start = "".join(before[:head])
+    mark = "…" if start.strip() else start
+    parts = [tokens[head : len(tokens) - tail] for tokens in (before, after)]
+    both = {token for token in set(parts[0]) & set(parts[1]) if len(token) > 1 and not token.isspace()}
+    texts = ["".join("…" if token in both else token for token in part) for part in parts]
+    removed, added = ((mark + text).splitlines() if text.strip() else [] for text in texts)
+    return removed, added
 
-    def lines(text: str) -> list[str]:
-        part = text[head : len(text) - tail]
-        return (mark + part).splitlines() if part.strip() else []
 
-    return lines(old), lines(new)
-
-
-def _shared(text: str, other: str) -> int:
-    """How many characters two texts have in common at their beginning."""
-    pairs = enumerate(zip(text, other))
-    return next((number for number, (left, right) in pairs if left != right), min(len(text), len(other)))
+def _shared(tokens: list[str], others: list[str]) -> int:
+    """How many tokens two lists have in common at their beginning."""
+    pairs = enumerate(zip(tokens, others))
+    return next((number for number, (left, right) in pairs if left != right), min(len(tokens), len(others)))
