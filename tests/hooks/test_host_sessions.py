@@ -421,15 +421,17 @@ def test_a_database_that_is_none_or_lacks_a_table_holds_nothing(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["codex", "droid", "opencode"])
 def test_a_decision_is_suggested_from_the_session_of_another_host(name, project: Project, home: Path, monkeypatch):
-    """With what was typed and said read from the host's own file."""
+    """With what was typed and said read from the host's own file, and only where a person reads along."""
     monkeypatch.setitem(globals(), "PROMPT", "yes, let's go with NATS")
     monkeypatch.setitem(globals(), "REPLY", DECIDED)
-    monkeypatch.setenv("FACTORY_UPSTREAM_CLIENT_TYPE", "cli")
     path = "" if name == "opencode" else keep(name, home, project.root).path
     if name == "opencode":
         database(home, project.root)
 
     event = {"session_id": "s", "cwd": project.root, "transcript_path": path, "attended": True}
+    if name != "codex":
+        assert run_hook("stop", {**event, "attended": False, "stop_hook_active": False}, host=name).stdout == b""
+    monkeypatch.setenv("FACTORY_UPSTREAM_CLIENT_TYPE", "cli")
     answer = json.loads(run_hook("stop", {**event, "stop_hook_active": False}, host=name).stdout)
 
     assert "NATS" in answer.get("reason", "") + answer.get("continue", "")

@@ -93,6 +93,7 @@ ROLLOUT = "/h/.codex/sessions/2026/11/16/rollout-2026-11-16T01-48-59-01a1.jsonl"
         ({"transcript_path": ROLLOUT.replace("/", "\\")}, {}, "codex"),
         ({"turn_id": "01a1", "transcript_path": None}, {}, "codex"),
         ({"transcript_path": ROLLOUT}, {"CLAUDECODE": "1"}, "codex"),
+        ({"transcript_path": "/home/rollout-team/.claude/projects/-p/a.jsonl"}, {}, "claude-code"),
         ({"transcript_path": "/h/.claude/projects/-p/a.jsonl"}, {"CLAUDECODE": "1", "COPILOT_CLI": "1"}, "claude-code"),
         ({}, {"CLAUDECODE": "1", "COPILOT_CLI": "1"}, "copilot"),
         ({}, {"QWEN_PROJECT_DIR": "/p", "GEMINI_SESSION_ID": "s"}, "qwen"),

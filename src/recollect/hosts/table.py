@@ -140,7 +140,9 @@ def recognised(fields: Mapping[str, Any], environment: Mapping[str, str]) -> Hos
     """The host that sent an event: by where it keeps the session, by a field of its own, or by its variable."""
     path = fields.get("transcript_path")
     where = path.replace("\\", "/") if isinstance(path, str) else ""
-    by_path = [host for host in HOSTS if host.sessions and host.sessions in where]
+    file = "/" + where.rpartition("/")[2]
+    # A sign that is no folder begins the file's name: somebody's home may be called /home/rollout-team.
+    by_path = [host for host in HOSTS if host.sessions in (where if host.sessions.endswith("/") else file)]
     if by_path:
         return by_path[0]
     if "turn_id" in fields:
