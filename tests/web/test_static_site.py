@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import BadInput
+from recollect.errors import BadInput, UnsafePath
 from recollect.usage import usage_log
 from recollect.web import static_site
 
@@ -68,6 +68,38 @@ def test_a_record_that_is_gone_leaves_no_page(site, project):
 
     assert "record/decisions/sessions-live-in-postgres.html" not in _files(site)
     assert "Sessions live in Postgres" not in "\n".join(_files(site).values())
+
+
+@pytest.mark.parametrize("link", ["static", "record", "index.html", ".recollect-site"])
+def test_no_link_in_the_folder_leads_out_of_it(project, save, tmp_path, link):
+    """The folder may be one of a repository."""
+    save()
+    folder, outside = tmp_path / "site", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    (folder / ".recollect-site").write_text("[]")
+    target = outside / "file" if "." in link else outside
+    (outside / "file").write_text("mine")
+    (outside / "app.css").write_text("mine")
+    (folder / link).unlink(missing_ok=True)
+    (folder / link).symlink_to(target)
+
+    with pytest.raises(UnsafePath):
+        static_site.write(project.root, str(folder))
+
+    assert {file.name: file.read_text() for file in outside.iterdir()} == {"file": "mine", "app.css": "mine"}
+
+
+def test_a_site_that_was_not_finished_is_written_again(project, save, tmp_path):
+    save()
+
+    def stopped(records):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        static_site.write(project.root, str(tmp_path / "site"), stopped)
+
+    assert static_site.write(project.root, str(tmp_path / "site")) == 1
 
 
 def test_a_folder_with_other_files_is_left_alone(project, save, tmp_path):

@@ -10,7 +10,6 @@ import html
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -34,7 +33,7 @@ _LARGEST_MARK = 20_000_000
 def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Iterable[Listed]] = iter) -> int:
     """Write the site of a project into a folder, over an earlier one; how many records it shows."""
     store = require_store(Project(project_dir).store)
-    _refuse_strange(folder)
+    _claim(folder)
     opened = index.open(store.root)
     records, _ = listing.read(opened, Choice(order="created"), None)
     site = view.Site(project_dir, Access.create(0), is_static=True)
@@ -48,16 +47,18 @@ def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Ite
     return len(records)
 
 
-def _refuse_strange(folder: str) -> None:
-    """BadInput for a folder with anything in it that we did not write."""
+def _claim(folder: str) -> None:
+    """Mark a folder as ours before anything is in it; BadInput for one with anything that we did not write."""
     try:
         there = os.listdir(folder)
     except FileNotFoundError:
-        return
+        there = []
     except OSError as error:
         raise BadInput(f"{folder!r} cannot be used: {error.strerror}", fix="name a new or empty folder") from error
     if there and MARK not in there:
         raise BadInput(f"{folder!r} holds files that are not of such a site", fix="name a new or empty folder")
+    if not there:
+        _write(folder, MARK, "[]")
 
 
 def _page(site: view.Site, folder: str, path: str) -> str:
@@ -124,15 +125,13 @@ def _row(record: Listed) -> list[str]:
 
 
 def _copy(folder: str, name: str) -> str:
-    os.makedirs(os.path.join(folder, "static"), exist_ok=True)
-    shutil.copyfile(os.path.join(app.STATIC_FOLDER, name), os.path.join(folder, "static", name))
-    return f"static/{name}"
+    with open(os.path.join(app.STATIC_FOLDER, name), encoding="utf-8") as file:
+        return _write(folder, f"static/{name}", file.read())
 
 
 def _write(folder: str, name: str, text: str) -> str:
-    path = os.path.join(folder, *name.split("/"))
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    files.write(path, text.encode("utf-8", "backslashreplace"))
+    # The folder may lie in a repository, whose links could lead anywhere; and what is lost can be written again.
+    files.write(files.inside(folder, name), text.encode("utf-8", "backslashreplace"), lasting=False)
     return name
 
 
