@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import re
 import subprocess
 import sys
+import threading
+import webbrowser
 
 import pytest
 from starlette.testclient import TestClient
 
+from recollect.cli import web
 from recollect.errors import BadInput
 from recollect.web import access, app, server
 
@@ -121,6 +126,58 @@ def test_no_file_outside_the_store_is_shown(browser, save, project, path, tmp_pa
 
 def test_a_form_that_is_too_large_is_refused(browser):
     assert browser.post("/undo", text="x" * access.LARGEST_BODY).status_code == 400
+
+
+def test_a_form_that_breaks_off_halfway_changes_nothing(browser, save, project):
+    """A browser that is closed while it sends leaves the beginning of a text."""
+    entry = save()
+    address = f"/record/project/{entry.path}/retire"
+    body = f"form_token={browser.access.form_token}&hash={entry.hash}&text=because+it+is"
+    messages = iter([
+        {"type": "http.request", "body": body.encode(), "more_body": True},
+        {"type": "http.disconnect"},
+    ])  # fmt: skip
+    headers = {
+        "host": browser.access.host,
+        "origin": f"http://{browser.access.host}",
+        "cookie": f"{browser.access.cookie}={browser.access.session}",
+    }
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": address,
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    answers = []
+
+    async def receive():
+        return next(messages)
+
+    async def send(message):
+        answers.append(message)
+
+    asyncio.run(app.create(browser.site)(scope, receive, send))
+
+    assert answers[0]["status"] == 400
+    assert project.get(entry.path) == entry
+
+
+def test_the_server_does_not_wait_for_the_browser(monkeypatch):
+    """A browser of the terminal runs until somebody leaves it, and wants a page before that."""
+    goes_on, ended, opened = threading.Event(), threading.Event(), []
+
+    def runs(address: str) -> None:
+        opened.append((address, goes_on.wait(5)))
+        ended.set()
+
+    monkeypatch.setattr(webbrowser, "open", runs)
+
+    web._started("http://127.0.0.1:1/", argparse.Namespace(no_open=False))
+    goes_on.set()
+
+    assert ended.wait(5)
+    assert opened == [("http://127.0.0.1:1/", True)]
 
 
 def test_a_server_that_nobody_uses_ends_by_itself(project):

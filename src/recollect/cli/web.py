@@ -37,6 +37,8 @@ def run(args: argparse.Namespace) -> Answer:
 def _started(address: str, args: argparse.Namespace) -> None:
     say(address, Screen.of(sys.stdout))
     if not args.no_open:
+        import threading
         import webbrowser
 
-        webbrowser.open(address)
+        # Some browsers are waited for until they end, and none of them gets a page before the server goes on.
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -136,12 +136,13 @@ def _cookies(headers: Headers) -> Mapping[str, str]:
 
 
 async def _form(receive: Receive) -> dict[str, str] | None:
-    """The fields of a form, the last value of each; None for what is too large or no form."""
+    """The fields of a form, the last value of each; None for what is too large, not whole or no form."""
     body = b""
     while True:
         message = await receive()
         body += message.get("body", b"")
-        if len(body) > LARGEST_BODY:
+        # Of a form that broke off halfway, half a text would be saved.
+        if message["type"] != "http.request" or len(body) > LARGEST_BODY:
             return None
         if not message.get("more_body"):
             break
