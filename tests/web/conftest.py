@@ -16,7 +16,7 @@ from recollect.capture.inbox import Inbox
 from recollect.project import Project
 from recollect.record import compose
 from recollect.store.store import Entry
-from recollect.web import access, app, view
+from recollect.web import access, app, inbox_page, view
 
 PORT = 8700
 
@@ -33,6 +33,11 @@ class Browser:
 
     def get(self, path: str, **how):
         return self.client.get(path, **how)
+
+    def decide(self, name: str, action: str, **fields: str):
+        """A button beside a draft in the inbox, as it is there now."""
+        draft = Inbox(self.project.store.root).get(name)
+        return self.post(f"/inbox/{name}/{action}", hash=inbox_page.version(draft), **fields)
 
     def post(self, path: str, **fields: str):
         """A form of one of our own pages."""

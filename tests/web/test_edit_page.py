@@ -27,9 +27,11 @@ def test_a_form_that_is_sent_back_as_it_is_changes_nothing(browser, save, projec
     entry = save(tags=["auth"], triggers=["where is login state?"])
     page = browser.get(_address(entry))
 
-    browser.post(_address(entry), text=_form(page), hash=_hash(page))
+    answer = browser.post(_address(entry), text=_form(page), hash=_hash(page))
 
     assert project.get(entry.path) == entry
+    # The last change was somebody else's: to take that back is not offered here.
+    assert "Undo" not in answer.text
 
 
 def test_a_field_is_changed_and_the_reason_is_in_the_history(browser, save, project):
@@ -106,9 +108,28 @@ def test_a_draft_is_changed_before_it_is_accepted(browser, save, draft, project)
     name = draft("Use uv")
     page = browser.get(f"/inbox/{name}/edit")
 
-    browser.post(f"/inbox/{name}/edit", text=_form(page).replace("uv installs everything", "uv, pinned"))
+    text = _form(page).replace("uv installs everything", "uv, pinned")
+    browser.post(f"/inbox/{name}/edit", text=text, hash=_hash(page))
 
     assert Inbox(project.store.root).get(name).record.content["decision"] == "uv, pinned"
+
+
+def test_a_draft_that_was_replaced_since_is_not_overwritten(browser, save, draft, project):
+    save()
+    name = draft("Use uv", session="one")
+    page = browser.get(f"/inbox/{name}/edit")
+    box = Inbox(project.store.root)
+    better = box.get(name)
+    box.put(better._replace(record=better.record._replace(tags=("theirs",))))
+    mine = _form(page).replace("uv installs everything", "mine")
+
+    conflict = browser.post(f"/inbox/{name}/edit", text=mine, hash=_hash(page))
+
+    assert conflict.status_code == 409
+    assert "theirs" in conflict.text and "mine" in _form(conflict)
+    assert box.get(name).record.tags == ("theirs",)
+    browser.post(f"/inbox/{name}/edit", text=_form(conflict), hash=_hash(conflict))
+    assert box.get(name).record.content["decision"] == "mine"
 
 
 def test_no_other_category_can_be_made(browser, save):

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from recollect import web
+from recollect.capture import inbox
 from recollect.capture.inbox import Inbox
+from recollect.record import compose
 from recollect.store.writer import Writer
 from recollect.usage import usage_log
 from tests.git_project import GitProject
@@ -95,13 +99,68 @@ def test_a_draft_is_accepted_rejected_and_merged(browser, save, draft, project):
     save()
     first, second = draft("Use uv"), draft("Sign commits")
 
-    assert "Saved: Use uv" in browser.post(f"/inbox/{first}/accept").text
-    assert "Rejected" in browser.post(f"/inbox/{second}/reject").text
+    assert "Saved: Use uv" in browser.decide(first, "accept").text
+    assert "Rejected" in browser.decide(second, "reject").text
     third = draft("Cache wheels")
-    assert "Merged into: Use uv" in browser.post(f"/inbox/{third}/merge", into="use-uv").text
+    assert "Merged into: Use uv" in browser.decide(third, "merge", into="use-uv").text
 
     assert Inbox(project.store.root).names() == []
     assert project.get("use-uv").memory.times_updated == 1
+
+
+@pytest.mark.parametrize("action", ["accept", "merge", "reject"])
+def test_a_draft_that_was_replaced_since_is_not_decided_on(browser, save, draft, project, action):
+    save()
+    name = draft("Use uv", session="one", evidence=("seen",))
+    page = browser.get("/inbox").text
+    (read,) = set(re.findall(r'name="hash" value="(\w+)"', page))
+    draft("Use uv", session="one", evidence=("not seen",))
+
+    answer = browser.post(f"/inbox/{name}/{action}", hash=read, into="sessions-live-in-postgres")
+
+    assert answer.status_code == 409
+    assert Inbox(project.store.root).names() == [name]
+    assert project.get("sessions-live-in-postgres").memory.times_updated == 0
+
+
+def test_what_a_draft_is_asked_for_as_is_shown(browser, save, project):
+    save()
+    fields = {"title": "Use uv", "triggers": ["pip takes forever"]}
+    content = {"context": "pip is slow", "decision": "uv", "rationale": ["seconds"]}
+    record = compose.compose("decision", {**fields, "content": content})
+    Inbox(project.store.root).put(inbox.draft_of(record))
+
+    assert "Asked for as pip takes forever" in _text(browser.get("/inbox"))
+
+
+def test_a_change_of_the_users_own_store_is_taken_back_there(browser, save, project):
+    save()
+    content = {"topic": "indentation", "value": "tabs", "reason": "width"}
+    own = Writer(project.user, project.settings).save(
+        compose.compose("preference", {"title": "Tabs", "content": content})
+    )
+
+    retired = browser.post(f"/record/user/{own.path}/retire", hash=own.hash, text="spaces now")
+
+    undo = dict(re.findall(r'name="(store|change)" value="([^"]+)"', retired.text))
+    assert "Taken back" in browser.post("/undo", **undo).text
+    assert project.user.read(own.path).memory.record_status == "active"
+
+
+def test_a_search_for_retired_records_finds_them_behind_many_others(browser, save, project):
+    for number in range(25):
+        save(f"Sessions live in Postgres {number}")
+    project.writer.retire(save("Sessions live in Redis").path, "lost them")
+
+    assert "Sessions live in Redis" in browser.get("/search?q=sessions+live&status=retired").text
+
+
+def test_a_prompt_of_several_lines_stays_one(browser, save):
+    save()
+
+    answer = browser.get("/agent", params={"prompt": "it fails:\r\n\r\nKeyError: 'a'"})
+
+    assert "\nit fails:\n\nKeyError: &#39;a&#39;</textarea>" in answer.text
 
 
 def test_hostile_text_is_text_on_every_page(browser, save, draft, project):

@@ -28,7 +28,6 @@ class Candidate(NamedTuple):
     address: str
     score: str
     outcome: str
-    shown: str
     reasons: tuple[str, ...]
 
 
@@ -50,7 +49,8 @@ class Preview(NamedTuple):
 def ask(request: Request) -> Response:
     project = view.site_of(request).project()
     warning = project.require_a_store()
-    prompt = request.query_params.get("prompt", "")[:_LONGEST]
+    # A browser sends line ends as two characters, whatever was typed.
+    prompt = request.query_params.get("prompt", "").replace("\r\n", "\n")[:_LONGEST]
     preview = _preview(project, prompt) if prompt.strip() else None
     return view.page(
         request, "agent.html", title="What would my agent get?", prompt=prompt, warning=warning, preview=preview
@@ -78,7 +78,6 @@ def _candidate(explained: Explained, decision: Decision) -> Candidate:
         view.address_of(candidate.source + match.path),
         f"{match.probability:.2f}",
         explanation.outcome(candidate, decision),
-        candidate.shown,
         (*explained.reasons, *caution),
     )
 

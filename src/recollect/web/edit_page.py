@@ -71,17 +71,19 @@ def edit_draft(request: Request) -> Response:
     project = view.site_of(request).project()
     writer = inbox_page.writer_of(project)
     draft = Inbox(writer.store.root).get(request.path_params["name"])
-    title = f"Edit the draft: {draft.record.title}"
+    title, text, now = f"Edit the draft: {draft.record.title}", _rendered(draft.record), inbox_page.version(draft)
     if request.method == "GET":
-        return _page(request, title, Filled(_rendered(draft.record)))
-    filled = _filled(request, draft.record.category)
+        return _page(request, title, Filled(text), now, is_draft=True)
+    filled, read = _filled(request, draft.record.category), view.form(request).get("hash", "")
+    if read != now:
+        return _page(request, title, filled._replace(problems=()), now, theirs=text, is_draft=True)
+    if filled.problems:
+        return _page(request, title, filled, read, is_draft=True)
     try:
-        if filled.problems:
-            return _page(request, title, filled)
         record = review.revised(draft.record, _patch(draft.record, filled))
         review.put(writer, [draft._replace(record=record)], "edit draft")
     except RecollectError as error:
-        return _page(request, title, _refused(filled, error))
+        return _page(request, title, _refused(filled, error), read, is_draft=True)
     return view.changed(request, "/inbox", writer.store, "The draft is changed; accept it to save it.")
 
 
@@ -96,21 +98,20 @@ def new(request: Request) -> Response:
     filled = _filled(request, category)
     if filled.problems:
         return _page(request, title, filled, is_new=True)
+    writer = view.site_of(request).project().writer
     try:
-        entry = _save(request, category, filled)
+        entry = _save(request, writer, category, filled)
     except RecollectError as error:
         return _page(request, title, _refused(filled, error), is_new=True)
-    store = view.site_of(request).project().store
-    return view.changed(request, view.address(view.PROJECT, entry.path), store, "Saved.")
+    return view.changed(request, view.address(view.PROJECT, entry.path), writer.store, "Saved.")
 
 
-def _save(request: Request, category: str, filled: Filled) -> Entry:
-    project = view.site_of(request).project()
-    _refuse_lost(project.store, list(filled.fields.get("related_files") or ()))
+def _save(request: Request, writer: Writer, category: str, filled: Filled) -> Entry:
+    _refuse_lost(writer.store, list(filled.fields.get("related_files") or ()))
     if not view.form(request).get("force"):
         record = compose.compose(category, filled.fields)
-        similar.refuse(similar.find(project.store, record), "tick the box to save it all the same")
-    return save(project.writer, category, filled.fields)
+        similar.refuse(similar.find(writer.store, record), "tick the box to save it all the same")
+    return save(writer, category, filled.fields)
 
 
 def _refuse_lost(store: Store, files: list[str]) -> None:
@@ -136,7 +137,14 @@ def _refused(filled: Filled, error: RecollectError) -> Filled:
 
 
 def _page(
-    request: Request, title: str, filled: Filled, read: str = "", *, theirs: str = "", is_new: bool = False
+    request: Request,
+    title: str,
+    filled: Filled,
+    read: str = "",
+    *,
+    theirs: str = "",
+    is_new: bool = False,
+    is_draft: bool = False,
 ) -> Response:
     is_refused = bool(filled.problems or theirs)
     return view.page(
@@ -149,6 +157,7 @@ def _page(
         theirs=theirs,
         read=read,
         is_new=is_new,
+        is_draft=is_draft,
     )
 
 

@@ -10,9 +10,10 @@ from starlette.routing import Route
 
 from recollect.capture import review, similar
 from recollect.capture.inbox import BrokenDraft, Inbox
-from recollect.coldstart import NamedTuple
-from recollect.errors import BadInput, RecollectError
+from recollect.coldstart import NamedTuple, digest
+from recollect.errors import BadInput, Changed, RecollectError
 from recollect.project import Project, require_store
+from recollect.record import draft as drafts
 from recollect.record import export
 from recollect.record.draft import Draft
 from recollect.record.memory import Memory
@@ -42,6 +43,8 @@ class Waiting(NamedTuple):
     title: str
     category: str
     made_at: str
+    hash: str = ""
+    """Its version; empty if it cannot be read."""
     fields: tuple[Field, ...] = ()
     evidence: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
@@ -57,9 +60,9 @@ class Waiting(NamedTuple):
 def inbox(request: Request) -> Response:
     project = view.site_of(request).project()
     writer = writer_of(project)
-    drafts = Inbox(writer.store.root).scan()
-    shown = [_waiting(writer, draft) for draft in drafts[:_MOST]]
-    return view.page(request, "inbox.html", title="Inbox", drafts=shown, total=len(drafts))
+    waiting = Inbox(writer.store.root).scan()
+    shown = [_waiting(writer, draft) for draft in waiting[:_MOST]]
+    return view.page(request, "inbox.html", title="Inbox", drafts=shown, total=len(waiting))
 
 
 def writer_of(project: Project) -> Writer:
@@ -77,6 +80,7 @@ def _waiting(writer: Writer, draft: Draft | BrokenDraft) -> Waiting:
         record.title,
         record.category,
         draft.made_at,
+        version(draft),
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         triggers=record.triggers,
@@ -108,12 +112,19 @@ def _changes(writer: Writer, draft: Draft) -> list[str]:
     ]
 
 
+def version(draft: Draft | BrokenDraft) -> str:
+    """What tells one version of a draft from another: an agent may put a better one in its place at any time."""
+    return "" if isinstance(draft, BrokenDraft) else digest(drafts.render(draft))
+
+
 def decide(request: Request) -> Response:
     """Accept, merge or reject a draft."""
     project = view.site_of(request).project()
     writer = writer_of(project)
     draft = Inbox(writer.store.root).find(request.path_params["name"])
     action, fields = request.path_params["action"], view.form(request)
+    if fields.get("hash", "") != version(draft):
+        raise Changed(f"the draft {draft.name!r} is not as it was on the page", fix="look at it again in the inbox")
     if action == "reject":
         review.reject(writer, draft, project=project.root)
         return view.changed(request, "/inbox", writer.store, f"Rejected: {draft.name}")
@@ -132,11 +143,11 @@ def decide(request: Request) -> Response:
 
 
 def undo(request: Request) -> Response:
-    """Take a change to the project's store back."""
-    change = view.form(request).get("change", "")
-    site = view.site_of(request)
-    undone = store_undo.undo(require_store(site.project().store), change)
-    site.check_again()
+    """Take a change of a store back."""
+    fields = view.form(request)
+    store = require_store(record_page.store_called(request, fields.get("store", view.PROJECT)))
+    undone = store_undo.undo(store, fields.get("change", ""))
+    view.site_of(request).check_again()
     return view.go(request, "/", Notice(f"Taken back: {undone.change.action} of {undone.change.at[:16]}"))
 
 

@@ -72,12 +72,13 @@ def show(request: Request) -> Response:
 
 
 def found(request: Request) -> tuple[Store, Entry]:
-    store = _store(request)
+    store = store_called(request, request.path_params["store"])
     return store, store.read(f"{request.path_params['folder']}/{request.path_params['name']}")
 
 
-def _store(request: Request) -> Store:
-    project, name = view.site_of(request).project(), request.path_params["store"]
+def store_called(request: Request, name: str) -> Store:
+    """The project's store or the user's, by its name in addresses."""
+    project = view.site_of(request).project()
     if name not in (view.PROJECT, view.USER):
         raise NotFound(f"there is no store called {name!r}", fix="recollect list")
     return project.user if name == view.USER else project.store

@@ -12,6 +12,9 @@ from recollect.search import listing
 from recollect.web import view
 
 _MOST = 20
+_MOST_SIFTED = 500
+"""Results that are looked through for those of one status."""
+
 _MOST_EXPLAINED = 5
 """Results with reasons: further down they are all alike."""
 
@@ -52,8 +55,9 @@ def search(request: Request) -> Response:
 
 def _matching(project: Project, text: str, category: str, status: str) -> list[view.Found]:
     chosen = [category] if category else []
-    hits = project.search(text, limit=_MOST, categories=chosen, include_retired=status in ("retired", "archived"))
-    wanted = [hit for hit in hits if not status or hit.status == status]
+    limit = _MOST_SIFTED if status else _MOST
+    hits = project.search(text, limit=limit, categories=chosen, include_retired=status in ("retired", "archived"))
+    wanted = [hit for hit in hits if not status or hit.status == status][:_MOST]
     return [view.hit(hit, hit.reasons(wanted) if place < _MOST_EXPLAINED else ()) for place, hit in enumerate(wanted)]
 
 

@@ -44,17 +44,7 @@ def show(request: Request) -> Response:
     rows, total = listing.read(opened, choice, number * _PER_PAGE)
     rows = rows[(number - 1) * _PER_PAGE :]
     successors = listing.successors(opened, [row.id for row in rows])
-    events = [
-        Event(
-            row.title,
-            row.category,
-            row.status,
-            row.created_at,
-            view.address(view.PROJECT, row.path),
-            successors.get(row.id, ""),
-        )
-        for row in rows
-    ]
+    events = [_event(row, successors.get(row.id, "")) for row in rows]
     return view.page(
         request,
         "timeline.html",

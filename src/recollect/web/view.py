@@ -13,7 +13,7 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from recollect import __version__, timestamps
+from recollect import __version__, paths, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Hit, Project, require_store
@@ -21,7 +21,6 @@ from recollect.record.naming import visible
 from recollect.search import index
 from recollect.search.index import Index
 from recollect.search.listing import Listed
-from recollect.store import history
 from recollect.store.store import Store
 from recollect.web.access import Access
 
@@ -58,6 +57,8 @@ class Notice(NamedTuple):
     is_error: bool = False
     undoes: str = ""
     """The change that a button beside it takes back."""
+    store: str = PROJECT
+    """Where that change was made, as in addresses."""
 
 
 class Found(NamedTuple):
@@ -189,10 +190,10 @@ def part(request: Request, template: str, **values: Any) -> Response:
 
 
 def changed(request: Request, path: str, store: Store, text: str) -> Response:
-    """On to another page after a change of a store, which can be taken back there."""
+    """On to another page after the last change of a store, which can be taken back there if anything was changed."""
     site_of(request).check_again()
-    newest = history.read(store.root)[-1:]
-    return go(request, path, Notice(text, undoes=newest[0].id if newest else ""))
+    name = USER if store.root == paths.user_store() else PROJECT
+    return go(request, path, Notice(text, undoes=store.last_change, store=name))
 
 
 def go(request: Request, path: str, notice: Notice) -> Response:
