@@ -339,6 +339,14 @@ def test_a_patch_in_a_command_counts_as_a_write(project: Project, home: Path):
     assert "recollect save" in said(session("pre_tool_use", tool_name="Bash", tool_input=command))
 
 
+def test_a_patch_of_copilots_own_tool_is_refused_in_the_store(project: Project, home: Path):
+    session = start("copilot", project, home)
+
+    refused = session("pre_tool_use", tool_name="apply_patch", tool_input={"input": PATCH.format(RECORD)})
+
+    assert "recollect save" in said(refused)
+
+
 def test_the_files_of_a_patch_are_those_that_its_headers_name():
     patch = (
         "*** Begin Patch\n*** Add File: a.py\n+*** Update File: no.py\n*** Update File: b c.py\n*** Move to: d.py\n"

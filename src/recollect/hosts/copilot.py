@@ -24,6 +24,7 @@ _TOOLS = {
     "Edit": WRITE,
     "MultiEdit": WRITE,
     "Write": WRITE,
+    "apply_patch": WRITE,
 }
 _OWN_TOOLS = {
     "bash": SHELL,
