@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -241,6 +242,19 @@ def test_health_names_duplicates_and_changed_files_with_the_fix(browser, save, p
 
     assert "Files changed since (1)" in quick and "recollect reanchor" in quick
     assert "Say nearly the same" in thorough and "recollect supersede" in thorough
+
+
+def test_health_is_shown_where_two_records_have_one_id(browser, save, project):
+    Path(project.root, "login.py").write_text("x = 1\n")
+    raw = json.loads(Path(project.store.root, save(related_files=["login.py"]).path).read_text())
+    raw.update(category="preference", content={"topic": "a", "value": "b", "reason": "c"})
+    other = Path(project.store.root, "preferences", "sessions-live-in-postgres.json")
+    other.parent.mkdir()
+    other.write_text(json.dumps(raw))
+    Path(project.root, "login.py").write_text("x = 2\n")
+
+    assert "sessions-live-in-postgres" in _text(browser.get("/health"))
+    assert browser.get("/health").status_code == 200
 
 
 def test_usage_is_counted_by_week_and_record(browser, save, project):

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from recollect.audit import audit_item, evidence, hard_to_find, report
 from recollect.coldstart import NamedTuple
+from recollect.errors import RecollectError
 from recollect.freshness import anchors
 from recollect.freshness.check import Freshness
 from recollect.project import require_store
@@ -108,7 +109,11 @@ def _group(heading: str, findings: list[Finding]) -> Group:
 
 
 def _link(store: Store, record_id: str) -> tuple[str, str]:
-    entry = store.get(record_id)
+    """The title and address of a record; its id alone if two files have that id, or it is gone since."""
+    try:
+        entry = store.get(record_id)
+    except RecollectError:
+        return record_id, ""
     return entry.memory.title, view.address(view.PROJECT, entry.path)
 
 
