@@ -13,6 +13,9 @@ import pytest
 
 from recollect import failure_log, hooks, paths
 from recollect.digest import last_digest
+from recollect.hooks import session
+from recollect.hooks.place import Place
+from recollect.hosts.question import Question
 from recollect.project import Project
 from recollect.session import ledger
 from tests.hooks.conftest import ROOT, run_hook
@@ -343,3 +346,15 @@ def test_drafts_behind_a_link_out_of_the_store_are_not_counted(project, hook, tm
     Path(project.store.root, "inbox").symlink_to(tmp_path / "outside")
 
     assert "waiting" not in start(hook).context
+
+
+@pytest.mark.parametrize(("host", "command"), [("claude-code", "/memory:review"), ("codex", "recollect review")])
+def test_the_line_about_drafts_names_a_command_that_the_host_has(project, host, command):
+    inbox = Path(project.store.root, "inbox")
+    inbox.mkdir()
+    (inbox / "a.json").write_text("{}")
+    asked = Question("session_start", host=host, source="startup", session="s10", is_attended=True)
+
+    answer = session.session_start(asked, Place(project.root, project.store.root, ""))
+
+    assert answer.text.endswith(f"Memory: 1 draft is waiting: {command}")

@@ -24,7 +24,7 @@ def count(store_root: str) -> int:
         return 0
 
 
-def line(store_root: str, command: str = "/memory:review") -> str:
+def line(store_root: str, command: str = "recollect review") -> str:
     """What to tell somebody about the drafts of a store, and the command to review them; empty if none waits."""
     waiting = sentence(store_root)
     return f"{waiting}: {command}" if waiting else ""

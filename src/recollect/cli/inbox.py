@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> Answer:
     if args.brief:
         # For a status line, which is no place for errors: nothing waits where there is no store.
         root = arguments.store_of(args).root
-        return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root))
+        return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
     desk = Desk(args)
     drafts = [desk.box.get(chosen.draft(args, desk.box, args.name))] if args.name else list(desk.box.scan())
     data = {"drafts": [desk.brief(draft) for draft in drafts]}

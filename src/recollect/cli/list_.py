@@ -82,7 +82,7 @@ def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int
     }
     warning = f"{many(len(broken), 'file')} cannot be read; to see why: recollect doctor" if broken else ""
     empty = "" if rows else _nothing(store)
-    note = "; ".join(filter(None, (empty, waiting.line(store.root, "recollect review"))))
+    note = "; ".join(filter(None, (empty, waiting.line(store.root))))
 
     def text(screen: Screen) -> str:
         if args.format or not screen.is_terminal:

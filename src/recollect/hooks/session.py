@@ -99,7 +99,8 @@ def _waiting(asked: Question, place: Place) -> str:
         return ""
     from recollect.capture import waiting
 
-    drafts = budget.attempt("count the drafts", "", waiting.line, place.store)
+    command = "/memory:review" if asked.host == "claude-code" else "recollect review"
+    drafts = budget.attempt("count the drafts", "", waiting.line, place.store, command)
     return f"Memory: {drafts}" if drafts else ""
 
 

@@ -24,7 +24,10 @@ _LARGEST = 16_000_000
 _LARGEST_CHANGE = 6_000_000
 """Bytes of one change, so that several fit; of a larger one only the names are logged."""
 
-AGENTS = ("CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_SANDBOX")
+AGENTS = (
+    *("CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_SANDBOX", "COPILOT_CLI", "OPENCODE"),
+    *("QWEN_CODE", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR"),
+)
 """Variables that agents set for the programs they start."""
 
 
