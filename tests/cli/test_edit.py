@@ -202,3 +202,16 @@ def test_a_person_updates_without_a_hash_and_a_wrong_hash_still_counts(project, 
         assert session.end() == 1
 
     assert record(project)["content"]["decision"] == "8 at a time"
+
+
+def test_a_program_that_never_gets_the_form_right_is_not_asked_for_ever(project, recollect, monkeypatch, tmp_path):
+    recollect("save", "preference", "Tabs", "--set=topic=t", "--set=value=v", "--set=reason=r")
+    script = tmp_path / "editor.sh"
+    script.write_text('#!/bin/sh\necho "## no such heading $$" >>"$1"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(script))
+
+    code, _, err = recollect("edit", "tabs", "--yes")
+
+    assert code == 1
+    assert "your text is kept" in err

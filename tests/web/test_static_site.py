@@ -12,6 +12,7 @@ import pytest
 from recollect.errors import BadInput, UnsafePath
 from recollect.usage import usage_log
 from recollect.web import static_site
+from tests.git_project import GitProject
 
 HOSTILE = '</script><script>alert("x")</script> href="/search"'
 
@@ -49,6 +50,18 @@ def test_it_shows_the_records_and_nothing_private(site):
     assert "A private draft" not in everything
     assert "Shown and used" not in everything and "form_token" not in everything
     assert "<form method" not in everything and "/inbox" not in everything
+
+
+def test_lines_of_the_projects_files_are_not_published(project, save, tmp_path):
+    repository = GitProject(Path(project.root))
+    repository.write("login.py", "EXPIRY = 14\n")
+    repository.commit()
+    save(related_files=["login.py"])
+    repository.write("login.py", "EXPIRY = 'not committed'\n")
+
+    static_site.write(project.root, str(tmp_path / "site"))
+
+    assert "not committed" not in "\n".join(_files(tmp_path / "site").values())
 
 
 def test_hostile_text_is_text(site):

@@ -21,6 +21,9 @@ from recollect.terminal import editor
 from recollect.text import many
 
 _CORRECT = "correct it there"
+_MOST_TIMES = 20
+"""How often a form is opened again: a program in the place of an editor may never get it right."""
+
 Result = TypeVar("Result")
 Failure = TypeVar("Failure", bound=RecollectError)
 
@@ -42,7 +45,7 @@ class FormFile:
         """Have the form filled in until `check` takes what it says; Stopped if it is left empty or `untouched`."""
         error: RecollectError | None = None
         before = untouched
-        while True:
+        for _ in range(_MOST_TIMES):
             text = form.with_problems(self._edited(), ())
             if before is not None and text.strip() == before.strip():
                 raise error or self._nothing("the form was left as it is")
@@ -63,6 +66,7 @@ class FormFile:
             before = text
             self.write(form.with_problems(text, wrong))
             say(f"{many(len(wrong), 'field')} to correct; the form is open again", Screen.of(sys.stdout))
+        raise error or self._nothing("the form was never right")
 
     def _edited(self) -> str:
         """What is in the file after the editor was closed."""
