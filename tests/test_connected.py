@@ -180,6 +180,23 @@ def test_hooks_that_run_twice(tmp_path, home, monkeypatch):
     assert os.listdir(home / ".copilot") == ["settings.json"]
 
 
+def test_a_file_of_the_project_is_only_looked_through_and_no_link_out_of_it_followed(tmp_path, home, monkeypatch):
+    """Whoever made the project made the file: taking it apart could take for ever."""
+    monkeypatch.chdir(tmp_path)
+    connect("codex")
+    project, entries = tmp_path / "project", tmp_path / "project" / ".codex" / "hooks.json"
+    (project / ".git").mkdir(parents=True)
+    entries.parent.mkdir()
+
+    entries.write_text("{" * 100_000 + " || : recollect")
+    broken = [finding for finding in examine(project) if "twice" in finding.what]
+    entries.unlink()
+    entries.symlink_to(home / ".codex" / "hooks.json")
+    linked = [finding for finding in examine(project) if "twice" in finding.what]
+
+    assert ([finding.check for finding in broken], linked) == (["codex"], [])
+
+
 def test_over_mcp_only(tmp_path, home):
     (home / ".cursor").mkdir()
     entry = {"command": installation.program()[0], "args": ["mcp"]}

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from recollect import files
 from recollect.coldstart import NamedTuple
-from recollect.connections import config_file, parts, plugins
+from recollect.connections import config_file, installation, parts, plugins
 from recollect.connections.config_file import Change
 from recollect.connections.parts import Part
 from recollect.connections.recipes import RECIPES, Recipe
-from recollect.errors import BadInput
+from recollect.errors import BadInput, RecollectError
 
 MISSING, CURRENT, OUTDATED, PLUGIN, UNREADABLE = "missing", "current", "outdated", "plugin", "unreadable"
 
@@ -80,6 +80,17 @@ def state(recipe: Recipe, project: str = "") -> State:
         return State(entrance, server.state if server else plugins.server_state(recipe))
     except BadInput as error:
         return State(UNREADABLE, MISSING, error.message)
+
+
+def is_named_in(recipe: Recipe, project: str) -> bool:
+    """Whether a file of a project names us for a host: looked for as text, since the file may be anybody's."""
+    if not recipe.in_project:
+        return False
+    try:
+        data = config_file.read(parts.entrance(recipe, project).path, inside=project) or b""
+    except RecollectError:
+        return False
+    return any(mark.encode() in data for mark in (installation.MARK, config_file.OWN_FILE))
 
 
 def can_have_server(recipe: Recipe) -> bool:

@@ -77,7 +77,7 @@ def _twice(recipe: Recipe, state: State, project: str) -> Iterator[Finding]:
     if state.entrance in (CURRENT, OUTDATED) and plugins.is_in(recipe):
         what = f"{title} has the plugin and our entries, so that every hook runs twice"
         yield Finding("warning", recipe.host, what, f"recollect connect {recipe.host} --yes")
-    has_entries = recipe.in_project and connection.state(recipe, project).entrance in (CURRENT, OUTDATED)
+    has_entries = connection.is_named_in(recipe, project)
     if has_entries and state.entrance in (CURRENT, OUTDATED, PLUGIN):
         what = f"{title} is connected for your user and in this project, so that every hook runs twice"
         yield Finding("warning", recipe.host, what, f"recollect connect {recipe.host} --here --remove --yes")
