@@ -32,7 +32,7 @@ def new_client(tmp_path: Path, pytestconfig: pytest.Config) -> NewClient:
 
     def make(host: type[HostClient]) -> HostClient:
         if host.is_slow and not pytestconfig.getoption("--all-hosts"):
-            pytest.skip("installing this client takes long: scripts/test -s hosts runs it")
+            pytest.skip("this client takes long to install or to run: scripts/test -s hosts runs it")
         if reason := unavailable(host):
             pytest.skip(reason)
         return host(tmp_path / "a home", tmp_path / "a project")

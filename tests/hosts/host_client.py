@@ -47,7 +47,7 @@ class HostClient:
     also: ClassVar[tuple[Package, ...]] = ()
     environment: ClassVar[dict[str, str]] = {}
     is_slow: ClassVar[bool] = False
-    """Whether installing it takes so long that it is run only on request."""
+    """Whether it takes so long to install or to run that it is run only on request."""
     is_screen_on_request: ClassVar[bool] = False
     """Whether it is started on a screen only on request: that takes much computing, or its version is not fixed."""
     timeout: ClassVar[float] = 300

@@ -186,7 +186,7 @@ def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
     form = page.get_by_role("textbox").first
     form.fill(form.input_value().replace("14 day expiry", "30 day expiry"))
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("Somebody changed the record")
+    expect(page.get_by_role("alert")).to_contain_text("Somebody changed it since")
     expect(page.locator("pre")).to_contain_text("sql")
     form.fill(form.input_value().replace("- auth\n", "- auth\n- sql\n"))
     page.get_by_role("button", name="Save").click()

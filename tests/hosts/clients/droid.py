@@ -13,6 +13,7 @@ from tests.hosts.npm import Package
 class Droid(HostClient):
     name = "droid"
     package = Package("droid", "0.215.0", ".bin/droid")
+    is_slow = True
     environment = {
         "FACTORY_AIRGAP_ENABLED": "true",
         "FACTORY_API_KEY": "fk-dummy",

@@ -13,6 +13,7 @@ from tests.hosts.npm import Package
 class Qwen(HostClient):
     name = "qwen"
     package = Package("@qwen-code/qwen-code", "0.24.4", ".bin/qwen")
+    is_slow = True
     also = (NODE_22,)
     screen = ("--yolo", "-i")
     is_screen_on_request = True
