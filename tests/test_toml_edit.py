@@ -121,7 +121,9 @@ def test_a_table_of_very_many_keys_costs_in_proportion():
         toml_edit.tables("a = 1\n" * keys)
         return time.process_time() - start
 
-    assert cost(40_000) < 100 * min(cost(2_000) for _ in range(5))
+    # Twenty times the keys: 400 times the cost if each key looked at all others. The least of several, since the
+    # garbage of other tests may be collected in between.
+    assert min(cost(40_000) for _ in range(3)) < 120 * min(cost(2_000) for _ in range(5))
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ _PLUGIN = Package("@opencode-ai/plugin", "1.18.33", "@opencode-ai/plugin/package
 class OpenCode(HostClient):
     name = "opencode"
     package = Package("opencode-ai", "1.18.33", "opencode-ai/bin/opencode.exe")
+    is_slow = True
     also = (_PLUGIN,)
     screen = ("--auto", "--prompt")
     is_screen_on_request = True
