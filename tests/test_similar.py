@@ -53,7 +53,7 @@ def test_the_same_decision_in_nearly_the_same_words_is_refused(project):
 
     assert ids(project, new) == [(SESSIONS, True)]
     with pytest.raises(NearDuplicate, match="says nearly the same") as refused:
-        similar.refuse(similar.find(project.store, new), "recollect save")
+        similar.refuse(similar.find(project.store, new), similar.by_command("recollect save"))
     assert f"--update {SESSIONS}" in refused.value.fix
 
 
@@ -61,7 +61,7 @@ def test_the_reverse_of_a_decision_is_similar_and_refused_by_nobody(project):
     near = similar.find(project.store, reversal())
 
     assert [(each.memory.id, each.is_same) for each in near] == [(SESSIONS, False)]
-    similar.refuse(near, "recollect save")
+    similar.refuse(near, similar.by_command("recollect save"))
 
 
 def test_without_a_table_of_word_vectors_only_the_same_wording_counts(project, monkeypatch):

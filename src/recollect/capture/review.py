@@ -32,7 +32,8 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
         return merge(writer, draft, draft.updates, project=project)
     record = accepted(draft.record, writer.now)
     if not draft.supersedes and not record.superseded_by and not force:
-        similar.refuse(similar.find(writer.store, record), f"recollect review --accept {draft.name}")
+        retry = similar.by_command(f"recollect review --accept {draft.name}")
+        similar.refuse(similar.find(writer.store, record), retry)
     git_files.ensure(writer.store.root)
     if record.supersedes or record.superseded_by:
         (entry,), _ = writer.accept([draft._replace(record=record)])

@@ -7,7 +7,7 @@ other. The bars are chosen by `python -m bench similar` on pairs that were label
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import hypot
 
 from recollect.audit import audit_item
@@ -121,16 +121,18 @@ def saying(store_root: str, sentence: str) -> Memory | None:
     return next((each for each in records if each.is_current and triage.is_said_in(sentence, [_text(each)])), None)
 
 
-def refuse(similar: Sequence[Similar], retry: str) -> None:
-    """NearDuplicate if a record says nearly the same; `retry` is the command to run then."""
+def refuse(similar: Sequence[Similar], fix: Callable[[str], str]) -> None:
+    """NearDuplicate if a record says nearly the same; `fix` tells, given its id, what to do then."""
     same = next((each for each in similar if each.is_same), None)
-    if same is None:
-        return
-    record = same.memory
-    raise NearDuplicate(
-        sameness(same),
-        fix=f"to change it: {retry} --update {record.id}; if it no longer holds: {retry} --supersedes {record.id}; "
-        f"if both hold: {retry} --force; or leave it",
+    if same is not None:
+        raise NearDuplicate(sameness(same), fix=fix(same.memory.id))
+
+
+def by_command(retry: str) -> Callable[[str], str]:
+    """What to do on the command line, where `retry` is the command to give again."""
+    return lambda same: (
+        f"to change it: {retry} --update {same}; if it no longer holds: {retry} --supersedes {same}; "
+        f"if both hold: {retry} --force; or leave it"
     )
 
 

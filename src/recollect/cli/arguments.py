@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect import paths, timestamps
 from recollect.errors import BadInput, BadRecord
-from recollect.freshness import anchors, related_files
+from recollect.freshness import related_files
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Project, require_store
 from recollect.record import memory, schema
@@ -143,12 +143,9 @@ def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
 
 def refuse_lost_files(args: argparse.Namespace, store: Store, files: object, before: Sequence[str] = ()) -> None:
     """BadInput if a record shall be about files that are not there; `--force` saves it for those that will come."""
-    root = anchors.root_of(store.root)
-    if not root or not isinstance(files, (list, tuple)):
-        return
-    new = [file for file in files if isinstance(file, str) and file not in before]
+    named = [file for file in files if isinstance(file, str)] if isinstance(files, (list, tuple)) else []
     try:
-        related_files.refuse(root, new, may_come=args.force)
+        related_files.refuse_lost(store.root, named, before, may_come=args.force)
     except BadInput as error:
         error.places = (("related_files", f"{error.message}; {error.fix}"),)
         raise

@@ -16,7 +16,7 @@ from recollect.capture.inbox import Inbox
 from recollect.cli import last_listing
 from recollect.cli.last_listing import Place
 from recollect.cli.output import Screen, clean, fit, safe
-from recollect.cli.questions import can_ask
+from recollect.cli.questions import agrees, can_ask
 from recollect.coldstart import NamedTuple
 from recollect.errors import Ambiguous, BadInput, NotFound, RecollectError
 from recollect.record.fields import shorten
@@ -24,7 +24,7 @@ from recollect.search import by_name
 from recollect.store import record_files, reference, short_name
 from recollect.store.reference import name_of
 from recollect.store.store import Entry, Store
-from recollect.terminal import keys, picker
+from recollect.terminal import picker
 
 _SURE = 4
 """Letters of an id from which on nobody is asked whether it is the right one."""
@@ -157,22 +157,5 @@ def _confirm(args: argparse.Namespace, typed: str, is_sure: bool, what: str, loo
     if not can_ask(args):
         message = f"{shorten(typed)!r} is not a whole name; nothing was changed"
         raise BadInput(message, fix=f"{look}; then the same command with the whole name, if that is the one")
-    if not is_sure and not agrees(f"{args.command} {what}?"):
+    if not is_sure and not agrees(clean(f"{args.command} {what}?"), Screen.of(sys.stdout)):
         raise BadInput("nothing was changed", fix=look)
-
-
-def agrees(question: str) -> bool:
-    """Whether somebody at the terminal presses y."""
-    return pressed(question, "y/N") == "y"
-
-
-def pressed(question: str, choices: str) -> str:
-    """The letter that somebody at the terminal answers with; empty for any other key."""
-    print(safe(f"{clean(question)} [{choices}] ", Screen()), end="", flush=True)
-    try:
-        answer = keys.key()
-    except EOFError:
-        answer = ""
-    letter = answer.lower() if answer.isalpha() and len(answer) == 1 else ""
-    print(letter)
-    return letter

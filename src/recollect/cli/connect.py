@@ -7,10 +7,11 @@ import difflib
 import os
 import shlex
 import subprocess
+import sys
 from typing import Any
 
 from recollect import paths
-from recollect.cli import chosen, questions
+from recollect.cli import questions
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.connections import connection, installation
 from recollect.connections.connection import Plan
@@ -122,7 +123,8 @@ def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:
     for plan in plans:
         for line in _summary(plan):
             print(clean(line))
-    while (key := chosen.pressed("Write this? d shows the lines", "y/N/d")) == "d":
+    screen = Screen.of(sys.stdout)
+    while (key := questions.answer("Write this? d shows the lines", "y/N/d", screen)) == "d":
         print("\n".join(clean(line) for plan in plans for line in _preview(plan)))
     if key != "y":
         raise BadInput("nothing was written", fix="to see what is connected: recollect connect --list")

@@ -46,14 +46,19 @@ def ask(question: str, options: Sequence[Option], screen: Screen) -> str:
 
 def agrees(question: str, screen: Screen) -> bool:
     """Whether somebody says yes; any other key is a no, and so is no answer."""
-    say(f"{question} [y/N] ", screen, end="")
+    return answer(question, "y/N", screen) == "y"
+
+
+def answer(question: str, choices: str, screen: Screen) -> str:
+    """The key that somebody presses, in lower case; empty for no answer."""
+    say(f"{question} [{choices}] ", screen, end="")
     try:
         pressed = keys.key()
     except EOFError:
         pressed = ""
     if screen.is_terminal:
         say(pressed if len(pressed) == 1 else "", screen)
-    return pressed.lower() == "y"
+    return pressed.lower()
 
 
 def choose(question: str, options: Sequence[Option], screen: Screen) -> str:

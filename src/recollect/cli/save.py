@@ -120,7 +120,7 @@ def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Simi
         return []
     near = similar.find(writer.store, record)
     if not (args.force or args.update or args.supersedes):
-        similar.refuse(near, "the same command with")
+        similar.refuse(near, similar.by_command("the same command with"))
     return near if not (args.update or args.supersedes) else []
 
 

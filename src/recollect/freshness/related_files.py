@@ -9,7 +9,7 @@ import difflib
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from recollect import paths
 from recollect.coldstart import NamedTuple
@@ -51,7 +51,15 @@ def refuse(root: str, texts: Iterable[str], *, may_come: bool) -> None:
         nearest = [flaw.nearest for flaw in wrong if flaw.nearest]
         guess = f"did you mean {', '.join(nearest)}? " if nearest else ""
         is_outside = any(flaw.is_outside for flaw in wrong)
-        raise BadInput(what, fix=guess + (_INSIDE if is_outside else _LATER))
+        places = (("related_files", f"{what}; {guess}".rstrip("; ")),)
+        raise BadInput(what, fix=guess + (_INSIDE if is_outside else _LATER), places=places)
+
+
+def refuse_lost(store_root: str, texts: Iterable[str], before: Collection[str] = (), *, may_come: bool) -> None:
+    """The same for a record of a store, of the files that it did not name before; the user's own is about none."""
+    root = anchors.root_of(store_root)
+    if root:
+        refuse(root, [text for text in texts if text not in before], may_come=may_come)
 
 
 def flaws(root: str, texts: Iterable[str]) -> Iterator[Flaw]:

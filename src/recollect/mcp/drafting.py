@@ -17,8 +17,7 @@ from recollect.capture.inbox import Inbox
 from recollect.capture.similar import Similar
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
-from recollect.errors import NearDuplicate
-from recollect.freshness import anchors, related_files
+from recollect.freshness import related_files
 from recollect.mcp.reading import exactly
 from recollect.mcp.tool_table import Outcome
 from recollect.project import Project
@@ -69,12 +68,10 @@ def _write(project: Project, client: str, fields: Mapping[str, Any], links: _Lin
     writer = project.writer
     links = _Links(*(exactly(writer.store, typed).memory.id if typed else "" for typed in links))
     record = _composed(writer, client, fields)
-    root = anchors.root_of(writer.store.root)
-    if root:
-        related_files.refuse(root, record.related_files, may_come=force)
+    related_files.refuse_lost(writer.store.root, record.related_files, may_come=force)
     near = [] if links or writer.store.has(record.path) else similar.find(writer.store, record)
     if not force:
-        _refuse_the_same(near)
+        similar.refuse(near, _instead)
     write = _saved if writer.settings.text("capture.mode") == "auto" else _drafted
     return _outcome(write(writer, record, links), record, links, near)
 
@@ -85,15 +82,12 @@ def _composed(writer: Writer, client: str, fields: Mapping[str, Any]) -> Memory:
     return compose.compose(fields["category"], {"origin": "agent", "source": source, **partial}, now=writer.now)
 
 
-def _refuse_the_same(near: Sequence[Similar]) -> None:
-    same = next((each for each in near if each.is_same), None)
-    if same:
-        record_id = same.memory.id
-        raise NearDuplicate(
-            similar.sameness(same),
-            fix=f"to change it, call save with updates {record_id!r}; if it no longer holds, call supersede with id "
-            f"{record_id!r}; if both hold, call save with force; or leave it",
-        )
+def _instead(same: str) -> str:
+    """What to call where a record says nearly the same."""
+    return (
+        f"to change it, call save with updates {same!r}; if it no longer holds, call supersede with id {same!r}; "
+        "if both hold, call save with force; or leave it"
+    )
 
 
 def _drafted(writer: Writer, record: Memory, links: _Links) -> _Written:

@@ -119,16 +119,16 @@ def _about(record: Memory) -> list[tuple[str, str]]:
 
 def _value(value: Any) -> list[str]:
     if isinstance(value, (list, tuple)):
-        return [f"- {_text(item)}" for item in value]
-    return [_text(value)]
+        return [f"- {in_words(item)}" for item in value]
+    return [in_words(value)]
 
 
-def _text(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A value on one line; the fields of an object one after the other."""
     if isinstance(value, dict):
-        return "; ".join(f"{name.replace('_', ' ')}: {_text(part)}" for name, part in value.items())
+        return "; ".join(f"{name.replace('_', ' ')}: {in_words(part)}" for name, part in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(in_words, value))
     return _flat(str(value).lower() if isinstance(value, bool) else str(value))
 
 

@@ -59,10 +59,10 @@ class _Section(NamedTuple):
     is_open: bool = False
 
 
-def render(category: str, fields: Mapping[str, Any], what: str) -> str:
-    """The form of a partial record; `what` tells in a sentence what it is for."""
+def render(category: str, fields: Mapping[str, Any], what: str = "") -> str:
+    """The form of a partial record; `what` tells in a sentence what it is for, to somebody who gets it in an editor."""
     title = fields.get(_TITLE_FIELD, "")
-    parts = [_HOW.format(what=_comment(what)), "", f"# {form_value.one_line(title)}"]
+    parts = [*((_HOW.format(what=_comment(what)), "") if what else ()), f"# {form_value.one_line(title)}"]
     content = fields.get("content", {})
     for field in _offered(category, fields):
         value = (content if field.name not in _RECORD else fields).get(field.name)

@@ -47,7 +47,7 @@ class Preview(NamedTuple):
 
 
 def ask(request: Request) -> Response:
-    project = view.site_of(request).project()
+    project = view.site_of(request).searched()
     warning = project.require_a_store()
     # A browser sends line ends as two characters, whatever was typed.
     prompt = request.query_params.get("prompt", "").replace("\r\n", "\n")[:_LONGEST]

@@ -14,7 +14,7 @@ from recollect.capture import review, similar
 from recollect.capture.inbox import Inbox
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, Changed, RecollectError
-from recollect.freshness import anchors, related_files
+from recollect.freshness import related_files
 from recollect.project import save
 from recollect.record import compose, form, memory, revision
 from recollect.record.form import Problem
@@ -54,8 +54,8 @@ def _update(request: Request, store: Store, entry: Entry, filled: Filled) -> Ent
     fields = view.form(request)
     store.expect(entry.path, fields.get("hash", ""))
     patch = _patch(entry.memory, filled)
-    new = [file for file in patch.get("related_files") or () if file not in entry.memory.related_files]
-    _refuse_lost(store, new)
+    before = entry.memory.related_files
+    related_files.refuse_lost(store.root, patch.get("related_files") or (), before, may_come=False)
     summary = " ".join(fields.get("summary", "").split())[:1_000]
     writer = Writer(store, view.site_of(request).project().settings)
     return writer.update(entry.path, patch, entry.hash, summary=summary, may_shrink=True)
@@ -94,7 +94,7 @@ def new(request: Request) -> Response:
     title = f"New {category.replace('_', ' ')}"
     if request.method == "GET":
         content = dict(categories.BY_NAME[category].defaults)
-        return _page(request, title, Filled(form.render(category, {"content": content}, "A new record.")), is_new=True)
+        return _page(request, title, Filled(form.render(category, {"content": content})), is_new=True)
     filled = _filled(request, category)
     if filled.problems:
         return _page(request, title, filled, is_new=True)
@@ -107,21 +107,15 @@ def new(request: Request) -> Response:
 
 
 def _save(request: Request, writer: Writer, category: str, filled: Filled) -> Entry:
-    _refuse_lost(writer.store, list(filled.fields.get("related_files") or ()))
+    related_files.refuse_lost(writer.store.root, filled.fields.get("related_files") or (), may_come=False)
     if not view.form(request).get("force"):
         record = compose.compose(category, filled.fields)
-        similar.refuse(similar.find(writer.store, record), "tick the box to save it all the same")
+        similar.refuse(similar.find(writer.store, record), lambda same: f"change {same}, or tick the box to save both")
     return save(writer, category, filled.fields)
 
 
-def _refuse_lost(store: Store, files: list[str]) -> None:
-    root = anchors.root_of(store.root)
-    if root and files:
-        related_files.refuse(root, files, may_come=False)
-
-
 def _rendered(record: Memory) -> str:
-    return form.render(record.category, memory.to_json(record), "A record of the project's memory.")
+    return form.render(record.category, memory.to_json(record))
 
 
 def _filled(request: Request, category: str) -> Filled:

@@ -41,7 +41,7 @@ _NAMES = {
 
 
 class Finding(NamedTuple):
-    """Records with something wrong: what, and the command that mends it."""
+    """Records with something wrong: what, and the command that fixes it."""
 
     records: tuple[tuple[str, str], ...]
     """Title and address of each."""
@@ -58,7 +58,7 @@ class Group(NamedTuple):
 
 
 def show(request: Request) -> Response:
-    project = view.site_of(request).project()
+    project = view.site_of(request).searched()
     store = require_store(project.store)
     is_thorough = bool(request.query_params.get("all"))
     groups = [*_quick(store, view.opened(project)), *(_thorough(store) if is_thorough else ())]

@@ -25,7 +25,7 @@ class _Count(NamedTuple):
 
 
 def home(request: Request) -> Response:
-    project = view.site_of(request).project()
+    project = view.site_of(request).searched()
     opened = view.opened(project)
     newest, _ = listing.read(opened, listing.Choice(status="active"), _NEWEST)
     return view.page(

@@ -35,7 +35,7 @@ class Folder(NamedTuple):
 
 
 def show(request: Request) -> Response:
-    project = view.site_of(request).project()
+    project = view.site_of(request).searched()
     records, _ = listing.read(view.opened(project), Choice(status="active"), _MOST_RECORDS)
     tags = Counter(tag for record in records for tag in record.tags).most_common(_MOST_TAGS)
     folders = _folders(_tracked(project.root), records)

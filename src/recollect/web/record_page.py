@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,10 +12,12 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, NotFound, RecollectError
 from recollect.freshness import anchors, check, since_then
 from recollect.record import schema
+from recollect.record.export import in_words
 from recollect.record.memory import Memory
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 from recollect.usage import counts
+from recollect.usage.counts import Counts
 from recollect.web import view
 
 _LONGEST_LINE_OF_TIME = 20
@@ -50,9 +51,16 @@ class File(NamedTuple):
     """The lines that changed since the record was saved."""
 
 
+class Usage(NamedTuple):
+    """How often a record was shown and what became of it, in all and in the weeks in which it was."""
+
+    total: Counts
+    weeks: tuple[tuple[str, Counts], ...]
+
+
 def show(request: Request) -> Response:
     store, entry = found(request)
-    record = entry.memory
+    record, is_static = entry.memory, view.site_of(request).is_static
     return view.page(
         request,
         "record.html",
@@ -63,12 +71,15 @@ def show(request: Request) -> Response:
         address=request.url.path,
         fields=list(fields_of(record)),
         line=_line_of_time(store, entry, request.path_params["store"]),
-        files=list(_files(store, record)),
-        counts=counts.per_record(store.root).get(entry.path, counts.Counts()),
-        weeks=[
-            (week, each) for week, each in counts.per_week(store.root, _WEEKS, entry.path) if each != counts.Counts()
-        ],
+        files=list(_files(store, record, shows_lines=not is_static)),
+        usage=None if is_static else _usage(store, entry),
     )
+
+
+def _usage(store: Store, entry: Entry) -> Usage:
+    weeks = counts.per_week(store.root, _WEEKS, entry.path)
+    total = counts.per_record(store.root).get(entry.path, Counts())
+    return Usage(total, tuple((week, each) for week, each in weeks if each != Counts()))
 
 
 def found(request: Request) -> tuple[Store, Entry]:
@@ -91,16 +102,11 @@ def fields_of(record: Memory) -> Iterator[Field]:
         if value in (None, "", []):
             continue
         label = name.replace("_", " ").capitalize()
-        yield Field(label, items=tuple(map(_text, value))) if isinstance(value, list) else Field(label, _text(value))
-
-
-def _text(value: Any) -> str:
-    """A value in words; the fields of an object one after the other."""
-    if isinstance(value, dict):
-        return "; ".join(f"{name.replace('_', ' ')}: {_text(part)}" for name, part in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        yield (
+            Field(label, items=tuple(map(in_words, value)))
+            if isinstance(value, list)
+            else Field(label, in_words(value))
+        )
 
 
 def _line_of_time(store: Store, entry: Entry, name: str) -> list[Moment]:
@@ -129,14 +135,14 @@ def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iter
         yield entry
 
 
-def _files(store: Store, record: Memory) -> Iterator[File]:
+def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[File]:
     root = anchors.root_of(store.root)
     indexed = anchors.indexed(record) if root else ()
     freshness = check.Freshness(root)
     for anchor in indexed[: check.MOST_ANCHORS]:
         verdict = freshness.check(anchor)
         name = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
-        changes = since_then.lines(root, verdict) if verdict.state == check.CHANGED else []
+        changes = since_then.lines(root, verdict) if shows_lines and verdict.state == check.CHANGED else []
         yield File(name, verdict.state, check.sentence(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
     yield from (File(file) for file in record.related_files if file not in anchored)

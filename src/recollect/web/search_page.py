@@ -26,7 +26,7 @@ _STATUSES = ("active", "superseded", "retired", "archived")
 
 
 def search(request: Request) -> Response:
-    project, asked = view.site_of(request).project(), request.query_params
+    project, asked = view.site_of(request).searched(), request.query_params
     text = asked.get("q", "")[:_LONGEST]
     category = view.one_of(asked.get("category", ""), categories.BY_NAME)
     status = view.one_of(asked.get("status", ""), _STATUSES)

@@ -11,14 +11,17 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from starlette.types import ASGIApp
 
 from recollect import files
 from recollect.errors import BadInput
 from recollect.project import Project, require_store
 from recollect.search import index, listing
 from recollect.search.listing import Choice, Listed
-from recollect.web import app, view
+from recollect.web import app, timeline_page, view
 from recollect.web.access import Access
 
 MARK = ".recollect-site"
@@ -37,9 +40,13 @@ def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Ite
     opened = index.open(store.root)
     records, _ = listing.read(opened, Choice(order="created"), None)
     site = view.Site(project_dir, Access.create(0), is_static=True)
-    pages = [*_PAGES, *(f"/timeline?category=&page={number + 1}" for number in range(1 + len(records) // 200))]
-    written = [_page(site, folder, path) for path in pages]
-    written += [_page(site, folder, view.address(view.PROJECT, record.path)) for record in watch(records)]
+    timelines = range(1, 2 + len(records) // timeline_page.PER_PAGE)
+    pages = chain(
+        _PAGES,
+        (f"/timeline?category=&page={number}" for number in timelines),
+        (view.address(view.PROJECT, record.path) for record in watch(records)),
+    )
+    written = asyncio.run(_write_pages(app.pages(site), folder, pages))
     written += [_copy(folder, name) for name in _STATIC]
     written.append(_write(folder, "static/records.js", f"var records = {_rows(records)};\n"))
     _forget(folder, set(written))
@@ -61,16 +68,19 @@ def _claim(folder: str) -> None:
         _write(folder, MARK, "[]")
 
 
-def _page(site: view.Site, folder: str, path: str) -> str:
-    name = _file_of(path)
-    status, body = asyncio.run(_ask(site, path))
+async def _write_pages(pages: ASGIApp, folder: str, paths: Iterable[str]) -> list[str]:
+    return [_page(folder, path, *await _ask(pages, path)) for path in paths]
+
+
+def _page(folder: str, path: str, status: int, body: bytes) -> str:
     if status != 200:
         raise BadInput(f"the page {path} cannot be made", fix="recollect doctor")
+    name = _file_of(path)
     depth = name.count("/")
     return _write(folder, name, _LINK.sub(lambda link: _relative(link, depth), body.decode("utf-8")))
 
 
-async def _ask(site: view.Site, path: str) -> tuple[int, bytes]:
+async def _ask(pages: ASGIApp, path: str) -> tuple[int, bytes]:
     """What the application answers, without a server in between."""
     address = urlsplit(path)
     status, body = 500, b""
@@ -86,7 +96,7 @@ async def _ask(site: view.Site, path: str) -> tuple[int, bytes]:
 
     scope = {"type": "http", "method": "GET", "path": unquote(address.path), "raw_path": address.path.encode()}
     scope |= {"query_string": address.query.encode(), "headers": [], "http_version": "1.1", "scheme": "http"}
-    await app.pages(site)(scope, receive, send)  # type: ignore[arg-type]
+    await pages(scope, receive, send)  # type: ignore[arg-type]
     return status, body
 
 

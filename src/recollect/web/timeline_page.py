@@ -14,7 +14,7 @@ from recollect.search import listing
 from recollect.search.listing import Choice, Listed
 from recollect.web import view
 
-_PER_PAGE = 200
+PER_PAGE = 200
 
 
 class Event(NamedTuple):
@@ -36,13 +36,13 @@ class Month(NamedTuple):
 
 
 def show(request: Request) -> Response:
-    opened = view.opened(view.site_of(request).project())
+    opened = view.opened(view.site_of(request).searched())
     asked = request.query_params
     category = view.one_of(asked.get("category", "decision"), categories.BY_NAME)
     tag, number = asked.get("tag", "").strip().lower()[:100], view.number(asked.get("page", ""))
     choice = Choice(category, frozenset([tag] if tag else ()), order="created")
-    rows, total = listing.read(opened, choice, number * _PER_PAGE)
-    rows = rows[(number - 1) * _PER_PAGE :]
+    rows, total = listing.read(opened, choice, number * PER_PAGE)
+    rows = rows[(number - 1) * PER_PAGE :]
     successors = listing.successors(opened, [row.id for row in rows])
     events = [_event(row, successors.get(row.id, "")) for row in rows]
     return view.page(
@@ -53,7 +53,7 @@ def show(request: Request) -> Response:
         category=category,
         tag=tag,
         number=number,
-        has_more=total > number * _PER_PAGE,
+        has_more=total > number * PER_PAGE,
         categories=list(categories.BY_NAME),
     )
 

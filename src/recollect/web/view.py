@@ -22,13 +22,13 @@ from recollect.search import index
 from recollect.search.index import Index
 from recollect.search.listing import Listed
 from recollect.store.store import Store
+from recollect.text import many
 from recollect.web.access import Access
 
 _FOLDER = os.path.dirname(__file__)
 _MOST_NOTICES = 50
 _CHECKED_EVERY = 2.0
 """Seconds between two comparisons of every file with the index, so that a search costs little while somebody types."""
-
 
 PROJECT, USER = "project", "user"
 """The stores, as they are called in addresses."""
@@ -54,7 +54,6 @@ class Notice(NamedTuple):
     """What a change answered, shown once on the next page."""
 
     text: str
-    is_error: bool = False
     undoes: str = ""
     """The change that a button beside it takes back."""
     store: str = PROJECT
@@ -120,7 +119,7 @@ class Site:
 
     def __init__(self, project_dir: str, access: Access, *, is_static: bool = False) -> None:
         self.project_dir = project_dir
-        self._is_static = is_static
+        self.is_static = is_static
         self.access = access
         self._notices: OrderedDict[str, Notice] = OrderedDict()
         self._count = 0
@@ -129,10 +128,14 @@ class Site:
         self._templates = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._templates.filters.update(visible=visible, visible_lines=_visible_lines, day=_day)
+        self._templates.filters.update(many=many, visible=visible, visible_lines=_visible_lines, day=_day)
 
     def project(self) -> Project:
-        """The project as it is now: every request reads it anew, and compares all files with the index now and then."""
+        """The project as it is now: every request reads it anew."""
+        return Project(self.project_dir)
+
+    def searched(self) -> Project:
+        """The project for a page that asks its index; all files are compared with that now and then only."""
         now = time.monotonic()
         is_quick = now < self._checked + _CHECKED_EVERY
         if not is_quick:
@@ -145,10 +148,10 @@ class Site:
 
     def render(self, template: str, **values: Any) -> str:
         return self._templates.get_template(template).render(
-            navigation=PUBLIC if self._is_static else NAVIGATION,
+            navigation=PUBLIC if self.is_static else NAVIGATION,
             version=__version__,
-            form_token="" if self._is_static else self.access.form_token,
-            is_static=self._is_static,
+            form_token="" if self.is_static else self.access.form_token,
+            is_static=self.is_static,
             **values,
         )
 
