@@ -17,6 +17,9 @@ RecollectError
 ├── Unwritable     UNWRITABLE          the disk refused a write
 ├── NoModel        NO_MODEL            no model can be asked with the settings and keys there are
 ├── ModelFailed    MODEL_FAILED        a model was asked and gave no usable answer
+├── Offline        OFFLINE             a remote cannot be reached
+├── Refused        REFUSED             a remote does not allow it
+├── BadRemote      BAD_REMOTE          what a remote holds cannot be a shared store
 ├── SwitchedOff    SWITCHED_OFF        everything is switched off by an environment variable
 ├── Stopped        STOPPED             somebody stopped before anything was written
 ├── CommandFailed  COMMAND_FAILED      a program of somebody else failed
@@ -111,6 +114,18 @@ class ModelFailed(RecollectError):
         super().__init__(message, fix)
         self.status = status
         self.detail = detail
+
+
+class Offline(RecollectError):
+    code = "OFFLINE"
+
+
+class Refused(RecollectError):
+    code = "REFUSED"
+
+
+class BadRemote(RecollectError):
+    code = "BAD_REMOTE"
 
 
 class SwitchedOff(RecollectError):
