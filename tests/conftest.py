@@ -10,6 +10,8 @@ import pytest
 
 from recollect.store import history
 from tests import debian
+from tests.postgres import durable_postgres as durable_postgres
+from tests.postgres import postgres as postgres
 
 try:
     from hypothesis import HealthCheck, settings

@@ -19,7 +19,12 @@ from typing import Optional
 
 import pytest
 
-PROGRAMS = {"chromium": "chromium", "fish": "fish", "zsh": "zsh"}
+PROGRAMS = {
+    "chromium": "chromium",
+    "fish": "fish",
+    "postgresql": "/usr/lib/postgresql/*/bin/initdb",
+    "zsh": "zsh",
+}
 """For each package a program of it: a name on the path, or a pattern for a file."""
 
 WORK = Path(tempfile.gettempdir()) / "recollect-test-debian"

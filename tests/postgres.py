@@ -1,0 +1,193 @@
+"""A real PostgreSQL server for tests: Debian's, on a socket in a temporary folder, for one process that runs tests.
+
+A test asks for the fixture `postgres` and is marked `@pytest.mark.debian("postgresql")`. Each test takes a database of
+its own, copied from a template in some milliseconds. The server ends with the process that started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Callable, Optional
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from tests import debian
+
+ADMIN = "administrator"
+"""The login that owns the server; every other one is made by `Server.login`."""
+
+_HAS_PASSWORD = "logins_with_password"
+_PATIENCE = 60
+_QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal"}
+_SMALL = {"max_wal_senders": "0", "shared_buffers": "64MB", "max_connections": "120", "autovacuum": "off"}
+
+
+class Server:
+    """A server with its data in a folder of its own; `durable` ones survive `kill` without a loss."""
+
+    def __init__(self, *, durable: bool = False, settings: Optional[dict[str, str]] = None, folder: str = "") -> None:
+        self._programs = Path(debian.program("postgresql") or "").parent
+        self._settings = {**({} if durable else _QUICK), **_SMALL, **(settings or {})}
+        self._folder = Path(tempfile.mkdtemp(prefix="recollect-postgres-", dir=folder or _fastest_folder()))
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._templates: dict[object, str] = {}
+        self._databases = 0
+        if os.geteuid() == 0:
+            shutil.chown(self._folder, "postgres", "postgres")
+        self._create()
+        self.start()
+        self.execute(f"CREATE ROLE {_HAS_PASSWORD}")
+
+    def url(self, database: str = "postgres", login: str = ADMIN, password: str = "", **parameters: str) -> str:
+        """The address of a database for a login, as libpq understands it."""
+        who = f"{quote(login)}:{quote(password)}" if password else quote(login)
+        return f"postgresql://{who}@/{database}?{urlencode({'host': str(self._folder), **parameters})}"
+
+    def database(self, prepare: Optional[Callable[[str], object]] = None) -> str:
+        """The name of a new database, empty or as `prepare` leaves one that it is called with the address of, once."""
+        template = self._template(prepare) if prepare else "template0"
+        self._databases += 1
+        name = f"database_{self._databases}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def login(self, name: str, password: str = "") -> str:
+        """A login with no rights; one with a password is asked for it, any other is let in by its name."""
+        known = self.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", name)
+        verb = "ALTER" if known else "CREATE"
+        self.execute(f'{verb} ROLE "{name}" LOGIN PASSWORD ' + (_literal(password) if password else "NULL"))
+        self.execute(f'GRANT {_HAS_PASSWORD} TO "{name}"' if password else f'REVOKE {_HAS_PASSWORD} FROM "{name}"')
+        return name
+
+    def execute(self, statement: str, *values: object, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Run one statement as the administrator; its rows, if it has any."""
+        import psycopg
+
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def start(self) -> None:
+        """Start the server, and return when it answers."""
+        words = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
+        words = [str(self._programs / "postgres"), "-D", str(self._data), "-k", str(self._folder), "-h", "", *words]
+        with open(self.log, "ab") as log:
+            # Without this a run of tests that is killed would leave its server behind.
+            words = ["setpriv", "--pdeathsig=QUIT", *_as_nobody_special(), *words]
+            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._wait_until_it_answers()
+
+    def stop(self) -> None:
+        """Stop the server in order, ending all connections."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(_PATIENCE)
+            self._process = None
+
+    def kill(self) -> None:
+        """End every process of the server at once, as a power cut would."""
+        assert self._process is not None
+        main = self._process.pid
+        # Stopped, it starts no further process while these are listed.
+        os.kill(main, signal.SIGSTOP)
+        children = [int(word) for word in Path(f"/proc/{main}/task/{main}/children").read_text().split()]
+        for process in (*children, main):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self._process.wait(_PATIENCE)
+        self._process = None
+        _wait_for(lambda: not any(map(_is_running, children)), "the processes of the server to end")
+
+    def remove(self) -> None:
+        """Stop the server and delete its data."""
+        self.stop()
+        shutil.rmtree(self._folder)
+
+    @property
+    def log(self) -> Path:
+        """What the server has written about itself."""
+        return self._folder / "log"
+
+    @property
+    def _data(self) -> Path:
+        return self._folder / "data"
+
+    def _create(self) -> None:
+        words = [*_as_nobody_special(), str(self._programs / "initdb"), "-D", str(self._data), "-U", ADMIN, "--no-sync"]
+        words = ["setpriv", *words, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert done.returncode == 0, done.stdout.decode()
+        (self._data / "pg_hba.conf").write_text(f"local all +{_HAS_PASSWORD} scram-sha-256\nlocal all all trust\n")
+
+    def _template(self, prepare: Callable[[str], object]) -> str:
+        if prepare not in self._templates:
+            name = f"template_{len(self._templates)}_of_ours"
+            self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+            prepare(self.url(name))
+            self._templates[prepare] = name
+        return self._templates[prepare]
+
+    def _wait_until_it_answers(self) -> None:
+        import psycopg
+
+        def answers() -> bool:
+            assert self._process is not None and self._process.poll() is None, self.log.read_text()
+            with contextlib.suppress(psycopg.OperationalError):
+                self.execute("SELECT 1")
+                return True
+            return False
+
+        _wait_for(answers, "the server to answer")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """The server of this process that runs tests; what it holds is lost if it is killed."""
+    server = Server()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def durable_postgres() -> Iterator[Server]:
+    """A server of one test, to be killed and started again without losing what it has promised to hold."""
+    server = Server(durable=True)
+    yield server
+    server.remove()
+
+
+def _fastest_folder() -> Optional[str]:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def _as_nobody_special() -> tuple[str, ...]:
+    """Options of `setpriv`: the server refuses to run as root."""
+    return ("--reuid=postgres", "--regid=postgres", "--clear-groups") if os.geteuid() == 0 else ()
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _is_running(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def _wait_for(condition: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + _PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited too long for {what}"
+        time.sleep(0.01)
