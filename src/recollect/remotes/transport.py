@@ -27,9 +27,18 @@ class Pulled(NamedTuple):
     """What changed at the remote since a cursor, and the cursor to ask with next time."""
 
     versions: Iterable[Version]
-    """May be a generator: the engine stops it where it is too much. Each path comes once."""
+    """May be a generator: the engine stops it where it is too much.
+
+    A path may come more than once: versions are taken in order, and the last is what the remote has now. So a transport
+    that knows that we wrote one of them ourselves puts that first: nobody has a conflict with themselves.
+    """
 
     cursor: str
+    is_reset: bool = False
+    """True if the remote no longer has the state that the cursor names: a database from a backup, a rewritten history.
+
+    Then the versions are all that it has, and nothing counts as agreed on: what only we have is pushed again.
+    """
 
 
 class Push(NamedTuple):
@@ -51,6 +60,9 @@ class Pushed(NamedTuple):
 
     outdated: tuple[str, ...] = ()
     """The remote has another version by now: pull, merge and push again."""
+
+    waiting: tuple[str, ...] = ()
+    """Written where somebody has to merge them first, such as a branch: still to be pushed, as far as we know."""
 
     refused: Mapping[str, str] = {}
     """Path -> why, in words for a person: the role does not allow it, the record is protected."""
