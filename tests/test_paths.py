@@ -70,7 +70,7 @@ def test_the_users_store_follows_the_hosts_own_setting(home, monkeypatch, tmp_pa
 @pytest.mark.skipif(os.name == "nt", reason="the XDG folders")
 @pytest.mark.parametrize(
     ("variable", "where"),
-    [("XDG_CACHE_HOME", paths.cache_dir), ("XDG_STATE_HOME", paths.state_dir)],
+    [("XDG_CACHE_HOME", paths.cache_dir), ("XDG_STATE_HOME", paths.state_dir), ("XDG_DATA_HOME", paths.data_dir)],
 )
 def test_a_relative_xdg_folder_is_ignored_as_its_specification_says(monkeypatch, home, variable, where):
     monkeypatch.setenv(variable, "relative")
@@ -83,8 +83,9 @@ def test_a_relative_xdg_folder_is_ignored_as_its_specification_says(monkeypatch,
 def test_our_own_variables_win(monkeypatch):
     monkeypatch.setenv("RECOLLECT_CACHE_DIR", "/c")
     monkeypatch.setenv("RECOLLECT_STATE_DIR", "/s")
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", "/d")
 
-    assert (paths.cache_dir(), paths.state_dir()) == ("/c", "/s")
+    assert (paths.cache_dir(), paths.state_dir(), paths.data_dir()) == ("/c", "/s", "/d")
 
 
 def test_a_store_has_one_index_however_it_is_reached(tmp_path):

@@ -1,4 +1,4 @@
-"""Where things live on disk: a project's store, the user's store, the cache, the state.
+"""Where things live on disk: a project's store, the user's store, the cache, the state, the data.
 
 Paths are plain strings: `pathlib` costs a cold hook several milliseconds.
 """
@@ -79,7 +79,8 @@ def user_store() -> str:
 
 def is_private(path: str) -> bool:
     """Whether a file is the user's alone: all that we write outside of repositories."""
-    return any(path == base or path.startswith(base + os.sep) for base in (user_store(), cache_dir(), state_dir()))
+    bases = (user_store(), cache_dir(), state_dir(), data_dir())
+    return any(path == base or path.startswith(base + os.sep) for base in bases)
 
 
 def knowledge_banks(project: str) -> tuple[str, str, str]:
@@ -107,6 +108,11 @@ def cache_dir() -> str:
 def state_dir() -> str:
     """Where ledgers, counters and traces go: losing them loses no memory."""
     return _base("RECOLLECT_STATE_DIR", "XDG_STATE_HOME", ".local/state", ("Library", "Application Support"), "state")
+
+
+def data_dir() -> str:
+    """Where copies of shared stores go: they may hold changes that are nowhere else yet."""
+    return _base("RECOLLECT_DATA_DIR", "XDG_DATA_HOME", ".local/share", ("Library", "Application Support"), "data")
 
 
 def index_file(store_root: str) -> str:

@@ -1,0 +1,99 @@
+"""The copy of a shared store on this machine: its record files, what the remote has of them, how the sync stands."""
+
+from __future__ import annotations
+
+import os
+
+from recollect import coldstart, files, paths
+from recollect.remotes import remote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_LARGEST_STATE = 4_000_000
+
+
+class State(coldstart.NamedTuple):
+    """How the sync of one replica stands."""
+
+    cursor: str = ""
+    """How far the remote was read, in the words of its transport; empty is not at all."""
+    last_sync: str = ""
+    """When a sync last reached the remote and finished."""
+    last_error: str = ""
+    offline_since: str = ""
+    """When the remote was first not reached; empty once it is reached again."""
+    note: str = ""
+    """What somebody must do at the remote, such as merging a branch."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Paths that the remote did not take, or that we did not take from it, each with the reason."""
+
+
+_TEXTS = tuple(field for field in State._fields if field != "refused")
+
+
+class Replica:
+    """One replica, named after its remote. Its folder may not exist yet."""
+
+    __slots__ = ("name", "root")
+
+    def __init__(self, name: str) -> None:
+        remote.refuse_name(name)
+        self.name = name
+        self.root = os.path.join(folder(), name)
+
+    def __repr__(self) -> str:
+        return f"Replica({self.name!r})"
+
+    @property
+    def store(self) -> str:
+        """The folder of its records: an ordinary store."""
+        return os.path.join(self.root, "store")
+
+    @property
+    def base(self) -> str:
+        """The folder with what this machine and the remote last agreed on, under the same paths."""
+        return os.path.join(self.root, "base")
+
+    @property
+    def repository(self) -> str:
+        """The bare repository, where the remote is one of git."""
+        return os.path.join(self.root, "repository")
+
+    def lock(self, patience: float | None = None) -> files.locked:
+        """One sync at a time; Locked if another one goes on for longer than that."""
+        return files.locked(os.path.join(self.root, ".lock"), patience)
+
+    @property
+    def state(self) -> State:
+        """How the sync stands; nothing is known where the file is missing or broken, and the next sync starts anew."""
+        try:
+            data = files.read(self._state_file, _LARGEST_STATE + 1)
+            fields = coldstart.loads(data.decode("utf-8"))
+        except (OSError, ValueError):
+            return State()
+        return _state(fields) if isinstance(fields, dict) else State()
+
+    def write_state(self, state: State) -> None:
+        files.write(self._state_file, coldstart.dumps(state._asdict()).encode("ascii"))
+
+    @property
+    def _state_file(self) -> str:
+        return os.path.join(self.root, "state.json")
+
+
+def folder() -> str:
+    """Where all replicas are."""
+    return os.path.join(paths.data_dir(), "remotes")
+
+
+def _state(fields: dict[str, Any]) -> State:
+    texts = {key: value for key, value in fields.items() if key in _TEXTS and isinstance(value, str)}
+    pairs = fields.get("refused")
+    refused = [pair for pair in pairs if _is_pair(pair)] if isinstance(pairs, list) else []
+    return State()._replace(**texts, refused=tuple((path, why) for path, why in refused))
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+
+from recollect import failure_log, paths
+from recollect.errors import AlreadyExists, BadInput, NotFound, RecollectError
+from recollect.remotes import address, remote
+from recollect.remotes.remote import Remote
+from recollect.remotes.replica import Replica, State
+
+GIT = "git@example.com:team/memory.git"
+
+
+def test_remotes_are_listed_by_name_and_taken_off_the_list():
+    remote.add("platform", GIT, review=True)
+    remote.add("acme", "postgresql://hub@db.example.com/memory", auto=True)
+
+    assert remote.connected() == [
+        Remote("acme", "postgresql://hub@db.example.com/memory", "postgres", review=False, auto=True),
+        Remote("platform", GIT, "git", review=True, auto=False),
+    ]
+    assert remote.remove("acme").name == "acme"
+    assert [each.name for each in remote.connected()] == ["platform"]
+    assert remote.get("platform").url == GIT
+    with pytest.raises(NotFound, match="connected: platform"):
+        remote.get("acme")
+
+
+def test_a_name_is_connected_once():
+    remote.add("platform", GIT)
+
+    with pytest.raises(AlreadyExists):
+        remote.add("platform", "/srv/memory.git")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+def test_the_list_is_the_users_alone():
+    remote.add("platform", GIT)
+
+    assert stat.S_IMODE(os.stat(remote.file()).st_mode) == 0o600
+    assert os.path.dirname(remote.file()) == paths.user_store()
+
+
+@pytest.mark.parametrize("name", ["", "project", "user", "none", "Platform", "a b", "../x", "-x", "ä", "x" * 41, "a/b"])
+def test_a_name_that_no_remote_can_have(name):
+    for act in (lambda: remote.add(name, GIT), lambda: Replica(name)):
+        with pytest.raises(BadInput) as caught:
+            act()
+        assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        (GIT, "git"),
+        ("host:memory.git", "git"),
+        ("https://example.com/team/memory.git", "git"),
+        ("https://ann@example.com/team/memory.git", "git"),
+        ("ssh://git@example.com:2222/memory.git", "git"),
+        ("file:///srv/memory.git", "git"),
+        ("/srv/memory.git", "git"),
+        ("postgresql://db.example.com/memory?sslmode=verify-full", "postgres"),
+        ("postgres://ann@db.example.com:5433/memory", "postgres"),
+        ("postgresql:///memory?service=acme", "postgres"),
+    ],
+)
+def test_addresses(url, kind):
+    assert address.kind(url) == kind
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("", "printable"),
+        (" https://example.com", "printable"),
+        ("https://example.com/\x1b[2J", "printable"),
+        ("https://example.com/" + "x" * 2_000, "printable"),
+        ("--upload-pack=touch x", "hyphen"),
+        ("-oProxyCommand=x:y", "hyphen"),
+        ("ssh://-oProxyCommand=x/y", "hyphen"),
+        ("ssh://git@-oProxyCommand=x/y", "hyphen"),
+        ("git@-oProxyCommand=x:y", "hyphen"),
+        ("host:-x", "hyphen"),
+        ("ext::sh -c touch% x", "run a program"),
+        ("fd::3", "run a program"),
+        ("ext::https://example.com/x", "run a program"),
+        ("ftp://example.com/memory", "no kind of address"),
+        ("javascript://x", "no kind of address"),
+        ("platform", "not an address"),
+        ("https://ann:secret@example.com/memory.git", "password"),
+        ("https://:secret@example.com/memory.git", "password"),
+        ("https://x0123456789abcdef0123456789@example.com/memory.git", "password"),
+        ("postgresql://ann:secret@db/memory", "password"),
+        ("postgresql://db/memory?sslmode=require&password=secret", "password"),
+        ("postgresql://db/memory?PassWord=secret", "password"),
+    ],
+)
+def test_addresses_that_are_refused(url, reason):
+    with pytest.raises(BadInput, match=reason) as caught:
+        remote.add("platform", url)
+
+    assert caught.value.fix
+    assert "secret" not in str(caught.value) + caught.value.fix
+    assert remote.connected() == []
+
+
+def test_a_relative_path_is_stored_whole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    assert remote.add("platform", "./memory.git").url == str(tmp_path / "memory.git")
+    assert remote.add("other", "team/memory.git").url == str(tmp_path / "team" / "memory.git")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "{}",
+        "[1]",
+        '[{"name": "platform"}]',
+        '[{"name": "../x", "url": "/srv/x"}]',
+        '[{"name": "x", "url": "ext::sh"}]',
+        '[{"name": "x", "url": "/srv/x", "kind": "postgres"}]',
+        '[{"name": "x", "url": "/srv/x", "auto": "yes"}]',
+        '[{"name": "x", "url": "/srv/x"}, {"name": "x", "url": "/srv/y"}]',
+        json.dumps([{"name": f"x{number}", "url": "/srv/x"} for number in range(101)]),
+        "[" * 100_000,
+        " " * 1_000_001,
+    ],
+)
+def test_a_broken_list_is_an_error_for_people_and_no_remotes_for_hooks(text):
+    os.makedirs(paths.user_store())
+    with open(remote.file(), "w") as file:
+        file.write(text)
+
+    with pytest.raises(BadInput) as caught:
+        remote.connected()
+    assert remote.file() in caught.value.message
+    assert remote.usable() == []
+    assert failure_log.recent()[-1][1] == "remotes"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="FIFOs")
+def test_a_list_that_is_a_pipe_does_not_block():
+    os.makedirs(paths.user_store())
+    os.mkfifo(remote.file())
+
+    with pytest.raises(RecollectError):
+        remote.connected()
+
+
+def test_a_replica_lies_in_the_data_folder(home, monkeypatch):
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(home / "data"))
+    replica = Replica("platform")
+
+    assert replica.store == str(home / "data" / "remotes" / "platform" / "store")
+    assert replica.base == str(home / "data" / "remotes" / "platform" / "base")
+    assert replica.state == State()
+    state = State(cursor="7", last_error="x", refused=(("decisions/a.json", "protected"),))
+    with replica.lock():
+        replica.write_state(state)
+
+    assert replica.state == state
+    if os.name != "nt":
+        modes = {stat.S_IMODE(os.stat(path).st_mode) for path in (replica.root, os.path.dirname(replica.root))}
+        assert modes == {0o700}
+        assert stat.S_IMODE(os.stat(os.path.join(replica.root, "state.json")).st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"cursor": 1, "refused": [["a"], 3, ["a", 1]]}', '{"refused": "x", "unknown": 1}', "\xff"]
+)
+def test_a_broken_state_means_nothing_is_known(text):
+    replica = Replica("platform")
+    os.makedirs(replica.root)
+    with open(os.path.join(replica.root, "state.json"), "w", encoding="latin-1") as file:
+        file.write(text)
+
+    assert replica.state == State()
