@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -52,6 +53,20 @@ def test_what_a_user_wrote_stays(clone, recollect):
     assert (store / ".gitattributes").read_text() == "index.md merge=ours\n*.txt text\n*/*.json merge=recollect\n"
     assert notes == ["git has another driver for records and keeps it: my-own %A"]
     assert git(clone, "config", "merge.recollect.driver") == "my-own %A"
+
+
+def test_a_driver_of_ours_whose_program_is_gone_is_noticed_and_replaced(clone, recollect):
+    recollect("init", "--merge-driver")
+    works = git(clone, "config", "merge.recollect.driver")
+    gone = f"{sys.executable} '/old place/0.1.0/bin/recollect' merge-driver %O %A %B %L %P"
+    git(clone, "config", "merge.recollect.driver", gone)
+
+    noticed = recollect("doctor").out
+    recollect("init", "--merge-driver")
+
+    assert "git merges records with /old place/0.1.0/bin/recollect, which is not there" in noticed
+    assert git(clone, "config", "merge.recollect.driver") == works
+    assert "which is not there" not in recollect("doctor").out
 
 
 def test_a_project_that_ignores_the_store_is_told(clone, recollect):

@@ -21,6 +21,7 @@ from recollect.store.store import Store
 from recollect.terminal.progress import Progress, watched
 from recollect.text import many
 
+_REGISTER = "recollect init --merge-driver"
 _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 
@@ -101,10 +102,19 @@ def _git(root: str) -> Iterator[Finding]:
     try:
         if git_files.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
             yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
-        elif git_files.is_clone(root) and not git_files.driver(root):
-            yield Finding("note", "git", "the merge driver is not set up", "recollect init --merge-driver")
+        elif git_files.is_clone(root):
+            yield from _merge_driver(root)
     except Unwritable as error:
         yield Finding("warning", "git", error.message, error.fix)
+
+
+def _merge_driver(root: str) -> Iterator[Finding]:
+    driver = git_files.driver(root)
+    lost = git_files.lost_program(driver)
+    if not driver:
+        yield Finding("note", "git", "the merge driver is not set up", _REGISTER)
+    elif lost:
+        yield Finding("warning", "git", f"git merges records with {lost}, which is not there", _REGISTER)
 
 
 def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:

@@ -18,6 +18,9 @@ _ABOUT = "A project memory for coding agents: plain files in the repository."
 _TITLE = 20
 """Columns of an argument in a help text; a longer one has its line to itself."""
 
+_RENAMED = {"--offer": "--suggested"}
+"""Options of 0.1.0 under another name: an agent may be in a session in which 0.1.0 named them."""
+
 
 class Parser(argparse.ArgumentParser):
     """The parser of one command, with help and errors in our own words."""
@@ -142,5 +145,6 @@ def _plain(message: str) -> str:
 def _hint(message: str, options: Iterable[str]) -> str:
     """The option that was meant, where one was misspelt."""
     _, unknown, words = message.partition("unrecognized arguments: ")
-    nearest = difflib.get_close_matches(words.split()[0], list(options), n=1) if unknown and words.strip() else []
-    return f"; did you mean {nearest[0]}?" if nearest else ""
+    typed = words.split()[0] if unknown and words.strip() else ""
+    nearest = _RENAMED.get(typed) or next(iter(difflib.get_close_matches(typed, list(options), n=1)), "")
+    return f"; did you mean {nearest}?" if nearest else ""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 DRIVER = "recollect"
 _KEY = f"merge.{DRIVER}"
+_ARGUMENTS = "merge-driver %O %A %B %L %P"
+"""How a driver of ours ends, whichever Recollect registered it."""
+
 _PATIENCE = 10
 """Seconds for one answer of git to a command; hooks do not ask here."""
 
@@ -92,10 +95,10 @@ def register_driver(root: str) -> str:
 
     if not is_clone(root):
         raise BadInput(f"{root} is not a git clone", fix="git init; recollect init --merge-driver")
-    wanted, present = f"{own_command()} merge-driver %O %A %B %L %P", driver(root)
+    wanted, present = f"{own_command()} {_ARGUMENTS}", driver(root)
     if present == wanted:
         return "the merge driver was registered already"
-    if present:
+    if present and not present.endswith(_ARGUMENTS):
         return f"git has another driver for records and keeps it: {present}"
     # The command comes first: git refuses every merge while a driver has a name and no command.
     for key, value in ((f"{_KEY}.driver", wanted), (f"{_KEY}.name", "Recollect: records merged field by field")):
@@ -103,6 +106,19 @@ def register_driver(root: str) -> str:
         if not answer.is_good:
             raise Unwritable(f"git config failed: {answer.reason}", fix="check the permissions of .git/config")
     return f"registered the merge driver: git config {_KEY}.driver {shlex.quote(wanted)}"
+
+
+def lost_program(command: str) -> str:
+    """The program that a driver of ours would run and that is not there, as after a move or an update; or nothing."""
+    import shlex
+    import shutil
+
+    try:
+        words = shlex.split(command) if command.endswith(_ARGUMENTS) else []
+    except ValueError:
+        return ""
+    started = [word for place, word in enumerate(words[:2]) if place == 0 or os.path.isabs(word)]
+    return next((word for word in started if not shutil.which(word) and not os.path.exists(word)), "")
 
 
 def own_command() -> str:
