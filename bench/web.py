@@ -49,9 +49,9 @@ def measure(folder: Path, size: int, times: int) -> dict[str, float]:
     root = folder / "project"
     latency.write_store(root / ".claude" / "memory", size)
     scale.prepare(folder, root / ".claude" / "memory")
-    site = view.Site(str(root), access.Access.create(8700))
+    site = view.Site(str(root), access.Access(8700))
     client = TestClient(app.create(site), base_url=f"http://{site.access.host}")
-    client.get(f"/?token={site.access.token}")
+    client.get(site.access.new_address())
     record = next((root / ".claude" / "memory" / "decisions").iterdir()).name
     pages = {**_PAGES, "record": f"/record/project/decisions/{record}"}
     first = {f"{name}, first": _median(client, pages[name], times, site.check_again) for name in ("start", "search")}

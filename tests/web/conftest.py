@@ -26,10 +26,10 @@ class Browser:
 
     def __init__(self, root: Path) -> None:
         self.project = Project(str(root))
-        self.access = access.Access.create(PORT)
+        self.access = access.Access(PORT)
         self.site = view.Site(str(root), self.access)
         self.client = TestClient(app.create(self.site), base_url=f"http://{self.access.host}")
-        self.client.get(f"/?token={self.access.token}")
+        self.client.get(self.access.new_address())
 
     def get(self, path: str, **how):
         return self.client.get(path, **how)

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from recollect.cli import web
 from recollect.errors import BadInput
 from recollect.web import access, app, server
+from tests.terminal_session import CTRL_C, TerminalSession
 
 CHANGES = [route.path for route in app.ROUTES if "POST" in route.methods]
 PAGES = [route.path for route in app.ROUTES if "GET" in route.methods]
@@ -30,11 +31,47 @@ def _stranger(browser) -> TestClient:
 
 
 def test_the_address_is_exchanged_for_a_strict_cookie(browser):
-    answer = _stranger(browser).get(f"/?token={browser.access.token}")
+    address = browser.access.new_address()
+
+    answer = _stranger(browser).get(address)
 
     cookie = answer.headers["set-cookie"].lower()
     assert all(part in cookie for part in ("httponly", "samesite=strict", "path=/"))
-    assert browser.access.token not in cookie
+    assert address.partition("token=")[2].lower() not in cookie
+
+
+def test_an_address_lets_one_browser_in_and_only_the_last_one_does(browser, save):
+    save()
+    before, address = browser.access.new_address(), browser.access.new_address()
+    first, second = _stranger(browser), _stranger(browser)
+
+    first.get(address)
+    refused = [second.get(each).status_code for each in (before, address)]
+
+    assert refused == [403, 403]
+    assert second.get("/").status_code == 403
+    assert [first.get(path).status_code for path in ("/", address)] == [200, 200]
+    second.get(browser.access.new_address())
+    assert [each.get("/").status_code for each in (first, second)] == [200, 200]
+
+
+def test_enter_prints_another_address(tmp_path):
+    """The address that was printed first is used up by the browser that was opened."""
+    root = tmp_path / "ferry"
+    (root / ".claude" / "memory").mkdir(parents=True)
+
+    with TerminalSession("web", "--no-open", cwd=root) as session:
+        session.expect("Ctrl-C ends.")
+        session.line("")
+        session.expect("token=")
+        session.line("")
+        session.expect("token=")
+        session.send(CTRL_C)
+
+        assert session.end() == 130
+
+    assert len(set(re.findall(r"token=([\w-]{40,})\n", session.text))) == 3
+    assert "Traceback" not in session.text
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/static/{name}", "/nowhere"])
@@ -173,17 +210,18 @@ def test_the_server_does_not_wait_for_the_browser(monkeypatch):
 
     monkeypatch.setattr(webbrowser, "open", runs)
 
-    web._started("http://127.0.0.1:1/", argparse.Namespace(no_open=False))
+    web._started(access.Access(1), argparse.Namespace(no_open=False))
     goes_on.set()
 
     assert ended.wait(5)
-    assert opened == [("http://127.0.0.1:1/", True)]
+    ((address, is_served),) = opened
+    assert address.startswith("http://127.0.0.1:1/?token=") and is_served
 
 
 def test_a_server_that_nobody_uses_ends_by_itself(project):
     program = (
         "import sys; from recollect.web import server;"
-        "server.serve(sys.argv[1], server.bind(0), lambda access: print(access.address, flush=True), 0.2)"
+        "server.serve(sys.argv[1], server.bind(0), lambda access: print(access.new_address(), flush=True), 0.2)"
     )
 
     ended = subprocess.run([sys.executable, "-c", program, project.root], capture_output=True, text=True, timeout=60)

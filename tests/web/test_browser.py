@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,15 +75,19 @@ class Ferry:
         self.address = address
         self.root = address.split("?")[0].rstrip("/")
         self._chromium = chromium
+        self._cookies: list[Any] = []
 
     def window(self, **how: object) -> Page:
         """A new window that was let in; whatever it loads from elsewhere, or complains about, fails the test."""
-        page = self._chromium.new_context(**how).new_page()
+        context = self._chromium.new_context(**how)
+        context.add_cookies(self._cookies)
+        page = context.new_page()
         page.set_default_timeout(15_000)
         page.on("request", lambda request: _must_be_ours(request.url, self.root))
         page.on("console", lambda message: _must_not_complain(message.type, message.text))
-        page.goto(self.address)
+        page.goto(f"{self.root}/" if self._cookies else self.address)
         expect(page).to_have_url(f"{self.root}/")
+        self._cookies = context.cookies()
         return page
 
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, say
 from recollect.errors import BadInput
+from recollect.terminal import keys
 from recollect.terminal.progress import watched
 from recollect.text import many
+
+if TYPE_CHECKING:
+    from recollect.web.access import Access
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,15 +38,41 @@ def run(args: argparse.Namespace) -> Answer:
         data = {"folder": args.static, "records": count}
         return Answer(data, lambda screen: f"wrote {many(count, 'record')} to {clean(args.static)}/index.html")
     bound = server.bind(args.port)
-    server.serve(args.project, bound, lambda access: _started(access.address, args), server.IDLE_SECONDS)
+    if hasattr(signal, "SIGTTIN"):
+        # In the background, to wait for Enter must not stop the whole program.
+        signal.signal(signal.SIGTTIN, signal.SIG_IGN)
+    server.serve(args.project, bound, lambda access: _started(access, args), server.IDLE_SECONDS)
     return Answer({}, lambda screen: "Stopped.")
 
 
-def _started(address: str, args: argparse.Namespace) -> None:
-    say(address, Screen.of(sys.stdout))
+def _started(access: Access, args: argparse.Namespace) -> None:
+    screen, address = Screen.of(sys.stdout), access.new_address()
+    say(address, screen)
+    if keys.at_terminal():
+        say("This address lets one browser in. Enter prints another one, Ctrl-C ends.", screen)
+        _in_background(_print_addresses, access, screen)
     if not args.no_open:
-        import threading
         import webbrowser
 
         # Some browsers are waited for until they end, and none of them gets a page before the server goes on.
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        _in_background(webbrowser.open, address)
+
+
+def _print_addresses(access: Access, screen: Screen) -> None:
+    """Print a new address each time somebody presses Enter."""
+    # A read of `sys.stdin` would hold a lock that Python needs to end.
+    while _typed():
+        say(access.new_address(), screen)
+
+
+def _typed() -> bytes:
+    try:
+        return os.read(sys.stdin.fileno(), 1_000)
+    except OSError:
+        return b""
+
+
+def _in_background(function: Callable[..., object], *arguments: object) -> None:
+    import threading
+
+    threading.Thread(target=function, args=arguments, daemon=True).start()

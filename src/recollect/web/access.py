@@ -16,8 +16,6 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.coldstart import NamedTuple
-
 LARGEST_BODY = 1_000_000
 """Bytes of a form; a record has at most 200,000."""
 
@@ -44,22 +42,31 @@ _ENTRANCE = (
     '<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Continue to the memory</a></p></html>'
 )
 
+_CLOSED = (
+    "This browser was not let in. An address that `recollect web` prints lets one browser in, once. "
+    "For another one, press Enter where it runs, or start it again."
+)
 
-class Access(NamedTuple):
+
+class Access:
     """The address of a server, and the secrets that its pages are opened and changed with."""
 
-    host: str
-    token: str
-    session: str
+    def __init__(self, port: int) -> None:
+        self.host = f"127.0.0.1:{port}"
+        self.session = secrets.token_urlsafe(32)
+        self._token = ""
 
-    @classmethod
-    def create(cls, port: int) -> Access:
-        return cls(f"127.0.0.1:{port}", secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+    def new_address(self) -> str:
+        """What to open: it gives one browser its cookie, once. The address before it no longer works."""
+        self._token = secrets.token_urlsafe(32)
+        return f"http://{self.host}/?token={self._token}"
 
-    @property
-    def address(self) -> str:
-        """What to open: it gives the browser its cookie."""
-        return f"http://{self.host}/?token={self.token}"
+    def takes(self, token: str) -> bool:
+        """Whether this is the token of the last address; it is used up by that."""
+        is_right = bool(self._token) and _is(token, self._token)
+        if is_right:
+            self._token = ""
+        return is_right
 
     @property
     def cookie(self) -> str:
@@ -112,14 +119,14 @@ class Guard:
         return self._entrance(scope, headers)
 
     def _entrance(self, scope: Scope, headers: Headers) -> Response | None:
+        if _is(_cookies(headers).get(self._access.cookie, ""), self._access.session):
+            return None
         token = QueryParams(scope["query_string"]).get("token", "")
-        if scope["path"] == "/" and scope["method"] == "GET" and token and _is(token, self._access.token):
+        if scope["path"] == "/" and scope["method"] == "GET" and self._access.takes(token):
             answer = HTMLResponse(_ENTRANCE)
             answer.set_cookie(self._access.cookie, self._access.session, path="/", httponly=True, samesite="strict")
             return answer
-        if not _is(_cookies(headers).get(self._access.cookie, ""), self._access.session):
-            return _refused(403, "Open the address that `recollect web` printed: it lets this browser in.")
-        return None
+        return _refused(403, _CLOSED)
 
 
 def _refused(status: int, text: str) -> Response:

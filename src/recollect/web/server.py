@@ -29,7 +29,7 @@ def bind(port: int) -> socket.socket:
 
 def serve(project_dir: str, bound: socket.socket, started: Callable[[Access], None], idle: float) -> None:
     """Answer until Ctrl-C, or until nobody has asked for a while; `started` is told the address."""
-    access = Access.create(bound.getsockname()[1])
+    access = Access(bound.getsockname()[1])
     last = [time.monotonic()]
 
     def seen() -> None:

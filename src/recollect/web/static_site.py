@@ -39,7 +39,7 @@ def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Ite
     _claim(folder)
     opened = index.open(store.root)
     records, _ = listing.read(opened, Choice(order="created"), None)
-    site = view.Site(project_dir, Access.create(0), is_static=True)
+    site = view.Site(project_dir, Access(0), is_static=True)
     timelines = range(1, 2 + len(records) // timeline_page.PER_PAGE)
     pages = chain(
         _PAGES,
