@@ -6,8 +6,9 @@ from recollect import project
 from recollect.errors import AlreadyExists, Changed, WrongState
 from recollect.record import compose
 from recollect.settings import Settings
+from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Store
-from recollect.store.writer import DryRunStore, Writer
+from recollect.store.writer import Writer
 
 NOW = "2026-03-02T09:30:00Z"
 

@@ -13,8 +13,9 @@ from recollect.capture.inbox import Inbox
 from recollect.errors import CannotUndo, NotFound
 from recollect.settings import Settings
 from recollect.store import history, index_md, undo
+from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Store
-from recollect.store.writer import DryRunStore, Writer
+from recollect.store.writer import Writer
 from tests.killed import killed_at
 from tests.records import LATER, sample
 

@@ -86,6 +86,25 @@ def test_an_edited_draft_is_saved_as_edited(project, recollect, drafted, monkeyp
     assert shown(recollect)["content"]["rationale"] == ["edited"]
 
 
+def test_a_draft_that_another_took_the_place_of_is_shown_again_before_it_is_decided_on(
+    project, recollect, drafted, monkeypatch, tmp_path
+):
+    """The agent works on while a person reads: what nobody has seen is neither saved nor thrown away."""
+    file = project / ".claude" / "memory" / "inbox" / f"{NAME}.json"
+    script = tmp_path / "editor.py"
+    better = file.read_text().replace("one thing less", "a better reason")
+    script.write_text(f"open({str(file)!r}, 'w').write({better!r})")
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    outcome = recollect("review", stdin="e\na\na\n")
+
+    assert "CHANGED_SINCE_READ" in outcome.out
+    assert "a better reason" in outcome.out.partition("CHANGED_SINCE_READ")[2]
+    assert shown(recollect)["content"]["rationale"] == ["a better reason"]
+    assert outcome.out.endswith("1 accepted\n")
+
+
 def test_an_edit_that_makes_it_invalid_asks_again(recollect, drafted, monkeypatch, tmp_path):
     script = tmp_path / "editor.py"
     script.write_text("import sys; open(sys.argv[1], 'w').write('{')")

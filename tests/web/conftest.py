@@ -16,7 +16,7 @@ from recollect.capture.inbox import Inbox
 from recollect.project import Project
 from recollect.record import compose
 from recollect.store.store import Entry
-from recollect.web import access, app, inbox_page, view
+from recollect.web import access, app, view
 
 PORT = 8700
 
@@ -37,7 +37,7 @@ class Browser:
     def decide(self, name: str, action: str, **fields: str):
         """A button beside a draft in the inbox, as it is there now."""
         draft = Inbox(self.project.store.root).get(name)
-        return self.post(f"/inbox/{name}/{action}", hash=inbox_page.version(draft), **fields)
+        return self.post(f"/inbox/{name}/{action}", hash=draft.hash, **fields)
 
     def post(self, path: str, **fields: str):
         """A form of one of our own pages."""

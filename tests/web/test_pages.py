@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import web
+from recollect import files, web
 from recollect.capture import inbox
 from recollect.capture.inbox import Inbox
-from recollect.record import compose
+from recollect.record import compose, form, memory
 from recollect.store.writer import Writer
 from recollect.usage import usage_log
 from tests.git_project import GitProject
@@ -86,14 +86,69 @@ def test_a_record_is_retired_and_that_is_taken_back(browser, save, project):
     assert project.get(entry.path).memory.record_status == "active"
 
 
-def test_a_change_of_a_version_that_is_gone_is_refused(browser, save, project):
-    entry = save()
-    Writer(project.store, project.settings).update(entry.path, {"tags": ["auth"]}, entry.hash)
+@pytest.mark.parametrize("action", ["retire", "archive", "reanchor", "supersede"])
+def test_a_button_for_a_version_that_is_gone_shows_what_is_different_now(browser, save, project, action):
+    entry, other = save(), save("Jobs are rows", force=True)
+    browser.get(_address(entry))
+    content = {"decision": "Rows in auth.logins"}
+    Writer(project.store, project.settings).update(entry.path, {"content": content}, entry.hash)
+
+    answer = browser.post(f"{_address(entry)}/{action}", hash=entry.hash, text=other.memory.id)
+
+    assert answer.status_code == 409
+    assert re.search("<del>[^<]*Rows in auth.sessions", answer.text)
+    assert re.search("<ins>[^<]*Rows in auth.logins", answer.text)
+    assert action == "reanchor" or f'value="{other.memory.id}"' in answer.text
+    after = project.get(entry.path)
+    assert (after.memory.record_status, after.memory.superseded_by) == ("active", "")
+    assert browser.post(f"{_address(entry)}/{action}", hash=_hash(answer), text=other.memory.id).status_code == 200
+
+
+def _hash(answer) -> str:
+    return re.search(r'name="hash" value="([^"]*)"', answer.text).group(1)
+
+
+@pytest.mark.parametrize("action", ["restore", "unarchive"])
+def test_a_record_is_brought_back_as_it_was_on_the_page_only(browser, save, project, action):
+    entry, writer = save(), Writer(project.store, project.settings)
+    shown = writer.retire(entry.path, "old") if action == "restore" else writer.archive(entry.path, "old")
+    now = writer.update(entry.path, {"tags": ["auth"]}, shown.hash)
+
+    answers = [browser.post(f"{_address(entry)}/{action}", hash=read) for read in (shown.hash, "", now.hash)]
+
+    assert [answer.status_code for answer in answers] == [409, 409, 200]
+
+
+def test_a_change_that_comes_between_the_click_and_the_lock_is_not_lost(browser, save, project, monkeypatch):
+    entry, locked = save(), files.locked
+
+    def late(path):
+        """Somebody else gets the lock first."""
+        monkeypatch.setattr(files, "locked", locked)
+        Writer(project.store, project.settings).update(entry.path, {"tags": ["theirs"]}, entry.hash)
+        return locked(path)
+
+    monkeypatch.setattr(files, "locked", late)
 
     answer = browser.post(f"{_address(entry)}/retire", hash=entry.hash, text="why")
 
     assert answer.status_code == 409
-    assert project.get(entry.path).memory.record_status == "active"
+    record = project.get(entry.path).memory
+    assert record.record_status == "active" and "theirs" in record.tags
+
+
+def test_what_went_wrong_after_a_change_is_shown(browser, save, project):
+    entry = save()
+    config = Path(project.store.root, "memory-config.json")
+    config.write_text(json.dumps({"export": {"file": "MEMORY.md"}}))
+    Path(project.root, "MEMORY.md").mkdir()
+
+    answer = browser.post(f"{_address(entry)}/retire", hash=entry.hash, text="not true any more")
+
+    assert "Retired." in answer.text
+    assert "the records are saved, but" in answer.text
+    change = re.search(r'name="change" value="([^"]+)"', answer.text).group(1)
+    assert "the records are saved, but" in browser.post("/undo", change=change).text
 
 
 def test_a_draft_is_accepted_rejected_and_merged(browser, save, draft, project):
@@ -120,8 +175,32 @@ def test_a_draft_that_was_replaced_since_is_not_decided_on(browser, save, draft,
     answer = browser.post(f"/inbox/{name}/{action}", hash=read, into="sessions-live-in-postgres")
 
     assert answer.status_code == 409
+    assert "nothing was done" in answer.text and "not seen" in answer.text
     assert Inbox(project.store.root).names() == [name]
     assert project.get("sessions-live-in-postgres").memory.times_updated == 0
+
+
+@pytest.mark.parametrize("action", ["accept", "merge", "reject", "edit"])
+def test_a_draft_that_comes_between_the_click_and_the_lock_is_not_lost(
+    browser, save, draft, project, monkeypatch, action
+):
+    save()
+    name, locked = draft("Use uv", session="one", evidence=("seen",)), files.locked
+    text = form.render("decision", memory.to_json(Inbox(project.store.root).get(name).record))
+
+    def late(path):
+        """An agent drafts something better just before."""
+        monkeypatch.setattr(files, "locked", locked)
+        draft("Use uv", session="one", evidence=("not seen",))
+        return locked(path)
+
+    monkeypatch.setattr(files, "locked", late)
+    changed = text.replace("pip is slow", "pip is very slow")
+
+    answer = browser.decide(name, action, into="sessions-live-in-postgres", text=changed)
+
+    assert answer.status_code == 409
+    assert Inbox(project.store.root).get(name).evidence == ("not seen",)
 
 
 def test_what_a_draft_is_asked_for_as_is_shown(browser, save, project):

@@ -13,7 +13,7 @@ from typing import Any, Union
 from recollect import failure_log, files, paths, timestamps
 from recollect.capture import triage
 from recollect.capture.conversation import Activity
-from recollect.coldstart import NamedTuple
+from recollect.coldstart import NamedTuple, digest
 from recollect.errors import AlreadyExists, BadRecord, NotFound, RecollectError
 from recollect.git import git_files
 from recollect.record import compose, memory, naming
@@ -53,12 +53,13 @@ class Inbox:
         self.folder = os.path.join(store_root, paths.INBOX)
 
     def put(self, draft: Draft, *, replacing: bool = False) -> Draft:
-        """Write a draft; one of the same name is replaced only by another of the same session, or knowingly."""
+        """Write a draft, and give it back as read; one of the same name goes if it is of the session, or knowingly."""
         if not replacing:
             self.refuse_taken(draft)
         git_files.ensure(self.root)
-        files.write(self.path(draft.name), drafts.render(draft))
-        return draft
+        data = drafts.render(draft)
+        files.write(self.path(draft.name), data)
+        return draft._replace(hash=digest(data))
 
     def refuse_taken(self, draft: Draft) -> None:
         """AlreadyExists if another session's draft has that name."""

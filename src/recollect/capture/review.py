@@ -38,7 +38,7 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
     if record.supersedes or record.superseded_by:
         (entry,), _ = writer.accept([draft._replace(record=record)])
     else:
-        entry = writer.save(record, supersedes=draft.supersedes, draft=draft.name)
+        entry = writer.save(record, supersedes=draft.supersedes, draft=draft)
     _log(draft, project, "saved")
     return entry
 
@@ -54,15 +54,13 @@ def accepted(record: Memory, now: str) -> Memory:
 def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
     """Put what a draft says into an existing record; Changed if it revises a version that is no longer there."""
     before, draft = _target(writer, draft, into)
-    expected, may_shrink = draft.revises or before.hash, bool(draft.revises)
+    if draft.revises and draft.revises != before.hash:
+        again = f"recollect show {before.memory.id} --json; then draft the change again"
+        fix = f"recollect review --reject {draft.name}; {again}"
+        raise Changed(f"{before.path} was changed since the draft was made", fix=fix)
     summary = draft.summary or f"Merged a draft: {draft.record.title}"
     patch = revision.patch_of(draft, before.memory)
-    try:
-        after = writer.update(before.path, patch, expected, summary=summary, may_shrink=may_shrink, draft=draft.name)
-    except Changed as error:
-        again = f"recollect show {before.memory.id} --json; then draft the change again"
-        error.fix = f"recollect review --reject {draft.name}; {again}"
-        raise
+    after = writer.update(before.path, patch, before.hash, summary=summary, may_shrink=bool(draft.revises), draft=draft)
     _log(draft, project, "saved")
     return after
 
@@ -129,14 +127,14 @@ def take_back(writer: Writer, change_id: str, drafts: Sequence[Draft], *, projec
 
 def reject(writer: Writer, draft: Union[Draft, BrokenDraft], *, project: str) -> None:
     """Throw a draft away and remember its evidence, so that it is not suggested again."""
-    if isinstance(draft, Draft):
-        _log(draft, project, "rejected")
     box = Inbox(writer.store.root)
     if os.path.isfile(box.path(draft.name)):
-        writer.reject([draft.name])
+        writer.reject(draft.name, draft.hash if isinstance(draft, Draft) else "")
     else:
         # What is no file cannot be given back by an undo, so it is no change of the store.
         box.drop(draft.name)
+    if isinstance(draft, Draft):
+        _log(draft, project, "rejected")
 
 
 def _log(draft: Draft, project: str, state: str) -> None:

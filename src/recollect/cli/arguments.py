@@ -18,8 +18,9 @@ from recollect.project import Project, require_store
 from recollect.record import memory, schema
 from recollect.record.fields import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
 from recollect.settings import load_settings
+from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Entry, Store
-from recollect.store.writer import DryRunStore, Writer
+from recollect.store.writer import Writer
 
 _SHARED: dict[str, dict[str, Any]] = {
     "id": {"metavar": "ID", "help": "the id of a record, or a beginning or words of it"},

@@ -16,7 +16,7 @@ from recollect.cli.form_file import FormFile
 from recollect.cli.output import Answer, Screen, clean, say
 from recollect.cli.questions import Option
 from recollect.coldstart import NamedTuple
-from recollect.errors import BadInput, CannotUndo, RecollectError
+from recollect.errors import BadInput, CannotUndo, Changed, RecollectError
 from recollect.project import Project
 from recollect.record import form, memory, revision
 from recollect.record.draft import Draft
@@ -114,8 +114,17 @@ class Walk:
             except RecollectError as error:
                 fix = f"\nfix: {clean(error.fix)}" if error.fix else ""
                 say(f"{error.code}: {clean(error.message)}{fix}", self.screen)
+                if isinstance(error, Changed):
+                    self._show_again(position)
             if len(self.steps) != before:
                 return True
+
+    def _show_again(self, position: int) -> None:
+        """Go on with the drafts as they are now: another took the place of one that was shown."""
+        box = Inbox(self.writer.store.root)
+        there = set(box.names())
+        self.waiting = [box.find(each.name) if each.name in there else each for each in self.waiting]
+        say(draft_page.of(self.writer, self.waiting[position], self.screen), self.screen)
 
     def _options(self, draft: AnyDraft, group: Sequence[Draft]) -> list[Option]:
         undo = [_UNDO] if self.steps else []
@@ -203,6 +212,7 @@ class Walk:
         )
         if edited != draft:
             review.put(self.writer, [edited], "edit draft")
+            edited = Inbox(self.writer.store.root).get(draft.name)
         file.drop()
         self.waiting[position] = edited
         say(draft_page.of(self.writer, edited, self.screen), self.screen)

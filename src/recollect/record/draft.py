@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Any
 
 from recollect import paths
-from recollect.coldstart import NamedTuple
+from recollect.coldstart import NamedTuple, digest
 from recollect.errors import BadRecord
 from recollect.record import memory
 from recollect.record.memory import Memory
@@ -38,6 +38,9 @@ class Draft(NamedTuple):
     supersedes: str = ""
     """The record it would replace."""
 
+    hash: str = ""
+    """The hash of the file that it was read from; empty for one that was not."""
+
     @property
     def is_machine_made(self) -> bool:
         return self.record.origin == "tool"
@@ -63,4 +66,4 @@ def parse(name: str, data: bytes) -> Draft:
     evidence = about.get("evidence")
     texts = {key: about[key] for key in _TEXTS if isinstance(about.get(key), str)}
     quotes = tuple(line for line in evidence if isinstance(line, str)) if isinstance(evidence, list) else ()
-    return Draft(name, record, evidence=quotes, **texts)
+    return Draft(name, record, evidence=quotes, hash=digest(data), **texts)

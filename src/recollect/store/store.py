@@ -72,14 +72,7 @@ class Store:
     def read(self, path: str) -> Entry:
         """The record at a relative path; BadRecord or UnsafePath if there is none to be had."""
         shown = path if path.isprintable() else repr(path)
-        try:
-            data = files.read_inside(self.root, path, memory.LARGEST_FILE + 1)
-        except FileNotFoundError:
-            raise NotFound(f"no record at {shown}", fix="recollect list") from None
-        except OSError as error:
-            raise BadRecord(
-                f"{shown}: {error.strerror or error}", fix="check the file's type and permissions"
-            ) from error
+        data = self._data(path, shown)
         record = memory.parse(data, shown)
         if record.path != path:
             raise BadRecord(
@@ -87,6 +80,15 @@ class Store:
                 fix="make its `id` the file's name and its `category` the folder's, or rename the file",
             )
         return Entry(record, path, digest(data))
+
+    def _data(self, path: str, shown: str) -> bytes:
+        try:
+            return files.read_inside(self.root, path, memory.LARGEST_FILE + 1)
+        except FileNotFoundError:
+            raise NotFound(f"there is nothing at {shown}", fix="recollect list") from None
+        except OSError as error:
+            reason = error.strerror or error
+            raise BadRecord(f"{shown}: {reason}", fix="check the file's type and permissions") from error
 
     def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
         """Every record file, of one category if it is named, read, or broken and why."""
@@ -171,12 +173,14 @@ class Store:
                 raise AlreadyExists(f"there is a record {record_id!r} already: {path}", fix=fix)
 
     def expect(self, path: str, expected_hash: str) -> None:
-        """Changed if a record is not the version that has this hash."""
-        current = self.read(path).hash
+        """Changed if a record or a draft is not the version that has this hash."""
+        is_draft = path.startswith(f"{paths.INBOX}/")
+        current = digest(self._data(path, path)) if is_draft else self.read(path).hash
         if current != expected_hash:
+            again = "recollect inbox" if is_draft else f"recollect show {path} --json"
             raise Changed(
                 f"{path} was changed since it was read (it is {current} now, not {shorten(expected_hash, 40)})",
-                fix=f"read it again: recollect show {path} --json; then apply the change to that",
+                fix=f"read it again: {again}; then apply the change to that",
             )
 
     @contextmanager
@@ -241,23 +245,20 @@ class Batch:
         """What is written as it is: drafts, and what an undo brings back."""
         self._drops: list[str] = []
 
-    def put(self, record: Memory, expected_hash: str | None = None, over: Memory | None = None) -> Entry:
-        """Write a record; with a hash, only over the version that has it.
-
-        Where it takes the place of one that was read, what was wrong with that one is no reason to refuse.
-        """
+    def put(self, record: Memory, *, over: Memory | None = None) -> Entry:
+        """Write a record; what was wrong with the one that it takes the place of is no reason to refuse."""
         flaws = memory.new_flaws(memory.to_json(record), memory.to_json(over)) if over else memory.flaws(record)
         if flaws:
             raise Invalid(
                 "; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written"
             )
-        if expected_hash is not None:
-            self._store.expect(record.path, expected_hash)
         self.written[record.path] = record
         return Entry(record, record.path, digest(memory.render(record)))
 
     def put_draft(self, draft: Draft) -> None:
-        """Write a draft, over one of the same name."""
+        """Write a draft, over one of the same name; over the version that it was read from, if it was."""
+        if draft.hash:
+            self._store.expect(f"{paths.INBOX}/{draft.name}.json", draft.hash)
         self._texts[f"{paths.INBOX}/{draft.name}.json"] = drafts.render(draft).decode("utf-8")
 
     def restore(self, path: str, text: str) -> None:
@@ -270,13 +271,14 @@ class Batch:
         """Delete a record's file."""
         self._drops.append(path)
 
-    def drop_draft(self, name: str) -> None:
-        """Delete a draft, if one is named; NotFound if somebody has decided on it meanwhile."""
-        if name:
-            path = f"{paths.INBOX}/{name}.json"
-            if not os.path.lexists(files.inside(self._store.root, path)):
-                raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="recollect inbox")
-            self.drop(path)
+    def drop_draft(self, name: str, expected_hash: str = "") -> None:
+        """Delete a draft; NotFound if somebody has decided on it meanwhile, Changed if it is not the version read."""
+        path = f"{paths.INBOX}/{name}.json"
+        if not os.path.lexists(files.inside(self._store.root, path)):
+            raise NotFound(f"the draft {shorten(name)!r} is no longer in the inbox", fix="recollect inbox")
+        if expected_hash:
+            self._store.expect(path, expected_hash)
+        self.drop(path)
 
     def commit(self) -> None:
         changes = self._changes()

@@ -1,10 +1,9 @@
-"""Changes carried out on a store, each as one step under the lock; or only checked, for `--dry-run`."""
+"""Changes carried out on a store, each as one step under the lock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Union
+from typing import Any
 
 from recollect import categories, timestamps
 from recollect.coldstart import NamedTuple, digest
@@ -14,7 +13,7 @@ from recollect.record import compose, lifecycle, memory, naming
 from recollect.record.draft import Draft
 from recollect.record.memory import HistoryEntry, Memory
 from recollect.settings import Settings
-from recollect.store.store import Batch, Broken, Entry, Store
+from recollect.store.store import Batch, Entry, Store
 
 
 class Change(NamedTuple):
@@ -37,7 +36,7 @@ class Writer:
     def _project(self) -> str:
         return anchors.root_of(self.store.root)
 
-    def save(self, record: Memory, *, supersedes: str = "", draft: str = "") -> Entry:
+    def save(self, record: Memory, *, supersedes: str = "", draft: Draft | None = None) -> Entry:
         """Write a new record, link the one it supersedes, and take the draft it was made from out of the inbox.
 
         A category with a rolling window retires what it no longer has room for. All of it is one step.
@@ -46,7 +45,8 @@ class Writer:
         with self.store.writing("accept" if draft else "save") as batch:
             record = self._unclaimed(record)
             self.store.refuse_existing(record.id)
-            batch.drop_draft(draft)
+            if draft:
+                batch.drop_draft(draft.name, draft.hash)
             if supersedes:
                 before = self.store.get(supersedes).memory
                 linked, record = self._linked(before, record)
@@ -72,7 +72,7 @@ class Writer:
                 batch.put(anchors.anchored(record, self._project, self.now))
                 paths[draft.record.id] = record.path
                 if self.store.has_draft(draft.name):
-                    batch.drop_draft(draft.name)
+                    batch.drop_draft(draft.name, draft.hash)
             for draft in drafts:
                 for old in draft.record.supersedes:
                     self._link(batch, paths.get(old, old), paths[draft.record.id])
@@ -102,11 +102,10 @@ class Writer:
         for record, was in zip(pair, (before, after)):
             batch.put(record, over=was)
 
-    def reject(self, names: Iterable[str]) -> None:
-        """Throw drafts away."""
+    def reject(self, name: str, expected_hash: str = "") -> None:
+        """Throw a draft away; with a hash, only the version that has it."""
         with self.store.writing("reject") as batch:
-            for name in names:
-                batch.drop_draft(name)
+            batch.drop_draft(name, expected_hash)
 
     def _unclaimed(self, record: Memory) -> Memory:
         """The record under an id that no record of another category has."""
@@ -135,7 +134,7 @@ class Writer:
         summary: str = "",
         allow_secret: bool = False,
         may_shrink: bool = False,
-        draft: str = "",
+        draft: Draft | None = None,
     ) -> Entry:
         """Apply a patch to the version that has this hash; a title that really changes renames the record.
 
@@ -144,7 +143,8 @@ class Writer:
         with self.store.writing("merge" if draft else "update") as batch:
             entry = self.store.get(reference)
             self.store.expect(entry.path, expected_hash)
-            batch.drop_draft(draft)
+            if draft:
+                batch.drop_draft(draft.name, draft.hash)
             record = lifecycle.revised(entry.memory, patch, now=self.now, summary=summary, may_shrink=may_shrink)
             if record is entry.memory:
                 return entry
@@ -181,38 +181,50 @@ class Writer:
                 supersedes = tuple(new_id if i == old_id else i for i in record.supersedes)
                 batch.put(record._replace(supersedes=supersedes), over=record)
 
-    def reanchor(self, reference: str, moved: Mapping[str, str]) -> Entry:
+    def reanchor(self, reference: str, moved: Mapping[str, str], *, expected_hash: str = "") -> Entry:
         """Confirm that a record holds for its files as they are now; `moved` says which have another name."""
         change = HistoryEntry(self.now, "Confirmed against its files", "anchors")
         return self._step(
             "reanchor",
             reference,
             lambda record: lifecycle.noted(anchors.confirmed(record, self._project, self.now, moved), change),
+            expected_hash,
         )
 
-    def retire(self, reference: str, reason: str) -> Entry:
+    def retire(self, reference: str, reason: str, *, expected_hash: str = "") -> Entry:
         compose.refuse_secrets({"reason": reason})
-        return self._step("retire", reference, lambda record: lifecycle.retired(record, reason, self.now))
+        return self._step(
+            "retire", reference, lambda record: lifecycle.retired(record, reason, self.now), expected_hash
+        )
 
-    def restore(self, reference: str) -> Entry:
-        return self._step("restore", reference, lambda record: lifecycle.restored(record, self.now))
+    def restore(self, reference: str, *, expected_hash: str = "") -> Entry:
+        return self._step("restore", reference, lambda record: lifecycle.restored(record, self.now), expected_hash)
 
-    def archive(self, reference: str, reason: str) -> Entry:
+    def archive(self, reference: str, reason: str, *, expected_hash: str = "") -> Entry:
         compose.refuse_secrets({"reason": reason})
-        return self._step("archive", reference, lambda record: lifecycle.archived(record, reason, self.now))
+        return self._step(
+            "archive", reference, lambda record: lifecycle.archived(record, reason, self.now), expected_hash
+        )
 
-    def unarchive(self, reference: str) -> Entry:
-        return self._step("unarchive", reference, lambda record: lifecycle.unarchived(record, self.now))
+    def unarchive(self, reference: str, *, expected_hash: str = "") -> Entry:
+        return self._step("unarchive", reference, lambda record: lifecycle.unarchived(record, self.now), expected_hash)
 
-    def _step(self, action: str, reference: str, decide: Callable[[Memory], Memory]) -> Entry:
+    def _step(self, action: str, reference: str, decide: Callable[[Memory], Memory], expected_hash: str) -> Entry:
         with self.store.writing(action) as batch:
-            record = self.store.get(reference).memory
+            record = self._current(reference, expected_hash)
             return batch.put(decide(record), over=record)
 
-    def supersede(self, old: str, new: str) -> tuple[Entry, Entry]:
+    def _current(self, reference: str, expected_hash: str) -> Memory:
+        """A record as it is under the lock; with a hash, Changed if it is not the version that has it."""
+        entry = self.store.get(reference)
+        if expected_hash:
+            self.store.expect(entry.path, expected_hash)
+        return entry.memory
+
+    def supersede(self, old: str, new: str, *, expected_hash: str = "") -> tuple[Entry, Entry]:
         """Link two records so that retrieval shows the new one wherever the old one matches."""
         with self.store.writing("supersede") as batch:
-            before, after = self.store.get(old).memory, self.store.get(new).memory
+            before, after = self._current(old, expected_hash), self.store.get(new).memory
             linked, successor = self._linked(before, after)
             return batch.put(linked, over=before), batch.put(successor, over=after)
 
@@ -264,46 +276,3 @@ class Writer:
 def _is_at(store: Store, record: Memory) -> bool:
     """Whether a record of this category has this id already."""
     return store.has(record.path)
-
-
-class DryRunStore(Store):
-    """A store in which everything is checked and nothing is written; later reads see what would have been written."""
-
-    def __init__(self, root: str) -> None:
-        super().__init__(root)
-        self.planned: dict[str, Memory] = {}
-        self.dropped: list[str] = []
-
-    def read(self, path: str) -> Entry:
-        if path in self.planned:
-            record = self.planned[path]
-            return Entry(record, path, digest(memory.render(record)))
-        return super().read(path)
-
-    def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
-        ahead = {path: record for path, record in self.planned.items() if category in ("", record.category)}
-        for scanned in super().scan(category):
-            ahead.pop(scanned.path, None)
-            yield scanned
-        yield from (self.read(path) for path in ahead)
-
-    def _paths_of(self, reference: str) -> list[str]:
-        present = super()._paths_of(reference)
-        planned = [path for path in self._candidates(reference) if path in self.planned]
-        return present + [path for path in planned if path not in present]
-
-    @contextmanager
-    def writing(self, action: str = "change") -> Iterator[Batch]:
-        batch = _Plan(self)
-        yield batch
-        batch.commit()
-
-
-class _Plan(Batch):
-    def __init__(self, store: DryRunStore) -> None:
-        super().__init__(store)
-        self._dry_run = store
-
-    def commit(self) -> None:
-        self._dry_run.planned.update(self.written)
-        self._dry_run.dropped += self._drops

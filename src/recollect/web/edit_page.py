@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect import categories
+from recollect import categories, paths
 from recollect.capture import review, similar
 from recollect.capture.inbox import Inbox
 from recollect.coldstart import NamedTuple
@@ -34,9 +34,8 @@ class Filled(NamedTuple):
 
 def edit(request: Request) -> Response:
     store, entry = record_page.found(request)
-    text, read = _rendered(entry.memory), entry.hash
     if request.method == "GET":
-        return _page(request, f"Edit: {entry.memory.title}", Filled(text), read)
+        return _page(request, f"Edit: {entry.memory.title}", Filled(_rendered(entry.memory)), entry.hash)
     filled, read = _filled(request, entry.memory.category), view.form(request).get("hash", "")
     if filled.problems:
         return _page(request, f"Edit: {entry.memory.title}", filled, read)
@@ -44,7 +43,8 @@ def edit(request: Request) -> Response:
         after = _update(request, store, entry, filled)
     except Changed:
         # The form goes on from what is there now; both texts are on the page.
-        return _page(request, f"Edit: {entry.memory.title}", filled, entry.hash, theirs=text)
+        now = store.read(entry.path)
+        return _page(request, f"Edit: {now.memory.title}", filled, now.hash, theirs=_rendered(now.memory))
     except RecollectError as error:
         return _page(request, f"Edit: {entry.memory.title}", _refused(filled, error), read)
     return view.changed(request, view.address(request.path_params["store"], after.path), store, "Saved.")
@@ -71,17 +71,20 @@ def edit_draft(request: Request) -> Response:
     project = view.site_of(request).project()
     writer = inbox_page.writer_of(project)
     draft = Inbox(writer.store.root).get(request.path_params["name"])
-    title, text, now = f"Edit the draft: {draft.record.title}", _rendered(draft.record), inbox_page.version(draft)
+    title = f"Edit the draft: {draft.record.title}"
     if request.method == "GET":
-        return _page(request, title, Filled(text), now, is_draft=True)
+        return _page(request, title, Filled(_rendered(draft.record)), draft.hash, is_draft=True)
     filled, read = _filled(request, draft.record.category), view.form(request).get("hash", "")
-    if read != now:
-        return _page(request, title, filled._replace(problems=()), now, theirs=text, is_draft=True)
-    if filled.problems:
+    if read == draft.hash and filled.problems:
         return _page(request, title, filled, read, is_draft=True)
     try:
+        writer.store.expect(f"{paths.INBOX}/{draft.name}.json", read)
         record = review.revised(draft.record, _patch(draft.record, filled))
         review.put(writer, [draft._replace(record=record)], "edit draft")
+    except Changed:
+        now = Inbox(writer.store.root).get(draft.name)
+        mine, theirs = filled._replace(problems=()), _rendered(now.record)
+        return _page(request, title, mine, now.hash, theirs=theirs, is_draft=True)
     except RecollectError as error:
         return _page(request, title, _refused(filled, error), read, is_draft=True)
     return view.changed(request, "/inbox", writer.store, "The draft is changed; accept it to save it.")

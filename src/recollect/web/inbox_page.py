@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect import paths
 from recollect.capture import review, similar
 from recollect.capture.inbox import BrokenDraft, Inbox
-from recollect.coldstart import NamedTuple, digest
+from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, Changed, RecollectError
 from recollect.project import Project, require_store
-from recollect.record import draft as drafts
-from recollect.record import export
 from recollect.record.draft import Draft
 from recollect.record.memory import Memory
 from recollect.store import undo as store_undo
@@ -34,6 +31,13 @@ class Near(NamedTuple):
     title: str
     address: str
     is_same: bool
+
+
+class Outdated(NamedTuple):
+    """A draft that is no longer as it was on the page, and what is different."""
+
+    title: str
+    changes: tuple[str, ...]
 
 
 class Waiting(NamedTuple):
@@ -58,11 +62,23 @@ class Waiting(NamedTuple):
 
 
 def inbox(request: Request) -> Response:
-    project = view.site_of(request).project()
-    writer = writer_of(project)
+    return _page(request, writer_of(view.site_of(request).project()))
+
+
+def _page(request: Request, writer: Writer, outdated: Outdated | None = None) -> Response:
     waiting = Inbox(writer.store.root).scan()
-    shown = [_waiting(writer, draft) for draft in waiting[:_MOST]]
-    return view.page(request, "inbox.html", title="Inbox", drafts=shown, total=len(waiting))
+    for draft in waiting[:_MOST]:
+        if isinstance(draft, Draft):
+            view.site_of(request).remember(draft.hash, draft.record)
+    return view.page(
+        request,
+        "inbox.html",
+        title="Inbox",
+        http_status=409 if outdated else 200,
+        drafts=[_waiting(writer, draft) for draft in waiting[:_MOST]],
+        total=len(waiting),
+        outdated=outdated,
+    )
 
 
 def writer_of(project: Project) -> Writer:
@@ -80,7 +96,7 @@ def _waiting(writer: Writer, draft: Draft | BrokenDraft) -> Waiting:
         record.title,
         record.category,
         draft.made_at,
-        version(draft),
+        draft.hash,
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         triggers=record.triggers,
@@ -102,29 +118,31 @@ def _changes(writer: Writer, draft: Draft) -> list[str]:
     if not draft.updates or not writer.store.has(draft.updates):
         return []
     try:
-        before, after = (
-            export.markdown([record]).split("\n") for record in review.preview(writer, draft, draft.updates)
-        )
+        return view.differences(*review.preview(writer, draft, draft.updates))
     except RecollectError as error:
         return [f"It cannot be applied: {error.message}"]
-    return [
-        line for line in difflib.unified_diff(before, after, lineterm="", n=1) if line[:3] not in ("---", "+++", "@@ ")
-    ]
-
-
-def version(draft: Draft | BrokenDraft) -> str:
-    """What tells one version of a draft from another: an agent may put a better one in its place at any time."""
-    return "" if isinstance(draft, BrokenDraft) else digest(drafts.render(draft))
 
 
 def decide(request: Request) -> Response:
-    """Accept, merge or reject a draft."""
+    """Accept, merge or reject the version of a draft that was on the page."""
     project = view.site_of(request).project()
     writer = writer_of(project)
-    draft = Inbox(writer.store.root).find(request.path_params["name"])
+    name, read = request.path_params["name"], view.form(request).get("hash", "")
+    draft = Inbox(writer.store.root).find(name)
+    try:
+        if read or isinstance(draft, Draft):
+            writer.store.expect(f"{paths.INBOX}/{draft.name}.json", read)
+        return _carry_out(request, writer, draft)
+    except Changed:
+        now = Inbox(writer.store.root).find(name)
+        if isinstance(now, Draft) and now.hash != read:
+            return _page(request, writer, Outdated(now.record.title, view.since_seen(request, read, now.record)))
+        raise
+
+
+def _carry_out(request: Request, writer: Writer, draft: Draft | BrokenDraft) -> Response:
     action, fields = request.path_params["action"], view.form(request)
-    if fields.get("hash", "") != version(draft):
-        raise Changed(f"the draft {draft.name!r} is not as it was on the page", fix="look at it again in the inbox")
+    project = view.site_of(request).project()
     if action == "reject":
         review.reject(writer, draft, project=project.root)
         return view.changed(request, "/inbox", writer.store, f"Rejected: {draft.name}")
@@ -148,7 +166,8 @@ def undo(request: Request) -> Response:
     store = require_store(record_page.store_called(request, fields.get("store", view.PROJECT)))
     undone = store_undo.undo(store, fields.get("change", ""))
     view.site_of(request).check_again()
-    return view.go(request, "/", Notice(f"Taken back: {undone.change.action} of {undone.change.at[:16]}"))
+    text = f"Taken back: {undone.change.action} of {undone.change.at[:16]}"
+    return view.go(request, "/", Notice(text, warnings=tuple(store.warnings)))
 
 
 ROUTES = (

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.coldstart import NamedTuple
-from recollect.errors import BadInput, NotFound, RecollectError
+from recollect.errors import BadInput, Changed, NotFound, RecollectError
 from recollect.freshness import anchors, check, since_then
 from recollect.record import schema
 from recollect.record.export import in_words
@@ -58,17 +58,31 @@ class Usage(NamedTuple):
     weeks: tuple[tuple[str, Counts], ...]
 
 
+class Outdated(NamedTuple):
+    """A button that was pressed for a version that is no longer there, and what is different now."""
+
+    action: str
+    text: str
+    changes: tuple[str, ...]
+
+
 def show(request: Request) -> Response:
-    store, entry = found(request)
+    return _page(request, *found(request))
+
+
+def _page(request: Request, store: Store, entry: Entry, outdated: Outdated | None = None) -> Response:
+    view.site_of(request).remember(entry.hash, entry.memory)
     record, is_static = entry.memory, view.site_of(request).is_static
     return view.page(
         request,
         "record.html",
         title=record.title,
+        http_status=409 if outdated else 200,
+        outdated=outdated,
         record=record,
         entry=entry,
         store=request.path_params["store"],
-        address=request.url.path,
+        address=view.address(request.path_params["store"], entry.path),
         fields=list(fields_of(record)),
         line=_line_of_time(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
@@ -148,15 +162,15 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[File]
     yield from (File(file) for file in record.related_files if file not in anchored)
 
 
-CHANGES: dict[str, Callable[[Writer, str, str], Entry]] = {
-    "retire": lambda writer, path, reason: writer.retire(path, reason),
-    "restore": lambda writer, path, reason: writer.restore(path),
-    "archive": lambda writer, path, reason: writer.archive(path, reason),
-    "unarchive": lambda writer, path, reason: writer.unarchive(path),
-    "reanchor": lambda writer, path, reason: writer.reanchor(path, {}),
-    "supersede": lambda writer, path, new: writer.supersede(path, new)[0],
+CHANGES: dict[str, Callable[[Writer, str, str, str], Entry]] = {
+    "retire": lambda writer, path, read, reason: writer.retire(path, reason, expected_hash=read),
+    "restore": lambda writer, path, read, _: writer.restore(path, expected_hash=read),
+    "archive": lambda writer, path, read, reason: writer.archive(path, reason, expected_hash=read),
+    "unarchive": lambda writer, path, read, _: writer.unarchive(path, expected_hash=read),
+    "reanchor": lambda writer, path, read, _: writer.reanchor(path, {}, expected_hash=read),
+    "supersede": lambda writer, path, read, new: writer.supersede(path, new, expected_hash=read)[0],
 }
-"""What a button does to a record, given the text that goes with it: a reason, or the record that replaces it."""
+"""What a button does to the version of a record that was on the page, given the text that goes with it."""
 
 _NEEDS_TEXT = {"retire": "a reason", "archive": "a reason", "supersede": "the record that replaces it"}
 _DONE = {
@@ -179,9 +193,14 @@ def change(request: Request) -> Response:
     text = " ".join(fields.get("text", "").split())
     if action in _NEEDS_TEXT and not text:
         raise BadInput(f"this needs {_NEEDS_TEXT[action]}", fix="go back and fill it in")
-    store.expect(entry.path, fields.get("hash", ""))
-    writer = Writer(store, view.site_of(request).project().settings)
-    after = CHANGES[action](writer, entry.path, text)
+    # Without a hash the writer would not compare.
+    writer, read = Writer(store, view.site_of(request).project().settings), fields.get("hash") or "unknown"
+    try:
+        after = CHANGES[action](writer, entry.path, read, text)
+    except Changed:
+        now = store.read(entry.path)
+        changes = view.since_seen(request, read, now.memory)
+        return _page(request, store, now, Outdated(action, text, changes))
     place = view.address(request.path_params["store"], after.path)
     return view.changed(request, place, store, _DONE[action])
 

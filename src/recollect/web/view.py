@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import time
 from collections import OrderedDict
@@ -17,6 +18,8 @@ from recollect import __version__, paths, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Hit, Project, require_store
+from recollect.record import export
+from recollect.record.memory import Memory
 from recollect.record.naming import visible
 from recollect.search import index
 from recollect.search.index import Index
@@ -27,6 +30,9 @@ from recollect.web.access import Access
 
 _FOLDER = os.path.dirname(__file__)
 _MOST_NOTICES = 50
+_MOST_SEEN = 200
+"""Versions of records that were shown and are remembered."""
+
 _CHECKED_EVERY = 2.0
 """Seconds between two comparisons of every file with the index, so that a search costs little while somebody types."""
 
@@ -58,6 +64,8 @@ class Notice(NamedTuple):
     """The change that a button beside it takes back."""
     store: str = PROJECT
     """Where that change was made, as in addresses."""
+    warnings: tuple[str, ...] = ()
+    """What went wrong after the change was made."""
 
 
 class Found(NamedTuple):
@@ -122,6 +130,7 @@ class Site:
         self.is_static = is_static
         self.access = access
         self._notices: OrderedDict[str, Notice] = OrderedDict()
+        self._seen: OrderedDict[str, Memory] = OrderedDict()
         self._count = 0
         self._checked = -_CHECKED_EVERY
         loader = jinja2.FileSystemLoader(os.path.join(_FOLDER, "templates"))
@@ -166,6 +175,16 @@ class Site:
     def take(self, name: str) -> Notice | None:
         return self._notices.pop(name, None)
 
+    def remember(self, version: str, record: Memory) -> None:
+        """Keep what a page shows, to say what is different if it was changed when somebody presses a button there."""
+        self._seen[version] = record
+        self._seen.move_to_end(version)
+        while len(self._seen) > _MOST_SEEN:
+            self._seen.popitem(last=False)
+
+    def seen(self, version: str) -> Memory | None:
+        return self._seen.get(version)
+
 
 def site_of(request: Request) -> Site:
     site = request.app.state.site
@@ -196,12 +215,25 @@ def changed(request: Request, path: str, store: Store, text: str) -> Response:
     """On to another page after the last change of a store, which can be taken back there if anything was changed."""
     site_of(request).check_again()
     name = USER if store.root == paths.user_store() else PROJECT
-    return go(request, path, Notice(text, undoes=store.last_change, store=name))
+    return go(request, path, Notice(text, store.last_change, name, tuple(store.warnings)))
 
 
 def go(request: Request, path: str, notice: Notice) -> Response:
     """On to another page, which shows what happened."""
     return RedirectResponse(f"{path}?notice={site_of(request).leave(notice)}", 303)
+
+
+def differences(before: Memory, after: Memory) -> list[str]:
+    """What is different between two versions of a record, line by line as a person reads them."""
+    old, new = (export.markdown([record]).split("\n") for record in (before, after))
+    lines = difflib.unified_diff(old, new, lineterm="", n=1)
+    return [line for line in lines if line[:3] not in ("---", "+++", "@@ ")]
+
+
+def since_seen(request: Request, version: str, now: Memory) -> tuple[str, ...]:
+    """What is different from the version that was on a page; nothing if that is no longer remembered."""
+    before = site_of(request).seen(version)
+    return tuple(differences(before, now)) if before else ()
 
 
 def form(request: Request) -> dict[str, str]:
