@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from recollect.cli import arguments
@@ -41,7 +42,9 @@ def run(args: argparse.Namespace) -> Answer:
     if hasattr(signal, "SIGTTIN"):
         # In the background, to wait for Enter must not stop the whole program.
         signal.signal(signal.SIGTTIN, signal.SIG_IGN)
-    server.serve(args.project, bound, lambda access: _started(access, args), server.IDLE_SECONDS)
+    # Ctrl-C is how a person ends it: no failure.
+    with suppress(KeyboardInterrupt):
+        server.serve(args.project, bound, lambda access: _started(access, args), server.IDLE_SECONDS)
     return Answer({}, lambda screen: "Stopped.")
 
 
