@@ -88,7 +88,7 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Check the types of the package, strictly."""
     # The types of what the package itself uses, where it uses anything.
-    _install(session, *map(_pinned, ("mypy", "jinja2", "starlette", "uvicorn")))
+    _install(session, *map(_pinned, ("mypy", "jinja2", "psycopg", "starlette", "uvicorn")))
     session.run("mypy")
 
 

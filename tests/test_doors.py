@@ -182,6 +182,8 @@ WORDS: dict[str, list[list[str]]] = {
     "completion": [["bash"], ["zsh"], ["fish"], [EVIL]],
     "connect": [["--list"], [EVIL], ["codex", "gemini", "--here", "--dry-run"], ["qwen", "--here", "--yes"]],
     "status": [[]],
+    "hub": [["status", "--url", EVIL], ["status", "--url", f"postgresql:///{EVIL}?host=/nowhere"],
+            ["init", f"postgresql://h/d#{EVIL}"], ["grant", EVIL, EVIL], [EVIL]],
     "mcp": [["--project", EVIL], [EVIL]],
     "web": [["--static", "site"], ["--static", EVIL], ["--port", "99999", "--no-open"], [EVIL]],
     "merge-driver": [[EVIL, EVIL, EVIL], ["{record}", "{record}", "{broken}", "7", EVIL]],

@@ -399,7 +399,7 @@ COMMANDS: dict[str, list[str]] = {
     "mcp": [],
     "web": ["--static", "site"],
 }  # fmt: skip
-WITHOUT_PROJECT = {"demo"}
+WITHOUT_PROJECT = {"demo", "hub"}
 
 
 def _git(root: Path, *words: str, code: int = 0) -> str:

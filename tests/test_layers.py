@@ -65,7 +65,7 @@ def _imported(node: ast.AST, lazy: bool) -> Iterator[str]:
 
 PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ORDER = (
-    "record store search recall guard freshness digest capture usage audit importers judge session git remotes"
+    "record store search recall guard freshness digest capture usage audit importers judge session git remotes hub"
     " terminal connections doctor hosts hooks mcp web cli"
 ).split()
 ON_TOP = {"recollect", "recollect.__main__", "recollect.project"}

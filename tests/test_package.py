@@ -71,7 +71,7 @@ def _in_git() -> list[str]:
 def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(package: Package):
     names = set(package.in_wheel())
     source = ROOT / "src" / "recollect"
-    folders = ("capture/cues", "connections/shims", "connections/skills", "web/static", "web/templates")
+    folders = "capture/cues connections/shims connections/skills hub/migrations web/static web/templates".split()
     listed = {f"recollect/{folder}/{path.name}" for folder in folders for path in (source / folder).iterdir()}
     data = listed | {"recollect/session/corrections.txt", "recollect/search/words.vec", "recollect/hooks/launch"}
     licences = {f"recollect-{recollect.__version__}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}

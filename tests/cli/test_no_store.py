@@ -19,7 +19,9 @@ NEEDS_A_STORE = {
     "improve": [], "export": [], "status": [], "web": ["--no-open"],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}
-NEEDS_NONE = {"completion", "connect", "judge", "doctor", "clean", "mcp", "merge-driver", "demo", "try", "version"}
+NEEDS_NONE = {
+    "completion", "connect", "judge", "doctor", "clean", "hub", "mcp", "merge-driver", "demo", "try", "version",
+}  # fmt: skip
 LATER = set(COMMANDS) - set(NEEDS_A_STORE) - MAKES_ONE - NEEDS_NONE
 
 

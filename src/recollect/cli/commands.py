@@ -180,6 +180,11 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("see what that is: indexes, ledgers, counts, logs", "clean --dry-run"),
             Example("remove it; no record is touched", "clean"),
         )),
+        "hub": Command("hub", "Keep the shared stores of teams in a Postgres database.", (
+            Example("make the tables, and a team", "hub init postgresql://localhost/memory --team platform"),
+            Example("let somebody in; the role is reader, writer or reviewer", "hub grant ann writer --team platform"),
+            Example("who belongs to which team, and what is there", "hub status"),
+        )),
         "mcp": Command("mcp", "Serve the memory over MCP; an agent starts this.", (
             Example("what its config names", "mcp"),
         )),

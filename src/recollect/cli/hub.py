@@ -1,0 +1,136 @@
+"""`recollect hub`: make the database of a hub, say who belongs to which team, and see what it holds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from recollect.cli import questions
+from recollect.cli.output import Answer, Screen, clean, table
+from recollect.errors import BadInput
+from recollect.text import many
+
+if TYPE_CHECKING:
+    from recollect.hub.connection import Session
+    from recollect.hub.place import Place
+    from recollect.hub.teams import Team
+
+VARIABLE = "RECOLLECT_HUB_URL"
+_WORDS = {"init": "[URL]", "grant": "LOGIN ROLE", "revoke": "LOGIN", "status": ""}
+_COUNTS = {"init": (0, 1), "grant": (2,), "revoke": (1,), "status": (0,)}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=tuple(_WORDS), help="make or update the tables, manage members, or look")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="init: the URL; grant: LOGIN ROLE; revoke: LOGIN")
+    parser.add_argument("--url", default="", help=f"address of the database (default: ${VARIABLE})")
+    parser.add_argument("--team", metavar="NAME", default="", help="the team (default: what follows # in the URL)")
+    review = parser.add_mutually_exclusive_group()
+    review.add_argument("--review", action="store_const", const=True, help="init: writers of the team only send drafts")
+    review.add_argument("--no-review", dest="review", action="store_const", const=False, help="init: no longer")
+    parser.add_argument("--create", action="store_true", help="grant: make the login, with a password you type")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if len(args.words) not in _COUNTS[args.action]:
+        raise BadInput(f"`recollect hub {args.action}` is used otherwise", fix=_usage(args.action))
+    from recollect.hub import connection, place
+
+    url = args.url or (args.words[0] if args.action == "init" and args.words else os.environ.get(VARIABLE, ""))
+    if not url:
+        raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
+    where = place.parse(url)
+    if args.team:
+        where = where._replace(team=place.checked_team(args.team))
+    with connection.explained(where), connection.connected(where) as session:
+        return _ACTIONS[args.action](args, session, where)
+
+
+def _usage(action: str) -> str:
+    return f"type it as: `{' '.join(('recollect hub', action, _WORDS[action])).rstrip()}`"
+
+
+def _init(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+    from recollect.hub import schema, teams
+
+    before, after = schema.migrate(session)
+    is_new = teams.make(session, where.team, args.review)
+    data = {"schema_before": before, "schema": after, "team": where.team, "is_new": is_new}
+    tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
+    lines = [f"tables {tables if before else 'made'}", f"team {where.team} {'made' if is_new else 'is there'}"]
+    return Answer(
+        data, lambda screen: "\n".join(lines), note="next: `recollect hub grant LOGIN ROLE`" if is_new else ""
+    )
+
+
+def _grant(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+    from recollect.hub import teams
+
+    login, role = args.words
+    with session.transaction():
+        if args.create:
+            teams.create_login(session, login, _password(args))
+        teams.grant(session, where.team, login, role)
+    data = {"team": where.team, "login": login, "role": role}
+    return Answer(data, lambda screen: f"{clean(login)} is a {role} of the team {where.team}")
+
+
+def _password(args: argparse.Namespace) -> str:
+    """A password typed unseen, or the first line of standard input; others can see the words of a command."""
+    if not questions.can_ask(args):
+        password = sys.stdin.readline().rstrip("\r\n")
+    else:
+        import getpass
+
+        password = getpass.getpass("password of the new login: ")
+        if password != getpass.getpass("again: "):
+            raise BadInput("the two passwords differ", fix="type the same one twice")
+    if not password:
+        raise BadInput("a login needs a password", fix="type one, or put it on standard input")
+    return password
+
+
+def _revoke(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+    from recollect.hub import teams
+
+    login = args.words[0]
+    teams.revoke(session, where.team, login)
+    data = {"team": where.team, "login": login}
+    return Answer(data, lambda screen: f"{clean(login)} is no longer a member of the team {where.team}")
+
+
+def _status(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+    from recollect.hub import schema, teams
+
+    schema.check(session)
+    listed = [team for team in teams.listed(session) if not args.team or team.name == args.team]
+    data = {
+        "server": session.info.server_version,
+        "schema": schema.version(session),
+        "teams": [{**team._asdict(), "members": [each._asdict() for each in team.members]} for team in listed],
+    }
+    return Answer(data, lambda screen: _text(screen, data, listed))
+
+
+def _text(screen: Screen, data: dict[str, Any], listed: list[Team]) -> str:
+    lines = [f"PostgreSQL {data['server'] // 10_000}, schema {data['schema']}, {many(len(listed), 'team')}"]
+    for team in listed:
+        review = ", writers send drafts" if team.asks_for_review else ""
+        held = f"{many(team.records, 'record')}, {many(team.drafts, 'draft')}, {many(team.deleted, 'deleted record')}"
+        lines += [
+            "",
+            f"{screen.paint(clean(team.name), 'bold')}: {held}, {many(team.replaced, 'earlier version')}{review}",
+        ]
+        lines += [table(screen, ("login", "role"), team.members)] if team.members else ["no members"]
+    return "\n".join(lines)
+
+
+_ACTIONS: dict[str, Callable[[argparse.Namespace, Any, Any], Answer]] = {
+    "init": _init,
+    "grant": _grant,
+    "revoke": _revoke,
+    "status": _status,
+}

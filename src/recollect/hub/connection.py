@@ -1,0 +1,152 @@
+"""A connection to a hub, and what goes wrong with one in our own words.
+
+libpq reads the rest of what it needs itself: the environment (`PGHOST`, `PGSSLMODE`, …), the service file and the
+password file. Nothing that a session of the server would have to remember is set: behind a pool each statement may
+reach another session.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from recollect.errors import BadInput, BadRemote, Offline, RecollectError, Refused
+from recollect.hub.place import Place
+from recollect.text import cut, flat
+
+try:
+    import psycopg
+    from psycopg import conninfo, errors
+except ImportError as error:
+    raise BadInput(f"a Postgres remote needs a package: {error}", fix="pip install 'recollect[hub]'") from error
+
+if TYPE_CHECKING:
+    Session = psycopg.Connection[Any]
+
+Result = TypeVar("Result")
+
+_DEFAULTS = {
+    "application_name": "recollect",
+    "client_encoding": "utf8",
+    "connect_timeout": "10",
+    # A network that is gone is noticed after half a minute, also while an answer is awaited.
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "4",
+    "tcp_user_timeout": "30000",
+}
+_LONGEST_REASON = 300
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Seconds before a transaction that met another one is tried again."""
+
+_RECONNECTIONS = 1
+_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+_NO_HUB = (errors.InvalidSchemaName, errors.UndefinedTable, errors.UndefinedFunction)
+_FOR_NOW = ("starting up", "shutting down", "recovery mode", "too many c", "remaining connection slots")
+"""Why a server that answers lets nobody in, for a while."""
+
+
+class Hub:
+    """The database of a hub: connects when it is first asked, and again if the connection breaks."""
+
+    def __init__(self, place: Place, check: Callable[[Session], None]) -> None:
+        self.place = place
+        self._check = check
+        self._session: Session | None = None
+
+    def run(self, work: Callable[[Session], Result]) -> Result:
+        """Do work that may be repeated: after a clash with another transaction, or once after a lost connection."""
+        pauses, reconnections = iter(_PAUSES), _RECONNECTIONS
+        while True:
+            try:
+                return work(self.session())
+            except _AGAIN as error:
+                pause = next(pauses, None)
+                if pause is None:
+                    raise Offline("other writers kept the database busy", fix="try again later") from error
+                time.sleep(pause)
+            except psycopg.Error as error:
+                is_lost = self._session is not None and self._session.closed
+                if not is_lost or not reconnections:
+                    raise translated(error, self.place) from error
+                reconnections -= 1
+                self.close()
+
+    def session(self) -> Session:
+        """The connection, made and checked now if there is none."""
+        if self._session is None:
+            self._session = connected(self.place)
+            self._check(self._session)
+        return self._session
+
+    def close(self) -> None:
+        """Give the connection up."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+def connected(place: Place) -> Session:
+    """A new connection; Offline, Refused or BadInput if there can be none."""
+    try:
+        words = conninfo.conninfo_to_dict(place.database)
+        merged = conninfo.make_conninfo(
+            place.database, **{key: _DEFAULTS[key] for key in _DEFAULTS if key not in words}
+        )
+    except psycopg.Error as error:
+        # The reason that libpq gives repeats parts of the address.
+        raise BadInput("libpq does not understand the address", fix="compare it with docs/team/postgres.md") from error
+    try:
+        # Statements prepared on a session are lost behind a pool that gives each transaction another one.
+        return psycopg.connect(merged, autocommit=True, prepare_threshold=None)
+    except psycopg.Error as error:
+        raise _not_connected(error) from error
+
+
+@contextmanager
+def explained(place: Place) -> Iterator[None]:
+    """Errors of the database as ours, for work that is not repeated."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translated(error, place) from error
+
+
+def translated(error: psycopg.Error, place: Place) -> RecollectError:
+    """What a failed statement means for the person who waits for it."""
+    if isinstance(error, _NO_HUB):
+        return BadRemote("there is no hub in this database", fix="ask its administrator for: `recollect hub init`")
+    if isinstance(error, errors.InsufficientPrivilege):
+        return Refused(
+            f"your login may not do this in the team {place.team}: {reason(error)}",
+            fix="ask the administrator for: `recollect hub grant`",
+        )
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+        return Offline(f"the connection to the database was lost: {reason(error)}", fix="try again later")
+    return BadRemote(f"the database answered with an error: {reason(error)}", fix="ask its administrator")
+
+
+def _not_connected(error: psycopg.Error) -> RecollectError:
+    text = reason(error)
+    is_answer = "FATAL:" in text and not any(part in text for part in _FOR_NOW)
+    if is_answer or "password supplied" in text:
+        fix = "check login and database; a password belongs into ~/.pgpass or PGPASSWORD"
+        return Refused(f"the database server refused the connection: {text}", fix=fix)
+    return Offline(f"the database server cannot be reached: {text}", fix="try again when it can be reached")
+
+
+def reason(error: psycopg.Error) -> str:
+    """The reason that the server or libpq gives: on one line, short, and without the password."""
+    text = flat(" ".join((error.diag.message_primary or str(error)).split()))
+    return cut(text.replace(_password(error), "…"), _LONGEST_REASON)
+
+
+def _password(error: psycopg.Error) -> str:
+    """The password that was used, which a hostile server may repeat; one that no text holds, if there was none."""
+    try:
+        used = error.pgconn.password if error.pgconn is not None else b""
+    except psycopg.Error:
+        used = b""
+    return used.decode("utf-8", "replace") or "\0"

@@ -1,0 +1,137 @@
+-- Teams, who belongs to them, their files, and every version that a file had before.
+
+CREATE TABLE recollect.teams (
+    team integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE CHECK (name ~ '^[a-z0-9][a-z0-9-]{0,39}$'),
+    asks_for_review boolean NOT NULL DEFAULT false,
+    -- The number of the team's last change. Whoever writes locks this row until the commit, so changes get their
+    -- numbers in the order in which they become visible. A sequence does not: a number drawn first can appear last,
+    -- and a reader who has seen a higher one would never ask for it again.
+    number bigint NOT NULL DEFAULT 0
+);
+
+CREATE TABLE recollect.members (
+    team integer NOT NULL REFERENCES recollect.teams ON DELETE CASCADE,
+    login name NOT NULL,
+    role text NOT NULL CHECK (role IN ('reader', 'writer', 'reviewer')),
+    PRIMARY KEY (team, login)
+);
+CREATE INDEX members_login ON recollect.members (login);
+
+CREATE TABLE recollect.records (
+    team integer NOT NULL REFERENCES recollect.teams,
+    -- 63 characters of a folder and 200 of a name are more than any record has; no file is hidden or outside its folder.
+    path text NOT NULL CHECK (path ~ '^[a-z][a-z-]{0,62}/[^./[:cntrl:]][^/[:cntrl:]]{0,199}\.json$'),
+    number bigint NOT NULL CHECK (number > 0),
+    -- Empty for a file that was deleted: the row stays, so that every replica learns of it.
+    data bytea NOT NULL CHECK (octet_length(data) <= 1000000),
+    -- As the writer computed it. Only compared, never trusted.
+    hash text NOT NULL CHECK (hash ~ '^([0-9a-f]{32})?$' AND (hash = '') = (octet_length(data) = 0)),
+    previous text NOT NULL DEFAULT '',
+    -- Tells this change from another of the same number in a database that was restored from a backup.
+    change uuid NOT NULL DEFAULT gen_random_uuid(),
+    login name NOT NULL DEFAULT session_user,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (team, path)
+);
+CREATE UNIQUE INDEX records_number ON recollect.records (team, number);
+
+-- Versions that were replaced. The current one of each file is in records.
+CREATE TABLE recollect.history (
+    team integer NOT NULL REFERENCES recollect.teams,
+    path text NOT NULL,
+    number bigint NOT NULL,
+    data bytea NOT NULL,
+    hash text NOT NULL,
+    previous text NOT NULL,
+    change uuid NOT NULL,
+    login name NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (team, number)
+);
+CREATE INDEX history_path ON recollect.history (team, path, number);
+
+CREATE FUNCTION recollect.is_administrator() RETURNS boolean
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pg_has_role(session_user, c.relowner, 'MEMBER') FROM pg_class c WHERE c.oid = 'recollect.history'::regclass
+$$;
+
+-- Members read what belongs to their teams, and write through the function push alone: no policy lets them do more.
+-- The owner administers teams and members, and push and search run as the owner, so these tables are not forced.
+ALTER TABLE recollect.teams ENABLE ROW LEVEL SECURITY;
+ALTER TABLE recollect.members ENABLE ROW LEVEL SECURITY;
+ALTER TABLE recollect.records ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON recollect.members FOR SELECT USING (login = session_user);
+CREATE POLICY own_team ON recollect.teams FOR SELECT
+    USING (team IN (SELECT m.team FROM recollect.members m WHERE m.login = session_user));
+CREATE POLICY own_team ON recollect.records FOR SELECT
+    USING (team IN (SELECT m.team FROM recollect.members m WHERE m.login = session_user));
+
+-- History is forced: even a function of the owner can only add to it, for a team that the login may write to.
+ALTER TABLE recollect.history ENABLE ROW LEVEL SECURITY;
+ALTER TABLE recollect.history FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_team ON recollect.history FOR SELECT
+    USING (team IN (SELECT m.team FROM recollect.members m WHERE m.login = session_user)
+           OR recollect.is_administrator());
+CREATE POLICY grows ON recollect.history FOR INSERT
+    WITH CHECK (team IN (SELECT m.team FROM recollect.members m WHERE m.login = session_user AND m.role <> 'reader'));
+CREATE POLICY forget ON recollect.history FOR DELETE USING (recollect.is_administrator());
+
+-- Make changes, each only if the file still has the expected hash. What became of each: accepted, outdated, reader (the
+-- role may only read) or review (the team asks for it, and a writer may write drafts alone).
+CREATE FUNCTION recollect.push(
+    team_name text, since bigint, paths text[], contents bytea[], hashes text[], expected text[]
+) RETURNS TABLE (place integer, outcome text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    mine record;
+    present recollect.records;
+    first bigint;
+    last bigint;
+BEGIN
+    SELECT t.team, t.asks_for_review, m.role INTO mine
+    FROM recollect.teams t JOIN recollect.members m ON m.team = t.team
+    WHERE t.name = team_name AND m.login = session_user;
+    IF NOT FOUND THEN
+        RAISE insufficient_privilege USING MESSAGE = 'not a member of this team';
+    END IF;
+    SELECT t.number INTO first FROM recollect.teams t WHERE t.team = mine.team FOR NO KEY UPDATE;
+    last := first;
+    FOR i IN 1 .. cardinality(paths) LOOP
+        place := i;
+        SELECT r.* INTO present FROM recollect.records r WHERE r.team = mine.team AND r.path = paths[place];
+        IF mine.role = 'reader' THEN
+            outcome := 'reader';
+        ELSIF mine.role = 'writer' AND mine.asks_for_review AND NOT starts_with(paths[place], 'inbox/') THEN
+            outcome := 'review';
+        ELSIF coalesce(present.hash, '') = hashes[place] THEN
+            outcome := 'accepted';
+        ELSIF coalesce(present.hash, '') <> expected[place] THEN
+            -- A client that lost its connection during the commit repeats what it sent. If somebody has replaced its
+            -- version since, it was accepted all the same.
+            SELECT CASE WHEN count(*) > 0 THEN 'accepted' ELSE 'outdated' END INTO outcome
+            FROM recollect.history h
+            WHERE h.team = mine.team AND h.path = paths[place] AND h.number > since AND h.login = session_user
+              AND h.hash = hashes[place] AND h.previous = expected[place];
+        ELSE
+            outcome := 'accepted';
+            last := last + 1;
+            IF present.number IS NOT NULL THEN
+                INSERT INTO recollect.history (team, path, number, data, hash, previous, change, login, at)
+                VALUES (present.team, present.path, present.number, present.data, present.hash, present.previous,
+                        present.change, present.login, present.at);
+            END IF;
+            INSERT INTO recollect.records AS r (team, path, number, data, hash, previous)
+            VALUES (mine.team, paths[place], last, contents[place], hashes[place], expected[place])
+            ON CONFLICT (team, path) DO UPDATE
+            SET number = excluded.number, data = excluded.data, hash = excluded.hash, previous = excluded.previous,
+                change = excluded.change, login = excluded.login, at = excluded.at;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+    IF last > first THEN
+        UPDATE recollect.teams t SET number = last WHERE t.team = mine.team;
+        PERFORM pg_notify('recollect', mine.team::text);
+    END IF;
+END
+$$;

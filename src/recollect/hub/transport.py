@@ -1,0 +1,210 @@
+"""Moves the files of a shared store to and from a hub.
+
+The cursor is the number of the last change that was pulled, and the id of that change: a database that was restored
+from a backup may give the same number to another change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recollect.coldstart import NamedTuple, digest
+from recollect.errors import BadRemote, RecollectError, Refused
+from recollect.hub import connection, schema
+from recollect.hub.connection import Hub
+from recollect.hub.place import Place, parse
+from recollect.remotes.transport import Pulled, Push, Pushed, Version
+
+if TYPE_CHECKING:
+    from recollect.hub.connection import Session
+
+CHANNEL = "recollect"
+_MOST_CHANGES = 500
+_MOST_BYTES = 4_000_000
+"""Of one transaction: other writers of the team wait for it."""
+
+_POLL_SECONDS = 15.0
+"""Between two looks at the counter: behind a pool that gives each transaction another session, no notice arrives."""
+
+_REFUSALS = {
+    "reader": "your role in this team is reader",
+    "review": "this team reviews what is written: send a draft with `recollect share`",
+}
+
+_TEAM = """
+SELECT t.team, t.number, coalesce(r.change::text, '') FROM recollect.teams t
+JOIN recollect.members m ON m.team = t.team AND m.login = session_user
+LEFT JOIN recollect.records r ON r.team = t.team AND r.number = t.number
+WHERE t.name = %s
+"""
+_IS_THERE = """
+SELECT 1 FROM recollect.records WHERE team = %(team)s AND number = %(number)s AND change::text = %(change)s
+UNION ALL
+SELECT 1 FROM recollect.history WHERE team = %(team)s AND number = %(number)s AND change::text = %(change)s
+"""
+_EVERYTHING = """
+SELECT path, data FROM recollect.records WHERE team = %(team)s AND number <= %(upto)s ORDER BY number
+"""
+_CHANGES = """
+SELECT path, data FROM (
+    SELECT number, path, data FROM recollect.records
+    WHERE team = %(team)s AND number > %(since)s AND number <= %(upto)s
+    UNION ALL
+    SELECT number, path, data FROM recollect.history
+    WHERE team = %(team)s AND number > %(since)s AND number <= %(upto)s AND login = session_user
+) versions ORDER BY number
+"""
+"""With our own versions that somebody has replaced since: we may have been killed before we noted that they arrived."""
+
+_PUSH = "SELECT place, outcome FROM recollect.push(%s, %s, %s, %s, %s, %s)"
+_PRESENT = "SELECT path, hash, data FROM recollect.records WHERE team = %s AND path = ANY(%s)"
+
+
+class _Team(NamedTuple):
+    """A team as it is now: its key, the number of its last change and the id of that."""
+
+    key: int
+    number: int
+    change: str
+
+
+class PostgresTransport:
+    """A shared store in a hub; connects when it is first used."""
+
+    def __init__(self, url: str) -> None:
+        self._place = parse(url)
+        self._hub = Hub(self._place, schema.check)
+        self._number = 0
+
+    def pull(self, cursor: str) -> Pulled:
+        """What changed since the cursor; everything if it is empty, or names a change that is not there."""
+        team = self._hub.run(lambda session: _team(session, self._place))
+        since, is_reset = self._since(team, cursor)
+        self._number = team.number
+        return Pulled(self._versions(team, since), f"{team.number}-{team.change}", is_reset)
+
+    def push(self, changes: Sequence[Push]) -> Pushed:
+        """Make changes by compare-and-set, some hundred in one transaction."""
+        outcomes: dict[str, str] = {}
+        for batch in _batches(changes):
+            outcomes.update(self._pushed(batch))
+        outdated = [change for change in changes if outcomes[change.path] == "outdated"]
+        if outdated:
+            outcomes.update(self._pushed(self._corrected(outdated)))
+        return Pushed(
+            accepted=tuple(path for path, outcome in outcomes.items() if outcome == "accepted"),
+            outdated=tuple(path for path, outcome in outcomes.items() if outcome == "outdated"),
+            refused={path: _REFUSALS[outcome] for path, outcome in outcomes.items() if outcome in _REFUSALS},
+        )
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the team has a change that was not pulled yet; whether it has."""
+        import time
+
+        end = time.monotonic() + seconds
+        self._hub.run(lambda session: session.execute(f"LISTEN {CHANNEL}"))
+        while self._hub.run(lambda session: _team(session, self._place)).number <= self._number:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            with connection.explained(self._place):
+                for _ in self._hub.session().notifies(timeout=min(left, _POLL_SECONDS), stop_after=1):
+                    pass
+        return True
+
+    def close(self) -> None:
+        """Give the connection up."""
+        self._hub.close()
+
+    def _since(self, team: _Team, cursor: str) -> tuple[int, bool]:
+        """The number to go on from, 0 for the beginning; and whether the hub does not have what the cursor names."""
+        number, _, change = cursor.partition("-")
+        if not number.isdecimal() or int(number) == 0:
+            return 0, False
+        values = {"team": team.key, "number": min(int(number), 2**62), "change": change}
+        row = self._hub.run(lambda session: session.execute(_IS_THERE, values).fetchone())
+        return (int(number), False) if row else (0, True)
+
+    def _versions(self, team: _Team, since: int) -> Iterator[Version]:
+        """The changes one by one as they arrive: a million of them are never in memory together."""
+        values = {"team": team.key, "since": since, "upto": team.number}
+        with connection.explained(self._place), self._hub.session().cursor(binary=True) as cursor:
+            for row in cursor.stream((_CHANGES if since else _EVERYTHING).encode(), values):
+                yield _version(row)
+
+    def _pushed(self, changes: Sequence[Push]) -> dict[str, str]:
+        """What became of each path of one transaction."""
+        columns = zip(*((each.path, each.data, _hash(each.data), each.expected) for each in changes))
+        paths, *rest = map(list, columns)
+        values = (self._place.team, self._number, paths, *rest)
+        rows = self._hub.run(lambda session: session.execute(_PUSH, values).fetchall())
+        if [row[0] for row in rows] != list(range(1, len(paths) + 1)):
+            raise _malformed("the answer to a push does not name every path")
+        outcomes = {path: str(row[1]) for path, row in zip(paths, rows)}
+        if not {"accepted", "outdated", *_REFUSALS}.issuperset(outcomes.values()):
+            raise _malformed("the answer to a push is not one that this version knows")
+        return outcomes
+
+    def _corrected(self, changes: Sequence[Push]) -> list[Push]:
+        """Changes that expect the hash that the hub has, where the file behind it is the one that they expect.
+
+        Hashes are computed by clients, and a wrong one would keep everybody else from changing that file for ever.
+        """
+        values = (self._hub.run(lambda session: _team(session, self._place)).key, [each.path for each in changes])
+        rows = self._hub.run(lambda session: session.execute(_PRESENT, values, binary=True).fetchall())
+        present = {path: (str(hash), data) for path, hash, data in rows if isinstance(data, bytes)}
+        wrong = {path: hash for path, (hash, data) in present.items() if _hash(data) != hash}
+        return [
+            each._replace(expected=wrong[each.path])
+            if each.path in wrong and _hash(present[each.path][1]) == each.expected
+            else each
+            for each in changes
+        ]
+
+
+def _team(session: Session, place: Place) -> _Team:
+    row = session.execute(_TEAM, (place.team,)).fetchone()
+    if row is None:
+        raise _not_a_member(session, place)
+    key, number, change = row
+    if not (isinstance(key, int) and isinstance(number, int) and isinstance(change, str)):
+        raise _malformed("the row of the team has values of other types")
+    return _Team(key, number, change)
+
+
+def _not_a_member(session: Session, place: Place) -> RecollectError:
+    login = session.info.user
+    return Refused(
+        f"there is no team {place.team} of which the login {login} is a member",
+        fix=f"the address ends in #TEAM; ask the administrator for: `recollect hub grant {login} writer`",
+    )
+
+
+def _version(row: tuple[Any, ...]) -> Version:
+    path, data = row
+    if not (isinstance(path, str) and isinstance(data, bytes)):
+        raise _malformed("a record has values of other types")
+    return Version(path, data)
+
+
+def _malformed(reason: str) -> BadRemote:
+    return BadRemote(f"the database does not answer like a hub: {reason}", fix="ask its administrator")
+
+
+def _hash(data: bytes) -> str:
+    return digest(data) if data else ""
+
+
+def _batches(changes: Sequence[Push]) -> Iterator[Sequence[Push]]:
+    """The changes in parts that are each small enough for one transaction."""
+    batch: list[Push] = []
+    size = 0
+    for change in changes:
+        if batch and (len(batch) >= _MOST_CHANGES or size + len(change.data) > _MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(change)
+        size += len(change.data)
+    if batch:
+        yield batch

@@ -1,0 +1,177 @@
+"""`recollect hub` against a real server, as its owner, a member, a stranger."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import psycopg
+import pytest
+
+from recollect.cli.commands import COMMANDS
+from recollect.hub import schema
+from tests.cli.conftest import Outcome, project, recollect
+
+from .conftest import OWNER, TestHub
+
+pytestmark = pytest.mark.debian("postgresql")
+__all__ = ["project", "recollect"]
+
+
+@pytest.fixture
+def owner(own_hub: TestHub, monkeypatch: pytest.MonkeyPatch) -> TestHub:
+    """The hub that the commands act on, as its owner."""
+    monkeypatch.setenv("RECOLLECT_HUB_URL", own_hub.url(OWNER))
+    return own_hub
+
+
+def test_the_examples_of_the_help_run(postgres, recollect, monkeypatch):
+    database = postgres.database()
+    postgres.login("ann")
+    for example in COMMANDS["hub"].examples:
+        words = shlex.split(example.command.replace("postgresql://localhost/memory", postgres.url(database)))
+        monkeypatch.setenv("RECOLLECT_HUB_URL", postgres.url(database))
+        outcome: Outcome = recollect(*words)
+
+        assert outcome.code == 0, outcome
+    assert outcome.out == (
+        "PostgreSQL 15, schema 1, 1 team\n\n"
+        "platform: 0 records, 0 drafts, 0 deleted records, 0 earlier versions\nann\twriter\n"
+    )
+
+
+def test_init_makes_the_tables_once_and_a_team_each_time(postgres, recollect, monkeypatch):
+    database = postgres.database()
+    monkeypatch.setenv("RECOLLECT_HUB_URL", postgres.url(database))
+
+    first = json.loads(recollect("hub", "init", "--json").out)
+    second = json.loads(recollect("hub", "init", "--team=platform", "--review", "--json").out)
+    third = recollect("hub", "init", "--team=platform", "--no-review")
+
+    assert first == {"schema_before": 0, "schema": 1, "team": "default", "is_new": True}
+    assert second == {"schema_before": 1, "schema": 1, "team": "platform", "is_new": True}
+    assert third.out == "tables up to date: schema 1\nteam platform is there\n"
+    assert postgres.execute("SELECT name, asks_for_review FROM recollect.teams ORDER BY 1", database=database) == [
+        ("default", False),
+        ("platform", False),
+    ]
+
+
+def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(owner, recollect):
+    outcome = recollect("hub", "grant", "nina", "writer", "--team=platform", "--create", stdin="correct horse\n")
+
+    assert outcome == (0, "nina is a writer of the team platform\n", "")
+    assert b"correct horse" not in owner.server.log.read_bytes()
+    (row,) = owner.rows("SELECT rolpassword FROM pg_authid WHERE rolname = 'nina'")
+    assert str(row[0]).startswith("SCRAM-SHA-256$")
+    owner.rows("GRANT logins_with_password TO nina")
+    with psycopg.connect(owner.server.url(owner.database, "nina", password="correct horse")) as session:
+        assert session.execute("SELECT name FROM recollect.teams").fetchall() == [("platform",)]
+    owner.rows("DROP OWNED BY nina")
+    owner.rows("DROP ROLE nina")
+
+
+def test_a_login_that_could_not_be_made_a_member_is_not_made_at_all(owner, recollect):
+    outcome = recollect("hub", "grant", "nobody-yet", "king", "--team=platform", "--create", stdin="x\n")
+
+    assert outcome.err == "BAD_INPUT: 'king' is not a role\nfix: choose one: reader, writer, reviewer\n"
+    assert owner.rows("SELECT 1 FROM pg_roles WHERE rolname = 'nobody-yet'") == []
+
+
+def test_whoever_is_revoked_sees_nothing_any_more(owner, recollect):
+    walt = owner.transport("walt")
+    assert list(walt.pull("").versions) == []
+
+    assert recollect("hub", "revoke", "walt", "--team=platform").code == 0
+    again = recollect("hub", "revoke", "walt", "--team=platform")
+
+    assert again.err == "NOT_FOUND: 'walt' is not a member of the team platform\nfix: recollect hub status\n"
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        owner.session("walt").execute("SELECT * FROM recollect.records")
+
+
+def test_whoever_leaves_one_team_stays_in_the_other(owner, recollect):
+    assert recollect("hub", "grant", "walt", "reader", "--team=other").code == 0
+    assert recollect("hub", "revoke", "walt", "--team=platform").code == 0
+
+    assert owner.session("walt").execute("SELECT name FROM recollect.teams").fetchall() == [("other",)]
+
+
+@pytest.mark.parametrize(
+    ("login", "words", "code"),
+    [
+        ("walt", ("init",), "REFUSED"),
+        ("walt", ("grant", "sam", "reader", "--team=platform"), "REFUSED"),
+        ("walt", ("grant", "walt", "reviewer", "--team=platform"), "REFUSED"),
+        ("walt", ("grant", "x", "reader", "--create", "--team=platform"), "REFUSED"),
+        ("walt", ("revoke", "vera", "--team=platform"), "REFUSED"),
+        ("sam", ("status",), "REFUSED"),
+        (OWNER, ("grant", "sam", "reader", "--team=none"), "NOT_FOUND"),
+        (OWNER, ("grant", "not-a-login", "reader", "--team=platform"), "NOT_FOUND"),
+        (OWNER, ("grant", "sam", "reader", "--create", "--team=platform"), "ALREADY_EXISTS"),
+    ],
+)
+def test_what_is_not_allowed_is_refused(own_hub, recollect, login, words, code):
+    outcome = recollect("hub", *words, "--url", own_hub.url(login), "--json", stdin="password\n")
+
+    assert outcome.code == 1
+    assert json.loads(outcome.out)["error"]["code"] == code
+    assert own_hub.rows("SELECT login, role FROM recollect.members WHERE login IN ('walt', 'vera', 'sam')") == [
+        ("walt", "writer"),
+        ("vera", "reviewer"),
+    ]
+
+
+def test_a_member_sees_the_team_and_its_own_role(own_hub, recollect):
+    outcome = recollect("hub", "status", "--url", own_hub.url("rita"), "--json")
+
+    assert json.loads(outcome.out)["teams"] == [
+        {"name": "platform", "asks_for_review": False, "records": 0, "drafts": 0, "deleted": 0, "replaced": 0,
+         "members": [{"login": "rita", "role": "reader"}]}
+    ]  # fmt: skip
+
+
+def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, recollect, monkeypatch):
+    steps = schema.migrations()
+    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE recollect.more (x integer)"])
+    url = ("--url", own_hub.url(OWNER))
+
+    older = recollect("hub", "status", *url)
+    migrated = recollect("hub", "init", *url)
+    monkeypatch.setattr(schema, "migrations", lambda: steps)
+    newer = [recollect("hub", action, *url) for action in ("status", "init")]
+
+    needs = len(steps) + 1
+    assert older.err == (
+        f"BAD_REMOTE: the hub has schema {len(steps)}, and this Recollect needs {needs}\n"
+        "fix: ask its administrator for: `recollect hub init`\n"
+    )
+    assert migrated.out.startswith(f"tables updated from schema {len(steps)} to {needs}\n")
+    for outcome in newer:
+        assert outcome.err == (
+            f"BAD_REMOTE: the hub has schema {needs}, and this Recollect knows {len(steps)}\n"
+            "fix: pip install --upgrade 'recollect[hub]'\n"
+        )
+    assert own_hub.session("walt").execute("SELECT * FROM recollect.more").fetchall() == []
+
+
+def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, recollect, monkeypatch):
+    steps = schema.migrations()
+    broken = "CREATE TABLE recollect.more (x integer); SELECT 1 / 0"
+    monkeypatch.setattr(schema, "migrations", lambda: [*steps, broken])
+
+    outcome = recollect("hub", "init", "--url", own_hub.url(OWNER))
+
+    assert outcome.err.startswith("BAD_REMOTE: the database answered with an error: division by zero")
+    assert own_hub.rows("SELECT to_regclass('recollect.more'), max(version) FROM recollect.schema_version") == [
+        (None, len(steps))
+    ]
+
+
+def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, recollect, monkeypatch):
+    steps = schema.migrations()
+    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE recollect.more (x integer)"])
+
+    assert recollect("hub", "init", "--url", own_hub.server.url(own_hub.database)).code == 0
+
+    assert own_hub.rows("SELECT tableowner FROM pg_tables WHERE schemaname = 'recollect' GROUP BY 1") == [(OWNER,)]

@@ -1,0 +1,250 @@
+"""Pull, push and wait with a real server: compare-and-set, deletions, cursors, a backup that was restored."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.coldstart import digest
+from recollect.errors import BadInput
+from recollect.hub import place, transport
+from recollect.remotes.transport import Push, Pushed, Version
+
+from .conftest import TestHub, everything, new
+
+pytestmark = pytest.mark.debian("postgresql")
+A, B, C = "decisions/a.json", "decisions/b.json", "runbooks/c.json"
+
+
+def test_what_one_machine_pushes_the_other_pulls_byte_for_byte(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    data = bytes(range(256))
+
+    pushed = walt.push([new(A, data), new(B, b"b")])
+
+    assert pushed == Pushed(accepted=(A, B))
+    assert everything(wilma) == {A: data, B: b"b"}
+
+
+def test_a_change_is_made_only_to_the_version_that_it_expects(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    walt.push([new(A, b"1"), new(B, b"1")])
+
+    first = wilma.push([Push(A, b"wilma's", digest(b"1"))])
+    second = walt.push([Push(A, b"walt's", digest(b"1")), Push(B, b"2", digest(b"1")), new(C, b"c"), new(A, b"x")][:3])
+
+    assert first.accepted == (A,)
+    assert (second.accepted, second.outdated) == ((B, C), (A,))
+    assert everything(wilma) == {A: b"wilma's", B: b"2", C: b"c"}
+
+
+def test_a_deletion_is_a_version_like_any_other(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    walt.push([new(A, b"1"), new(B, b"1")])
+    cursor = wilma.pull("").cursor
+
+    assert walt.push([Push(A, b"", digest(b"1"))]).accepted == (A,)
+    assert walt.push([Push(A, b"", digest(b"1"))]).accepted == (A,)
+    assert list(wilma.pull(cursor).versions) == [Version(A, b"")]
+    assert wilma.push([new(A, b"again")]).accepted == (A,)
+    assert everything(walt) == {A: b"again", B: b"1"}
+
+
+def test_a_pull_gives_what_changed_since_the_last_one(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+
+    def pulled(cursor: str) -> tuple[str, list[Version], bool]:
+        answer = wilma.pull(cursor)
+        return answer.cursor, list(answer.versions), answer.is_reset
+
+    start, *nothing = pulled("")
+    walt.push([new(A, b"1"), new(B, b"1")])
+    middle, *first = pulled(start)
+    walt.push([Push(A, b"2", digest(b"1"))])
+    walt.push([Push(A, b"3", digest(b"2"))])
+    end, *second = pulled(middle)
+
+    assert nothing == [[], False]
+    assert first == [[Version(A, b"1"), Version(B, b"1")], False]
+    assert second == [[Version(A, b"3")], False]
+    assert pulled(end) == (end, [], False)
+
+
+def test_what_is_replaced_while_it_is_pulled_comes_next_time(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    walt.push([new(A, b"1"), new(B, b"1")])
+
+    first = wilma.pull("")
+    walt.push([Push(A, b"2", digest(b"1"))])
+
+    assert list(first.versions) == [Version(B, b"1")]
+    assert everything(wilma, first.cursor) == {A: b"2"}
+
+
+def test_own_versions_that_somebody_replaced_come_first(hub: TestHub):
+    """Killed before it noted that its push arrived, a machine has no conflict with itself."""
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    walt.push([new(A, b"1")])
+    cursor = walt.pull("").cursor
+    walt.push([Push(A, b"2", digest(b"1"))])
+    wilma.push([Push(A, b"3", digest(b"2"))])
+
+    assert list(walt.pull(cursor).versions) == [Version(A, b"2"), Version(A, b"3")]
+    assert list(wilma.pull(cursor).versions) == [Version(A, b"3")]
+
+
+def test_a_push_that_is_repeated_is_accepted_though_somebody_replaced_it_since(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    walt.push([new(A, b"1")])
+    list(walt.pull("").versions)
+    change = [Push(A, b"2", digest(b"1"))]
+    walt.push(change)
+    wilma.push([Push(A, b"3", digest(b"2"))])
+
+    assert walt.push(change).accepted == (A,)
+    assert wilma.push(change).outdated == (A,)
+    assert everything(walt) == {A: b"3"}
+    assert hub.rows("SELECT count(*) FROM recollect.history") == [(2,)]
+
+
+def test_a_change_back_and_forth_is_not_taken_for_a_repetition(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    walt.push([new(A, b"1")])
+    walt.push([Push(A, b"2", digest(b"1"))])
+    walt.push([Push(A, b"1", digest(b"2"))])
+    list(walt.pull("").versions)
+    wilma.push([Push(A, b"3", digest(b"1"))])
+
+    assert walt.push([Push(A, b"2", digest(b"1"))]).outdated == (A,)
+
+
+def test_a_restored_backup_is_noticed_even_after_it_was_written_to(hub: TestHub):
+    walt = hub.transport("walt")
+    walt.push([new(A, b"1")])
+    old = walt.pull("").cursor
+    walt.close()
+    backup = TestHub(hub.server, hub.server.database(lambda url: _copied(hub, url)))
+    walt.push([Push(A, b"2", digest(b"1"))])
+    cursor = walt.pull("").cursor
+    restored = backup.transport("walt")
+
+    older = restored.pull(cursor)
+    assert (older.is_reset, list(older.versions)) == (True, [Version(A, b"1")])
+
+    backup.transport("wilma").push([Push(A, b"another 2", digest(b"1")), new(B, b"b")])
+    diverged = restored.pull(cursor)
+    assert (diverged.is_reset, dict(diverged.versions)) == (True, {A: b"another 2", B: b"b"})
+
+    same = restored.pull(old)
+    assert (same.is_reset, dict(same.versions)) == (False, {A: b"another 2", B: b"b"})
+    backup.close()
+
+
+def _copied(hub: TestHub, url: str) -> None:
+    """Make the database of this address a copy of the hub's."""
+    name = url.rpartition("@/")[2].partition("?")[0]
+    hub.server.execute(f"DROP DATABASE {name}")
+    hub.server.execute(f"CREATE DATABASE {name} TEMPLATE {hub.database}")
+
+
+@pytest.mark.parametrize("cursor", ["x", "-", "0-", "99999999999999999999999-x", "1-", "1-not-a-uuid", "-5-x", "1.5"])
+def test_any_text_can_be_a_cursor(hub: TestHub, cursor: str):
+    walt = hub.transport("walt")
+    walt.push([new(A, b"1")])
+
+    assert everything(walt, cursor) == {A: b"1"}
+
+
+def test_large_pushes_are_split(hub: TestHub, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(transport, "_MOST_CHANGES", 7)
+    monkeypatch.setattr(transport, "_MOST_BYTES", 50)
+    files = {f"decisions/{number}.json": b"x" * (number % 13 + 1) for number in range(100)}
+    walt = hub.transport("walt")
+
+    pushed = walt.push([new(path, data) for path, data in files.items()])
+
+    assert pushed == Pushed(accepted=tuple(files))
+    assert everything(walt) == files
+    assert hub.rows("SELECT number FROM recollect.teams WHERE name = 'platform'") == [(100,)]
+
+
+def test_an_empty_push_asks_nobody(hub: TestHub):
+    assert PostgresNowhere().push([]) == Pushed()
+
+
+class PostgresNowhere(transport.PostgresTransport):
+    def __init__(self) -> None:
+        super().__init__("postgresql:///nowhere?host=/nowhere")
+
+
+def test_a_hash_that_a_client_made_up_keeps_nobody_from_writing(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    wrong = "f" * 32
+    push = "SELECT outcome FROM recollect.push('platform', 0, %s, %s, %s, %s)"
+    wilma_by_hand = hub.session("wilma").execute(push, ([A], [b"1"], [wrong], [""]))
+    assert wilma_by_hand.fetchall() == [("accepted",)]
+
+    assert walt.push([Push(A, b"other", digest(b"not what is there"))]).outdated == (A,)
+    assert walt.push([Push(A, b"2", digest(b"1"))]).accepted == (A,)
+    assert everything(wilma) == {A: b"2"}
+
+
+def test_waiting_ends_when_somebody_else_writes(hub: TestHub):
+    walt, wilma = hub.transport("walt"), hub.transport("wilma")
+    list(walt.pull("").versions)
+    assert walt.wait(0) is False
+    answers: list[bool] = []
+    waiting = threading.Thread(target=lambda: answers.append(walt.wait(60)))
+
+    waiting.start()
+    wilma.push([new(A, b"1")])
+    waiting.join(30)
+
+    assert answers == [True]
+    assert walt.wait(60) is True, "until it is pulled"
+    list(walt.pull("").versions)
+    assert walt.wait(0) is False
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    data=st.binary(max_size=200),
+    name=st.from_regex(r"[A-Za-z0-9_ é'\"%\\][^./\x00-\x1f\x7f-\x9f\ud800-\udfff]{0,30}", fullmatch=True),
+)
+def test_any_bytes_and_any_harmless_name_come_back(hub: TestHub, data: bytes, name: str):
+    walt = hub.transport("walt")
+    path = f"decisions/{name}.json"
+    hub.empty()
+
+    assert walt.push([new(path, data or b"-")]).accepted == (path,)
+    assert everything(walt) == {path: data or b"-"}
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgresql://ann@db/memory#platform", ("postgresql://ann@db/memory", "platform")),
+        ("postgres:///?service=acme&sslmode=verify-full", ("postgres:///?service=acme&sslmode=verify-full", "default")),
+        ("postgresql://[::1]:5433/m?host=/run/pg#a-1", ("postgresql://[::1]:5433/m?host=/run/pg", "a-1")),
+    ],
+)
+def test_an_address_names_a_database_and_a_team(url, expected):
+    assert place.parse(url) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "mysql://x/y", "host=x dbname=y", "postgresql://ann:secret@db/memory", "postgresql://:secret@db/m",
+        "postgresql://db/m?password=secret", "postgresql://db/m?a=b&PASSWORD=secret", "postgresql://db/m?sslpassword=secret",
+        "postgresql://db/m#Not A Team", "postgresql://db/m#-x", "postgresql://db/m#" + "x" * 41,
+    ],
+)  # fmt: skip
+def test_an_address_without_a_team_name_or_with_a_password_is_refused_without_repeating_it(url):
+    with pytest.raises(BadInput) as failure:
+        place.parse(url)
+
+    assert "secret" not in failure.value.message + failure.value.fix
