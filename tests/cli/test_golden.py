@@ -40,6 +40,8 @@ ELSEWHERE = {
 """Commands whose texts other tests cover."""
 
 NOT_HERE = {
+    "BAD_REMOTE": "needs a server: tests/hub/test_command.py",
+    "REFUSED": "needs a server: tests/hub/test_command.py",
     "COMMAND_FAILED": "needs a coding agent that fails: tests/cli/test_connect.py",
     "MODEL_FAILED": "needs a model that fails: tests/test_judge.py",
     "STOPPED": "needs somebody who stops: tests/cli/test_save_by_hand.py",

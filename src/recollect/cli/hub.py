@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.hub.teams import Team
 
 VARIABLE = "RECOLLECT_HUB_URL"
-_WORDS = {"init": "[URL]", "grant": "LOGIN ROLE", "revoke": "LOGIN", "status": ""}
+_WORDS = {"init": " [URL]", "grant": " LOGIN ROLE", "revoke": " LOGIN", "status": ""}
 _COUNTS = {"init": (0, 1), "grant": (2,), "revoke": (1,), "status": (0,)}
 
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _usage(action: str) -> str:
-    return f"type it as: `{' '.join(('recollect hub', action, _WORDS[action])).rstrip()}`"
+    return f"type it as: `recollect hub {action}{_WORDS[action]}`"
 
 
 def _init(args: argparse.Namespace, session: Session, where: Place) -> Answer:
