@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +11,7 @@ from recollect.importers import adr, adr_links, memories
 from recollect.importers.adr import Unread
 from recollect.importers.adr_links import Adr
 from recollect.record import memory, summary_line
+from tests import cost
 
 NOW = "2026-03-02T09:30:00Z"
 
@@ -427,10 +426,10 @@ def test_no_text_makes_an_importer_raise_and_every_record_can_be_written(text, p
      "- [decision] x (" * 60_000],
 )  # fmt: skip
 def test_a_text_made_to_be_slow_is_not(text):
-    before = time.process_time()
+    def read(text):
+        adr.read(f"# A\n\nStatus: {text}\n## Decision\n{text}", "adr/1.md", NOW)
+        adr.read(f"# A\n\n## Options\n\n{text}\n\n## Decision\nChosen option: {text}", "adr/1.md", NOW)
+        memories.read("memory/a.md", text, NOW)
 
-    adr.read(f"# A\n\nStatus: {text}\n## Decision\n{text}", "adr/1.md", NOW)
-    adr.read(f"# A\n\n## Options\n\n{text}\n\n## Decision\nChosen option: {text}", "adr/1.md", NOW)
-    memories.read("memory/a.md", text, NOW)
-
-    assert time.process_time() - before < 20
+    # Ten times the text: a hundred times the time if it were quadratic.
+    cost.assert_at_most(30, lambda: read(text[: len(text) // 10]), lambda: read(text))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from recollect.record.memory import Anchor, Memory
 from recollect.settings import load_settings
 from recollect.store.store import Store
 from recollect.store.writer import Writer
+from tests import cost
 from tests.git_project import GitProject
 
 NOW = "2026-03-02T09:00:00Z"
@@ -322,17 +322,14 @@ def test_hostile_symbols_and_lines_end_soon() -> None:
     ],
 )
 def test_the_work_for_a_symbol_does_not_grow_with_the_square_of_the_file(line: str, symbol: str) -> None:
-    def cost(size: int) -> float:
-        data = f"{line}\n".encode() * (size // (len(line) + 1))
-        started = time.process_time()
-        project_files.has_block(data, symbol, "0" * 32)
-        return time.process_time() - started
+    small, large = (f"{line}\n".encode() * (size // (len(line) + 1)) for size in (62_500, 1_000_000))
 
-    cost(1_000)
-    bare = min(cost(62_500) for _ in range(3))
-
-    # Four steps of doubling: linear work grows by 16, its square by 256; what is tiny is not measured.
-    assert cost(1_000_000) < 0.1 + 40 * bare
+    # Four steps of doubling: linear work grows by 16, its square by 256.
+    cost.assert_at_most(
+        40,
+        lambda: project_files.has_block(small, symbol, "0" * 32),
+        lambda: project_files.has_block(large, symbol, "0" * 32),
+    )
 
 
 def test_a_file_of_definitions_in_each_other_has_no_block(tmp_path: Path) -> None:

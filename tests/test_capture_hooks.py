@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +18,8 @@ from recollect.hosts import claude_code
 from recollect.project import Project
 from recollect.session.ledger import Ledger
 from recollect.settings import load_settings
+from tests import cost
+from tests.cost import Yardstick
 from tests.hooks.conftest import ROOT, Answer, Hook, hook, project, run_hook
 
 __all__ = ["hook", "project"]
@@ -414,14 +414,6 @@ def test_a_summary_with_a_secret_is_not_written(hook, project, tmp_path):
     assert Inbox(project.store.root).names() == []
 
 
-def _cpu(command: list[str], data: bytes) -> float:
-    """Seconds of CPU of a process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, input=data, capture_output=True, check=True, env=os.environ)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 @pytest.mark.heavy
 def test_a_huge_transcript_costs_no_more_than_its_tail(project, tmp_path):
     chatter = [
@@ -437,16 +429,8 @@ def test_a_huge_transcript_costs_no_more_than_its_tail(project, tmp_path):
             file.write(block)
     event = json.dumps({"session_id": "s", "cwd": project.root, "transcript_path": str(path)}).encode()
 
-    # In turn, so that both meet the same noise.
     python = [sys.executable, "-S", "-E"]
-    pairs = [
-        (
-            _cpu([*python, "-c", "pass"], b""),
-            _cpu([*python, str(ROOT / "src/recollect/hooks/run.py"), "stop"], event),
-        )
-        for _ in range(15)
-    ]
-    bare, ours = (statistics.median(each) for each in zip(*pairs))
+    bare = Yardstick(lambda: [*python, "-c", "pass"], seconds=lambda words: cost.run(words(), event).seconds)
 
     assert path.stat().st_size > 100_000_000
-    assert ours / bare <= 4, f"{ours * 1000:.1f} ms against {bare * 1000:.1f} ms"
+    assert bare.excess(4, lambda: [*python, str(ROOT / "src/recollect/hooks/run.py"), "stop"]) == ""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import time
 
 import pytest
 
@@ -17,6 +16,8 @@ from recollect.hosts import claude_code, question
 from recollect.hosts.question import Payload
 from recollect.session import ledger, sessions, transcript
 from recollect.session.transcript import Ending, Message
+from tests import cost
+from tests.cost import Yardstick
 
 SIZE = 1_000_000
 PLAIN = "We decided to go with Postgres, because Redis lost sessions. Then run `make check` again.\n"
@@ -98,55 +99,47 @@ def _call(text: str) -> Payload:
     return Payload({"tool_name": "Edit", "tool_input": {"command": f"*** Begin Patch\n{text}", "path": text}})
 
 
+def _reading(read, text: str):
+    return lambda: read(text)
+
+
 def _ending(text: str) -> Ending:
     messages = [Message("user", "text", text), Message("assistant", "text", text), Message("user", "text", text)]
     return Ending(messages, is_whole=False)
 
 
-def cost(read, text: str) -> float:
-    """Seconds of CPU."""
-    start = time.process_time()
-    read(text)
-    return time.process_time() - start
-
-
 @pytest.mark.parametrize("name", READERS)
 def test_hostile_text_costs_what_its_length_does(name):
-    read = READERS[name]
-    read(PLAIN)
     # A twentieth of the length; and a text of full stops alone has thirty times as many sentences as plain talk.
-    # Below a third of a millisecond a measurement is noise. What is quadratic exceeds this a hundred times.
-    limit = 20 * 30 * max(cost(read, SMALL), 0.0003)
+    # What is quadratic exceeds this a hundred times.
+    read = READERS[name]
+    plain = Yardstick(lambda: read(SMALL), least=0.0003)
 
-    slow = [piece for piece in PIECES if cost(read, piece * (SIZE // len(piece))) > limit]
+    slow = {piece: plain.excess(20 * 30, _reading(read, piece * (SIZE // len(piece)))) for piece in PIECES}
 
-    assert slow == []
+    assert not any(slow.values()), slow
 
 
 @pytest.mark.parametrize(
     "piece", ["<memory-context></memory-context>", ". ", '"a. b" ', "\n", "{\n", "{}\n", "we ", "no. "]
 )
 def test_a_transcript_of_hostile_lines_costs_a_bounded_amount(tmp_path, piece):
-    path = tmp_path / "t.jsonl"
-
-    def read(text: str) -> None:
+    def read(name: str, text: str):
+        path = tmp_path / name
         entry = {"type": "user", "message": {"content": text[:150_000]}}
         path.write_text("\n".join([json.dumps(entry)] * 20 + [text]), encoding="utf-8", errors="replace")
-        session = claude_code.transcript(str(path))
-        start = time.process_time()
-        end = transcript.ending(session, 200).with_missing("user", [text])
-        triage.findings(end)
-        triage.leftovers(Ending(transcript.messages(session), is_whole=False))
-        transcript.first_prompt(session)
-        transcript.last_prompts(session)
-        transcript.last_turns(session, 20)
-        read.cost = time.process_time() - start
+        return lambda: _read_all_of(claude_code.transcript(str(path)), text)
 
-    read(PLAIN * 1_000)
-    limit = 30 * max(read.cost, 0.005)
-    read(piece * (SIZE // len(piece)))
+    cost.assert_at_most(30, read("plain", PLAIN * 1_000), read("hostile", piece * (SIZE // len(piece))), least=0.005)
 
-    assert read.cost <= limit
+
+def _read_all_of(session, text: str) -> None:
+    end = transcript.ending(session, 200).with_missing("user", [text])
+    triage.findings(end)
+    triage.leftovers(Ending(transcript.messages(session), is_whole=False))
+    transcript.first_prompt(session)
+    transcript.last_prompts(session)
+    transcript.last_turns(session, 20)
 
 
 def test_every_public_name_is_tried_or_named_as_needless():

@@ -1,11 +1,11 @@
 import sqlite3
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.search import query
+from tests import cost
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_words_of_intent():
 
 
 def test_a_prompt_of_a_megabyte_costs_no_more_than_a_paragraph():
-    long = "lorem ipsum dolor sit amet " * 40_000 + "rotate the signing key"
-    began = time.process_time()
+    words, question = "lorem ipsum dolor sit amet ", "rotate the signing key"
+    paragraph, long = words * 400 + question, words * 40_000 + question
 
     asked = query.parse(long)
 
-    assert time.process_time() - began < 0.05
+    cost.assert_at_most(4, lambda: query.parse(paragraph), lambda: query.parse(long))
     assert len(asked.terms) <= query.MOST_TERMS
     assert "sign" in asked.terms
 

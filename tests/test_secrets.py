@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from recollect.record import secrets
 from recollect.record.secrets import Leak
-from tests import secret_corpus
+from tests import cost, secret_corpus
 from tests.secret_corpus import HEX, UPPER, URL_SAFE, Maker
 
 make = Maker("forms")
@@ -154,12 +152,6 @@ UNITS = [
 ]  # fmt: skip
 
 
-def seconds(function, text):
-    started = time.process_time()
-    function(text)
-    return time.process_time() - started
-
-
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize(
     "function", [lambda text: list(secrets.leaks({"n": text})), secrets.redacted], ids=["leaks", "mask"]
@@ -168,7 +160,7 @@ def test_the_time_is_linear_in_the_text(unit, function):
     small, large = (unit * (size // len(unit)) for size in (12_500, 100_000))
 
     # Eight times the text: eight times the time, and not 64 times.
-    assert seconds(function, large) < 24 * max(min(seconds(function, small) for _ in range(3)), 0.002)
+    cost.assert_at_most(24, lambda: function(small), lambda: function(large))
 
 
 @pytest.mark.parametrize(

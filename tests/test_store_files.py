@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 
 from recollect.guard import store_files
+from tests import cost
 
 STORE = "/p/.claude/memory"
 
@@ -133,6 +133,7 @@ LONG = {
     "commands": lambda n: "sh x;" * (n // 5) + "cat .claude/memory/index.md",
     "redirections": lambda n: "cat .claude/memory/index.md" + " 2>x" * (n // 4),
     "comments": lambda n: "#\n" * (n // 2) + "cat .claude/memory/index.md",
+    "comments and a document": lambda n: "#\n" * (n // 2) + "cat .claude/memory/index.md <<E\nE\n",
     "an open quote": lambda n: "cat .claude/memory/index.md '" + '"' * n,
     "documents": lambda n: "cat .claude/memory/index.md" + "<<E\nE\n" * (n // 6),
 }
@@ -140,19 +141,12 @@ LONG = {
 
 @pytest.mark.parametrize("shape", list(LONG))
 def test_a_long_command_costs_in_proportion_to_its_length(shape):
-    """Four times the length at most eight times the CPU time, where quadratic is sixteen; a megabyte is cut."""
+    """Eight times the length at most 24 times the CPU time, where quadratic is 64; a megabyte is cut."""
+    short, long, cut, huge = map(LONG[shape], (10_000, 80_000, 100_000, 1_000_000))
 
-    def cost(length: int) -> float:
-        command = LONG[shape](length)
-        times = []
-        for _ in range(3):
-            start = time.process_time()
-            assert not forbids(command)
-            times.append(time.process_time() - start)
-        return min(times)
-
-    assert cost(40_000) < 8 * cost(10_000) + 0.02
-    assert cost(1_000_000) < 4 * cost(100_000) + 0.05
+    assert not any(map(forbids, (short, long, cut, huge)))
+    cost.assert_at_most(24, lambda: forbids(short), lambda: forbids(long))
+    cost.assert_at_most(4, lambda: forbids(cut), lambda: forbids(huge), least=0.01)
 
 
 def test_a_file_tool_may_not_write_a_record():

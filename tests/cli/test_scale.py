@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from time import process_time
 
 import pytest
 
@@ -17,8 +16,9 @@ from recollect.project import save
 from recollect.record.memory import Memory
 from recollect.settings import load_settings
 from recollect.store import index_md
-from recollect.store.store import Entry, Store
+from recollect.store.store import Store
 from recollect.store.writer import Writer
+from tests import cost
 
 SMALL, LARGE = (2_000, 10_000) if os.environ.get("RECOLLECT_LONG") else (100, 500)
 
@@ -82,13 +82,14 @@ def test_calls_grow_in_proportion(projects, words, capsys):
 def test_comparing_the_catalog_is_no_hidden_loop(tmp_path):
     """`in` on a list is one call however long it is, so here the processor's own clock is asked."""
 
-    def cost(size):
-        store = Store(str(tmp_path))
-        entries = [Entry(Memory("decision", f"r{n}", f"R {n}", {}), f"decisions/r{n}.json", "") for n in range(size)]
-        (tmp_path / "index.md").write_text(index_md.render(entry.memory for entry in entries))
-        started = process_time()
-        assert index_md.differences(store.root, (entry.memory for entry in entries)) == []
-        return process_time() - started
+    def catalog(size):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        records = [Memory("decision", f"r{n}", f"R {n}", {}) for n in range(size)]
+        (folder / "index.md").write_text(index_md.render(records))
+        return lambda: index_md.differences(str(folder), records)
 
-    small, large = min(cost(4_000) for _ in range(3)), min(cost(20_000) for _ in range(3))
-    assert large < small * 5 * 3
+    small, large = catalog(2_000), catalog(16_000)
+
+    assert small() == large() == []
+    cost.assert_at_most(24, small, large)

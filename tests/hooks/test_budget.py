@@ -17,6 +17,8 @@ from recollect import budget, failure_log, hooks, paths
 from recollect.doctor import machine
 from recollect.hooks import EVENTS
 from recollect.project import Project
+from tests import cost
+from tests.cost import Yardstick
 from tests.hooks.conftest import ROOT, SIX, Answer
 
 resource = pytest.importorskip("resource")
@@ -129,25 +131,6 @@ def test_without_timers_a_thread_ends_the_hook(project: Project):
     assert [row[1:] for row in failure_log.recent()] == [("hook", "took too long and was ended")]
 
 
-MEASURE = """
-import json, resource, subprocess, sys
-done = subprocess.run(sys.argv[1:], capture_output=True)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss, done.returncode, done.stderr.decode()]))
-"""
-
-
-def _cost(command: list[str], stdin: Path) -> tuple[float, int]:
-    """Seconds of computing and kilobytes of a program. A process of its own waits for it: a fork of this one,
-    which is large, would count as the program's own memory."""
-    with open(stdin, "rb") as file:
-        words = [sys.executable, "-S", "-E", "-c", MEASURE, sys.executable, "-S", "-E", *command]
-        done = subprocess.run(words, stdin=file, capture_output=True, timeout=120, check=True)
-    seconds, kilobytes, code, errors = json.loads(done.stdout)
-    assert (code, errors) == (0, "")
-    return seconds, kilobytes
-
-
 LARGE = [(event, hooks.LARGEST_EVENT - 1_000, "한") for event in EVENTS] + [
     ("user_prompt_submit", hooks.LARGEST_EVENT - 1_000, "x"),
     ("pre_tool_use", 32_000_000, "x"),
@@ -155,20 +138,22 @@ LARGE = [(event, hooks.LARGEST_EVENT - 1_000, "한") for event in EVENTS] + [
 
 
 @pytest.mark.parametrize(("event", "size", "letter"), LARGE)
-def test_a_huge_event_costs_no_more_than_the_bound(
-    event: str, size: int, letter: str, project: Project, tmp_path: Path
-):
+def test_a_huge_event_costs_no_more_than_the_bound(event: str, size: int, letter: str, project: Project):
     text = letter * (size // len(letter.encode()))
     fields = {"session_id": "s1", "cwd": project.root, "tool_name": "Bash", "error": "Exit code 1"}
     fields |= {"prompt": text} if event == "user_prompt_submit" else {"tool_input": {"command": text}}
-    file = tmp_path / "event.json"
-    file.write_bytes(json.dumps(fields, ensure_ascii=False).encode())
-    bare, _ = min(_cost(["-c", "pass"], file) for _ in range(3))
+    data = json.dumps(fields, ensure_ascii=False).encode()
+    bare = Yardstick(lambda: ["-c", "pass"], seconds=lambda words: _ended(words(), data).seconds)
+    command = [str(ROOT / "src/recollect/hooks/run.py"), event]
 
-    seconds, kilobytes = _cost([str(ROOT / "src/recollect/hooks/run.py"), event], file)
+    assert bare.excess(60, lambda: command) == ""
+    assert _ended(command, data).kilobytes < 150_000
 
-    assert seconds < 60 * bare
-    assert kilobytes < 150_000
+
+def _ended(command: list[str], data: bytes) -> cost.Ended:
+    ended = cost.run([sys.executable, "-S", "-E", *command], data)
+    assert (ended.code, ended.err) == (0, "")
+    return ended
 
 
 def test_a_step_without_a_budget_may_fail_and_take_its_time():

@@ -156,6 +156,8 @@ def _closing(command: str, at: int) -> int:
 
 def _without_documents(command: str) -> str:
     """A command without its here-documents: they are what a program reads, not what the shell runs."""
+    if "<<" not in command:
+        return command
     every = command.split("\n")
     last = {line.strip(): number for number, line in enumerate(every)}
     lines, end = [], ""
@@ -165,7 +167,7 @@ def _without_documents(command: str) -> str:
             continue
         lines.append(line)
         # A `<<` in a quotation or in arithmetic opens nothing: no later line ends it.
-        delimiter = _delimiter(line)
+        delimiter = _delimiter(line) if "<<" in line else ""
         end = delimiter if last.get(delimiter, -1) > number else ""
     return "\n".join(lines)
 
