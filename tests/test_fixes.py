@@ -181,6 +181,7 @@ NAMES = {"restore": "retired", "unarchive": "archived"}
 @pytest.mark.parametrize("command", COMMANDS_IN_TEXTS)
 def test_a_command_that_can_be_printed_works_as_printed(sandbox, command):
     sandbox.fill()
+    assert sandbox.run("remote", "add", "first", "/srv/memory.git")[0] == 0
     name = command.split()[1]
     filled = command.replace("{draft}", "draft").replace("{form}", "form.md").replace("{change}", sandbox.change)
     filled = filled.replace("{0}", "first").replace("first", NAMES.get(name, "first"))

@@ -394,6 +394,7 @@ COMMANDS: dict[str, list[str]] = {
     "try": [],
     "version": [],
     "status": [],
+    "remote": ["status"],
     "completion": ["bash"],
     "connect": ["--list"],
     "mcp": [],

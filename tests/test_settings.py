@@ -181,7 +181,8 @@ def test_what_could_reach_the_network_is_for_the_user_alone(key):
 @pytest.mark.parametrize("key", SETTINGS)
 def test_every_default_is_a_value_its_own_rule_accepts(key):
     settings = Settings()
-    settings.take("test", True, {key.replace("*", "decision"): SETTINGS[key].default})
+    default = SETTINGS[key].default
+    settings.take("test", True, {key.replace("*", "decision"): list(default) if default == () else default})
 
     assert settings.problems == []
     assert SETTINGS[key].doc.endswith(".")

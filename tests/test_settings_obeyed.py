@@ -49,6 +49,7 @@ class Lab:
             "CLAUDE_CONFIG_DIR": str(folder / "claude"),
             "RECOLLECT_STATE_DIR": str(folder / "state"),
             "RECOLLECT_CACHE_DIR": str(folder / "cache"),
+            "RECOLLECT_DATA_DIR": str(folder / "data"),
             "JUDGE_KEY": "first-key",
             "OTHER_KEY": "second-key",
         }
@@ -138,6 +139,11 @@ class Case(NamedTuple):
 
 def prompted(lab: Lab) -> object:
     return lab.later_prompt(ASKS)
+
+
+def shared(lab: Lab) -> object:
+    lab.run("remote", "add", "platform", "/srv/memory.git")
+    return lab.run("status")["shared"]
 
 
 def first_prompt(lab: Lab, prompt: str = ASKS) -> str:
@@ -437,6 +443,7 @@ CASES: dict[str, Case] = {
     "delete.grace_period_days": Case(5, collected),
     "export.file": Case("MEMORY.md", exported),
 }
+CASES["remotes"] = Case(["acme"], shared)
 for _name in CATEGORIES:
     CASES[f"triage.thresholds.{_name}"] = Case(1.0, suggested(_name))
     CASES[f"categories.{_name}.enabled"] = Case(False, mentions(_name))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from recollect.coldstart import digest
+from recollect.coldstart import NamedTuple, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,35 @@ PROJECT_SOURCE = ".claude/memory/"
 USER_SOURCE = "~/.claude/memory/"
 """How a store is called where a path of one of its records is shown."""
 
+_SHARED_MARK = ":"
+"""What stands between the name of a shared store and a path in it: `platform:decisions/use-uv.json`."""
+
 CONFIG = "memory-config.json"
 INDEX_MD = "index.md"
 INBOX = "inbox"
+
+
+class StorePlace(NamedTuple):
+    """A store: its folder, and how it is called where a path of one of its records is shown."""
+
+    root: str
+    source: str
+
+
+def store_name(source: str) -> str:
+    """The store that paths with this beginning are in: `project`, `user`, or the name of a shared store."""
+    return {PROJECT_SOURCE: "project", USER_SOURCE: "user"}.get(source) or source[: -len(_SHARED_MARK)]
+
+
+def store_flag(source: str) -> str:
+    """What a command needs to act on that store, with a space behind it; nothing for the project's."""
+    name = store_name(source)
+    return {"project": "", "user": "--user "}.get(name, f"--remote {name} ")
+
+
+def is_shared(source: str) -> bool:
+    """Whether paths with this beginning are in a shared store."""
+    return source.endswith(_SHARED_MARK)
 
 
 def project_root(start: str) -> str:
@@ -75,6 +101,25 @@ def is_within(root: str, path: str) -> bool:
 def user_store() -> str:
     """The store for what is true in every project of this user."""
     return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")
+
+
+def replica(name: str) -> StorePlace:
+    """The copy of a shared store on this machine."""
+    return StorePlace(os.path.join(replicas(), name, "store"), f"{name}{_SHARED_MARK}")
+
+
+def replicas() -> str:
+    """The folder of all these copies."""
+    return os.path.join(data_dir(), "remotes")
+
+
+def source_of(root: str) -> str:
+    """How the store in a folder is called where a path of one of its records is shown."""
+    if root == user_store():
+        return USER_SOURCE
+    name = os.path.basename(os.path.dirname(root))
+    shared = replica(name)
+    return shared.source if name and root == shared.root else PROJECT_SOURCE
 
 
 def is_private(path: str) -> bool:

@@ -120,6 +120,9 @@ SETTINGS: dict[str, Setting] = {
         for name, category in BY_NAME.items()
         if category.most_active
     },
+    "remotes": Setting(
+        (), "The connected shared stores that are read here, by name; none listed is all, and `none` is none of them."
+    ),
     "export.file": Setting(
         "", "A file of the project, made by `recollect export --file`, that is renewed after every change of a record."
     ),

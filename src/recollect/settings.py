@@ -18,6 +18,7 @@ _MOST_PROBLEMS = 100
 """A config of a million bytes could hold a hundred thousand misspelt keys; nobody reads more than these."""
 
 _LARGEST_FILE = 1_000_000
+_MOST_NAMES = 100
 WHOLE_FILE = "(whole file)"
 """The key of a problem that concerns all of a config file."""
 
@@ -64,6 +65,9 @@ class Settings:
 
     def text(self, key: str) -> str:
         return str(self.value(key))
+
+    def names(self, key: str) -> tuple[str, ...]:
+        return tuple(self.value(key))  # type: ignore[arg-type]
 
     def value(self, key: str) -> object:
         if key in self._values:
@@ -196,11 +200,19 @@ def _checked(key: str, value: object, trusted: bool) -> tuple[object, str]:
         return (value, "") if isinstance(value, bool) else (None, f"must be true or false; {default!r} is used")
     if isinstance(default, (int, float)):
         return _checked_number(declared, default, value)
+    if isinstance(default, tuple):
+        return _checked_names(value)
     if not isinstance(value, str):
         return None, f"must be a text; {default!r} is used"
     if declared.choices and value not in declared.choices:
         return None, f"must be one of {', '.join(declared.choices)}; {default!r} is used"
     return value, ""
+
+
+def _checked_names(value: object) -> tuple[object, str]:
+    if not isinstance(value, list) or len(value) > _MOST_NAMES or not all(isinstance(each, str) for each in value):
+        return None, f"must be a list of at most {_MOST_NAMES} names; the default is used"
+    return tuple(value), ""
 
 
 def _checked_number(declared: Setting, default: float, value: object) -> tuple[object, str]:

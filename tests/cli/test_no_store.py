@@ -21,6 +21,7 @@ NEEDS_A_STORE = {
 MAKES_ONE = {"init", "save", "import", "config"}
 NEEDS_NONE = {
     "completion", "connect", "judge", "doctor", "clean", "hub", "mcp", "merge-driver", "demo", "try", "version",
+    "remote",
 }  # fmt: skip
 LATER = set(COMMANDS) - set(NEEDS_A_STORE) - MAKES_ONE - NEEDS_NONE
 

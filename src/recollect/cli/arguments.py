@@ -13,10 +13,10 @@ from typing import Any
 from recollect import paths, timestamps
 from recollect.errors import BadInput, BadRecord
 from recollect.freshness import related_files
-from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Project, require_store
 from recollect.record import memory, schema
 from recollect.record.fields import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
+from recollect.remotes import replica
 from recollect.settings import load_settings
 from recollect.store.dry_run import DryRunStore
 from recollect.store.store import Entry, Store
@@ -55,8 +55,13 @@ def add(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def store_of(args: argparse.Namespace) -> Store:
-    """The project's store, or the user's with `--user`; it may not exist yet."""
-    store = Store(paths.user_store()) if args.user else Project(args.project).store
+    """The project's store, the user's with `--user`, or a replica with `--remote`; the first two may not exist yet."""
+    if args.user and args.remote:
+        raise BadInput("--user and --remote name two stores", fix="leave one of them out")
+    if args.remote:
+        store = Store(replica.ready(args.remote).store)
+    else:
+        store = Store(paths.user_store()) if args.user else Project(args.project).store
     store = DryRunStore(store.root) if getattr(args, "dry_run", False) else store
     args.warnings = store.warnings
     return store
@@ -93,7 +98,7 @@ def since(text: str | None) -> str:
 
 def shown(store: Store, path: str) -> str:
     """A record's path as an agent can open it: relative to the project, or from the home folder."""
-    return (USER_SOURCE if store.root == paths.user_store() else PROJECT_SOURCE) + path
+    return paths.source_of(store.root) + path
 
 
 def handle(store: Store, entry: Entry) -> dict[str, Any]:

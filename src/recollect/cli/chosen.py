@@ -81,9 +81,9 @@ def flag(args: argparse.Namespace, store: Store, typed: str) -> str:
 
 
 def store_of(args: argparse.Namespace, store: Store, typed: str) -> Store:
-    """The store that a number in the last listing leads to, be it the user's own; any other text, to this one."""
+    """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
     place = None if store.named(typed) else _listed(args, typed)
-    return Store(place.root) if place and place.root == paths.user_store() else store
+    return Store(place.root) if place and paths.source_of(place.root) != paths.PROJECT_SOURCE else store
 
 
 def draft(args: argparse.Namespace, box: Inbox, typed: str, *, changes: bool = False) -> str:

@@ -106,6 +106,12 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("only print the address, with its token", "web --no-open --port 8700"),
             Example("a site of plain files, to publish", "web --static site"),
         )),
+        "remote": Command("remote", "Connect shared stores of a team, and see how they stand.", (
+            Example("connect one; nothing is fetched yet", "remote add platform /srv/memory.git"),
+            Example("those that are connected", "remote list"),
+            Example("last sync, changes to push, conflicts", "remote status"),
+            Example("take it off, with its replica", "remote remove platform"),
+        )),
         "freshness": Command("freshness", "Show which records are about files that changed since.", (
             Example("only those to look at again", "freshness --stale"),
             Example("one record", "freshness 60-calls-a-minute"),

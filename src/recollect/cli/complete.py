@@ -113,6 +113,8 @@ def _root(line: Line) -> str:
     """The store that the line is about."""
     if "user" in line.values:
         return paths.user_store()
+    if "remote" in line.values:
+        return paths.replica(line.value("remote")).root
     from recollect.project import Project
 
     return Project(line.value("project") or ".").store.root
@@ -199,6 +201,12 @@ def _agents(line: Line, beginning: str) -> Iterator[Word]:
     return (Word(host.name, host.title) for host in HOSTS)
 
 
+def _remotes(line: Line, beginning: str) -> Iterator[Word]:
+    from recollect.remotes import remote
+
+    return (Word(each.name, each.url) for each in remote.connected())
+
+
 _BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {
     "AGENT": _agents,
     "CHANGE": _changes,
@@ -208,6 +216,7 @@ _BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {
     "NAME": _drafts,
     "NEW": _records,
     "OLD": _records,
+    "REMOTE": _remotes,
     "TAG": _tags,
     "VALUE": _setting_values,
     "get|set|unset": _config_words,

@@ -31,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
+    if args.remote:
+        raise BadInput("a shared store has no settings", fix="leave out --remote")
     store = arguments.store_of(args)
     if args.action not in (*_READING, "set", "unset"):
         _read_as_key(args)
@@ -105,6 +107,8 @@ def _value(settings: Settings, key: str) -> Any:
         return settings.flag(key)
     if isinstance(default, int):
         return settings.count(key)
+    if isinstance(default, tuple):
+        return list(settings.names(key))
     return settings.number(key) if isinstance(default, float) else settings.text(key)
 
 
@@ -114,6 +118,8 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
         value = text if isinstance(_declared(key).default, str) else json.loads(text)
     except (ValueError, RecursionError):
         value = text
+    if isinstance(_declared(key).default, tuple) and isinstance(value, str):
+        value = value.replace(",", " ").split()
     settings = Settings()
     settings.take(paths.CONFIG, trusted, {key: value})
     for problem in settings.problems:

@@ -10,7 +10,7 @@ from recollect import paths
 from recollect.capture import waiting
 from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, fitted, labelled, readable
-from recollect.doctor import Finding, claude_code, connected, machine, store_checks
+from recollect.doctor import Finding, claude_code, connected, machine, shared_stores, store_checks
 from recollect.doctor.machine import Item
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
@@ -44,7 +44,8 @@ def run(args: argparse.Namespace) -> Answer:
         stores = []
         findings.append(Finding("error", "store", error.message, error.fix))
     for store in stores[:1]:
-        findings += store_checks.examine_switches(load_settings(store.root))
+        settings = load_settings(store.root)
+        findings += [*store_checks.examine_switches(settings), *shared_stores.examine(settings)]
     for store in stores:
         if args.fix and store.exists:
             done += store_checks.repair(store)

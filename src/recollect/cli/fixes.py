@@ -14,6 +14,8 @@ _COMMAND = re.compile(r"""(?:(?<=^)|(?<=; )|(?<=: ))recollect(?: (?:'[^']*'|"[^"
 
 _ANY_COMMAND = re.compile(r"(?:(?<=^)|(?<=: ))(?:recollect|claude|git|ln|unset) .*$")
 _WITHIN = "\0"
+_ABOUT_REMOTES = ("remote", "sync", "hub")
+"""Commands that act on no store of their own choosing."""
 
 
 def commands(fix: str) -> list[str]:
@@ -43,8 +45,11 @@ def where(args: argparse.Namespace) -> str:
     """The flags that name the store a command was told to act on; empty for the one of the folder it was typed in."""
     if args.user:
         return " --user"
+    if args.remote:
+        return f" --remote {shlex.quote(args.remote)}"
     return "" if args.project == "." else f" --project {shlex.quote(args.project)}"
 
 
 def _names_store(command: str) -> bool:
-    return bool({"--user", "--project"}.intersection(shlex.split(command)))
+    words = shlex.split(command)
+    return words[1] in _ABOUT_REMOTES or bool({"--user", "--remote", "--project"}.intersection(words))

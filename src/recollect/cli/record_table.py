@@ -61,10 +61,10 @@ def facts(*parts: str) -> str:
 
 
 def names(places: Sequence[Place]) -> list[str]:
-    """What to type for each of some records; those of the user's own store begin with `--user`."""
+    """What to type for each of some records; those of another store than the project's begin with its flag."""
     roots = dict.fromkeys(place.root for place in places)
     typed = {
-        Place(root, path): f"--user {name}" if root == paths.user_store() and len(roots) > 1 else name
+        Place(root, path): f"{paths.store_flag(paths.source_of(root))}{name}" if len(roots) > 1 else name
         for root in roots
         for path, name in _of_store(root, [place.path for place in places if place.root == root]).items()
     }

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from recollect import switches, timestamps
+from recollect import paths, switches, timestamps
 from recollect.capture import waiting
 from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, wrap
@@ -17,6 +17,7 @@ from recollect.freshness import anchors
 from recollect.freshness.check import Freshness
 from recollect.hosts.table import BY_NAME
 from recollect.importers import sources
+from recollect.remotes import shared
 from recollect.search import index, listing
 from recollect.search.index import Index
 from recollect.settings import Settings, load_settings
@@ -63,6 +64,10 @@ class _Status(NamedTuple):
     off: list[switches.Off]
     agents: dict[str, bool]
     """The coding agents that were found here, and whether each is connected."""
+    shared: list[str]
+    """The names of the shared stores that are read here."""
+    missing: list[str]
+    """The names of those that the project asks for and that are not connected."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,6 +100,8 @@ def _status(store: Store, settings: Settings) -> _Status:
         Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
         list(switches.off(settings)),
         _agents(),
+        [paths.store_name(place.source) for place in shared.chosen(shared.replicas(""), settings)],
+        shared.missing(settings),
     )
 
 
@@ -161,6 +168,8 @@ def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
         "anchored": status.anchored,
         "last_days": {"days": _DAYS, **{kind: getattr(status.shown, kind) for kind in EVENTS}},
         "agents": status.agents,
+        "shared": status.shared,
+        "asked_for": status.missing,
         "off": [each._asdict() for each in status.off],
         "next": step._asdict() if step else None,
     }
@@ -193,6 +202,9 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
     connected = [title for title, is_connected in status.agents.items() if is_connected]
     if status.agents:
         yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
+    if status.shared:
+        yield "shared", f"{', '.join(status.shared)}: recollect remote status"
+    yield from (("shared", shared.wish(name)) for name in status.missing)
     yield from (("off", str(off)) for off in status.off)
 
 

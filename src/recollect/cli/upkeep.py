@@ -42,6 +42,8 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _init(args: argparse.Namespace) -> Answer:
     """Make a memory for this project, with what git needs to know about it; running it again is harmless."""
+    if args.remote:
+        raise BadInput("a replica is made by `recollect remote add`", fix="leave out --remote")
     if args.merge_driver and args.user:
         raise BadInput("--merge-driver belongs to a project's clone", fix="leave out --user")
     store = arguments.store_of(args)

@@ -86,9 +86,7 @@ def get(name: str) -> Remote:
             return remote
     names = ", ".join(each.name for each in remotes)
     others = f"connected: {names}" if names else "none is connected"
-    raise NotFound(
-        f"no remote {name!r} is connected ({others})", fix="recollect remote list; recollect remote add NAME URL"
-    )
+    raise NotFound(f"no remote {name[:80]!r} is connected ({others})", fix="recollect remote list")
 
 
 def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Remote:
@@ -100,7 +98,7 @@ def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Rem
         remotes = connected()
         if any(each.name == name for each in remotes):
             raise AlreadyExists(
-                f"a remote {name!r} is connected already", fix=f"choose another name; recollect remote remove {name}"
+                f"a remote {name!r} is connected already", fix="choose another name; recollect remote list"
             )
         if len(remotes) >= _MOST:
             raise BadInput(
@@ -122,13 +120,14 @@ def refuse_name(name: str) -> None:
     """BadInput for a name that no remote can have."""
     if name in RESERVED:
         raise BadInput(f"{name!r} means something else", fix="choose another name, such as platform")
-    if not _is_name(name):
+    if not is_name(name):
         shown = repr(name[: 2 * LONGEST_NAME])
         fix = "use the letters a to z, digits and hyphens, such as platform"
         raise BadInput(f"{shown} is not a name of 1 to {LONGEST_NAME} letters, digits and hyphens", fix=fix)
 
 
-def _is_name(name: object) -> bool:
+def is_name(name: object) -> bool:
+    """Whether a remote can have this name."""
     return (
         isinstance(name, str)
         and 1 <= len(name) <= LONGEST_NAME
@@ -143,7 +142,7 @@ def _remote(entry: object, number: int) -> Remote:
     if not isinstance(entry, dict):
         raise _unreadable(f"entry {number} is not an object")
     name, url = entry.get("name"), entry.get("url")
-    if not _is_name(name):
+    if not is_name(name):
         raise _unreadable(f"entry {number} has no usable name")
     if not isinstance(url, str):
         raise _unreadable(f"entry {number} ({name}) has no url")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from recollect import coldstart, files, paths
+from recollect.errors import Unwritable
 from recollect.remotes import remote
 
 TYPE_CHECKING = False
@@ -41,7 +42,7 @@ class Replica:
     def __init__(self, name: str) -> None:
         remote.refuse_name(name)
         self.name = name
-        self.root = os.path.join(folder(), name)
+        self.root = os.path.join(paths.replicas(), name)
 
     def __repr__(self) -> str:
         return f"Replica({self.name!r})"
@@ -49,7 +50,7 @@ class Replica:
     @property
     def store(self) -> str:
         """The folder of its records: an ordinary store."""
-        return os.path.join(self.root, "store")
+        return paths.replica(self.name).root
 
     @property
     def base(self) -> str:
@@ -83,9 +84,22 @@ class Replica:
         return os.path.join(self.root, "state.json")
 
 
-def folder() -> str:
-    """Where all replicas are."""
-    return os.path.join(paths.data_dir(), "remotes")
+def ready(name: str) -> Replica:
+    """The replica of a connected remote, its store made if it is not there yet; NotFound for any other name."""
+    made = Replica(remote.get(name).name)
+    files.make_folder(made.store, is_private=True)
+    return made
+
+
+def delete(replica: Replica) -> None:
+    """Delete a replica with all that is in it."""
+    import shutil
+
+    try:
+        shutil.rmtree(replica.root)
+    except OSError as error:
+        fix = f"delete {replica.root} by hand"
+        raise Unwritable(f"cannot delete {replica.root}: {error.strerror or error}", fix=fix) from error
 
 
 def _state(fields: dict[str, Any]) -> State:

@@ -34,6 +34,8 @@ def show(request: Request) -> Response:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

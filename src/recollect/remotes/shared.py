@@ -1,0 +1,44 @@
+"""Which shared stores are read in a project: those that are connected, or those of them that its settings name."""
+
+from __future__ import annotations
+
+import os
+
+from recollect import paths
+from recollect.remotes import remote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.paths import StorePlace
+    from recollect.settings import Settings
+
+NONE = "none"
+"""What the setting `remotes` holds where no shared store is to be read."""
+
+
+def replicas(project: str) -> list[StorePlace]:
+    """The replicas of the connected shared stores, by name; for hooks, so that nothing raises here."""
+    # A user's folder inside the project was put there by whoever wrote the project's files.
+    if not os.path.exists(remote.file()) or (project and paths.is_within(project, paths.user_store())):
+        return []
+    places = [paths.replica(each.name) for each in remote.usable()]
+    return [place for place in places if os.path.isdir(place.root)]
+
+
+def chosen(places: Sequence[StorePlace], settings: Settings) -> list[StorePlace]:
+    """Those of them that the settings want here: all unless some are named."""
+    names = settings.names("remotes")
+    return [place for place in places if not names or paths.store_name(place.source) in names]
+
+
+def missing(settings: Settings) -> list[str]:
+    """The names in the settings that could be remotes and are not connected."""
+    names = {each.name for each in remote.connected()}
+    return [name for name in settings.names("remotes") if remote.is_name(name) and name not in names]
+
+
+def wish(name: str) -> str:
+    """What to say of a remote that a project asks for and that is not connected."""
+    return f"this project asks for {name}, which you have not connected: `recollect remote add {name} URL`"
