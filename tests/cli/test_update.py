@@ -162,10 +162,21 @@ def test_a_drafted_change_of_a_record_that_changed_since_is_refused_and_waits_on
     shown = recollect("review", stdin="s\n").out
 
     assert refused["code"] == "CHANGED_SINCE_READ"
-    assert refused["fix"].startswith(f"recollect review --reject {name}")
+    assert refused["fix"].endswith(f"--merge {name} --into {saved['id']}; or: recollect review --reject {name}")
     assert "the record was changed since" in shown
     assert [each["name"] for each in _drafts(recollect)] == [name]
     assert _record(recollect, saved["id"])["triggers"] == ["where do jobs run"]
+
+
+def test_a_drafted_change_can_be_added_to_a_record_that_changed_since(recollect, saved):
+    recollect("update", saved["id"], "--draft", "--trigger=add celery")
+    recollect("update", saved["id"], "--tag=changed")
+
+    merged = recollect("review", "--merge", saved["id"], "--into", saved["id"])
+
+    record = _record(recollect, saved["id"])
+    assert merged.code == 0 and _drafts(recollect) == []
+    assert record["triggers"] == ["where do jobs run", "add celery"] and "changed" in record["tags"]
 
 
 def test_a_review_shows_only_what_a_drafted_change_changes(recollect, saved):

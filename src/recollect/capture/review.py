@@ -29,7 +29,7 @@ def source(session: str, evidence: tuple[str, ...]) -> str:
 def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -> Entry:
     """Make a draft a record: a new one, a change of the one it updates, or the successor of the one it supersedes."""
     if draft.updates:
-        return merge(writer, draft, draft.updates, project=project)
+        return _put_into(writer, draft, writer.store.get(draft.updates), project)
     record = accepted(draft.record, writer.now)
     if not draft.supersedes and not record.superseded_by and not force:
         retry = similar.by_command(f"recollect review --accept {draft.name}")
@@ -52,11 +52,16 @@ def accepted(record: Memory, now: str) -> Memory:
 
 
 def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
-    """Put what a draft says into an existing record; Changed if it revises a version that is no longer there."""
+    """Put what a draft says into an existing record, as that is now."""
     before, draft = _target(writer, draft, into)
+    return _put_into(writer, draft, before, project)
+
+
+def _put_into(writer: Writer, draft: Draft, before: Entry, project: str) -> Entry:
+    """Change a record as a draft says; Changed if the draft revises a version that is no longer there."""
     if draft.revises and draft.revises != before.hash:
-        again = f"recollect show {before.memory.id} --json; then draft the change again"
-        fix = f"recollect review --reject {draft.name}; {again}"
+        add = f"recollect review --merge {draft.name} --into {before.memory.id}"
+        fix = f"to add it to the record as it is now: {add}; or: recollect review --reject {draft.name}"
         raise Changed(f"{before.path} was changed since the draft was made", fix=fix)
     summary = draft.summary or f"Merged a draft: {draft.record.title}"
     patch = revision.patch_of(draft, before.memory)
@@ -66,9 +71,9 @@ def merge(writer: Writer, draft: Draft, into: str, *, project: str) -> Entry:
 
 
 def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
-    """The record that a draft is put into, and the draft: it revises only the record that it was made for."""
+    """The record that a draft is put into, and the draft: it revises only the version that it was made for."""
     entry = writer.store.get(into)
-    is_other = draft.revises and writer.store.get(draft.updates).path != entry.path
+    is_other = draft.revises and draft.revises != entry.hash
     return entry, draft._replace(revises="", summary="") if is_other else draft
 
 
@@ -142,9 +147,9 @@ def _log(draft: Draft, project: str, state: str) -> None:
     suggestions.add(project, state, draft.record.category, draft.session, evidence)
 
 
-def preview(writer: Writer, draft: Draft, into: str) -> tuple[Memory, Memory]:
-    """The record as it is, and as it would be with the draft merged into it."""
-    before, draft = _target(writer, draft, into)
+def preview(writer: Writer, draft: Draft, into: str = "") -> tuple[Memory, Memory]:
+    """The record that a draft updates, or is merged into, as it is, and as it would be with the draft."""
+    before, draft = _target(writer, draft, into) if into else (writer.store.get(draft.updates), draft)
     patch = revision.patch_of(draft, before.memory)
     after = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises))
     return before.memory, after

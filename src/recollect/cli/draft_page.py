@@ -44,7 +44,7 @@ def _change(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
     entry = writer.store.get(draft.updates)
     yield f"a draft that changes {entry.path} ({clean(entry.memory.title)})"
     if entry.hash != draft.revises:
-        yield screen.paint("the record was changed since; this draft can only be rejected", "yellow")
+        yield screen.paint("the record was changed since: merge adds the draft to it, accept is refused", "yellow")
     if draft.summary:
         yield f"{screen.paint('why', 'cyan')}: {clean(draft.summary)}"
     yield difference(writer, draft, screen)
@@ -56,7 +56,7 @@ def difference(writer: Writer, draft: Draft, screen: Screen, into: str = "") -> 
     if not target or not writer.store.has(target):
         return ""
     try:
-        before, after = review.preview(writer, draft, target)
+        before, after = review.preview(writer, draft, into)
     except RecollectError as error:
         return f"cannot be applied: {clean(error.message)}"
     return field_diff.between(before, after, screen) or "The record says all of it already."

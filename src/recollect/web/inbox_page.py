@@ -118,7 +118,7 @@ def _changes(writer: Writer, draft: Draft) -> list[str]:
     if not draft.updates or not writer.store.has(draft.updates):
         return []
     try:
-        return view.differences(*review.preview(writer, draft, draft.updates))
+        return view.differences(*review.preview(writer, draft))
     except RecollectError as error:
         return [f"It cannot be applied: {error.message}"]
 
