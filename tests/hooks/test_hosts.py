@@ -20,6 +20,7 @@ from recollect.hosts import table
 from recollect.hosts.answer import ADD, CONTINUE, DENY, Answer
 from recollect.hosts.question import Payload, Question, failed, patched
 from recollect.project import Project
+from recollect.remotes import background
 from recollect.text import without_elements
 from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
@@ -79,6 +80,18 @@ def session(request: pytest.FixtureRequest, project: Project, home: Path) -> Ses
 
 def start(name: str, project: Project, home: Path) -> Session:
     return Session(name, project, home)
+
+
+def test_a_session_that_begins_starts_a_sync_in_every_host(session, monkeypatch):
+    started = []
+    monkeypatch.setattr(background, "start", lambda project: started.append(project))
+
+    if table.BY_NAME[session.name].digest == table.AT_START:
+        session("session_start", source="startup")
+    else:
+        session.prompt()
+
+    assert started == [session.root]
 
 
 ROLLOUT = "/h/.codex/sessions/2026/11/16/rollout-2026-11-16T01-48-59-01a1.jsonl"

@@ -21,11 +21,24 @@ def session_start(asked: Question, place: Place) -> Answer:
     """What was left unfinished and which rules hold for the work at hand, or nothing."""
     if asked.is_subagent:
         return NOTHING
+    answer = _start(asked, place)
+    budget.attempt("start a sync", None, _sync, place.project)
+    return answer
+
+
+def _start(asked: Question, place: Place) -> Answer:
     if asked.late:
         with ledger.Ledger(asked.session) as session:
             session.owe(asked.source)
         return NOTHING
     return Answer(ADD, _after_compaction(asked, place) if asked.source == "compact" else _digest(asked, place))
+
+
+def _sync(project: str) -> None:
+    """Let shared stores be synced in the background, where the user wants that; this hook does not wait for it."""
+    from recollect.remotes import background
+
+    background.start(project)
 
 
 def pre_compact(asked: Question, place: Place) -> Answer:

@@ -45,6 +45,11 @@ def file() -> str:
     return os.path.join(paths.user_store(), FILE)
 
 
+def is_planted(project: str) -> bool:
+    """Whether the file lies in a project: whoever wrote the project's files put it there, then."""
+    return bool(project) and paths.is_within(project, paths.user_store())
+
+
 def connected() -> list[Remote]:
     """The connected remotes by name; BadInput if the file is not one that we could have written."""
     try:

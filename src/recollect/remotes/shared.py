@@ -20,8 +20,7 @@ NONE = "none"
 
 def replicas(project: str) -> list[StorePlace]:
     """The replicas of the connected shared stores, by name; for hooks, so that nothing raises here."""
-    # A user's folder inside the project was put there by whoever wrote the project's files.
-    if not os.path.exists(remote.file()) or (project and paths.is_within(project, paths.user_store())):
+    if not os.path.exists(remote.file()) or remote.is_planted(project):
         return []
     places = [paths.replica(each.name) for each in remote.usable()]
     return [place for place in places if os.path.isdir(place.root)]

@@ -1,0 +1,100 @@
+"""The sync that a session's start begins: when one is started, by which Python, and what it has of its caller."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recollect import failure_log, paths
+from recollect.remotes import background, remote
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process is detached by a fork")
+PROJECT = "/srv/project"
+PROBE = """
+import json, os, stat, sys
+streams = [os.path.realpath(f"/proc/self/fd/{number}") for number in (0, 1, 2)]
+facts = [os.getsid(0) == os.getpid(), os.getcwd(), streams, os.path.exists(f"/proc/self/fd/{sys.argv[2]}")]
+with open(sys.argv[1], "w") as pipe:
+    json.dump(facts, pipe)
+"""
+
+
+def test_no_second_one_is_started_for_a_while(monkeypatch):
+    started = []
+    monkeypatch.setattr(background, "_detach", lambda command, folder: started.append(command))
+    remote.add("platform", "/srv/memory.git", auto=True)
+
+    assert [background.start(PROJECT) for _ in range(3)] == [True, False, False]
+
+    note = os.path.join(paths.replicas(), ".automatic")
+    for age, is_due in ((background.EVERY + 1, True), (background.EVERY - 60, False), (-background.EVERY, True)):
+        os.utime(note, (time.time() - age,) * 2)
+        assert background.start(PROJECT) is is_due
+    assert len(started) == 3
+
+
+@pytest.mark.parametrize("remotes", [[], [("platform", False)]])
+def test_nothing_is_started_or_written_where_nobody_asked_for_it(monkeypatch, remotes):
+    monkeypatch.setattr(background, "_detach", pytest.fail)
+    for name, auto in remotes:
+        remote.add(name, "/srv/memory.git", auto=auto)
+
+    assert background.start(PROJECT) is False
+    assert not os.path.exists(paths.replicas())
+
+
+def test_a_broken_list_of_remotes_starts_nothing_and_leaves_a_trace(monkeypatch):
+    monkeypatch.setattr(background, "_detach", pytest.fail)
+    os.makedirs(os.path.dirname(remote.file()))
+    Path(remote.file()).write_text("{")
+
+    assert background.start(PROJECT) is False
+    assert [what for _, what, _ in failure_log.recent()] == ["remotes"]
+
+
+def test_a_list_of_remotes_in_the_project_starts_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(background, "_detach", pytest.fail)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
+    remote.add("platform", "/srv/memory.git", auto=True)
+
+    assert background.start(str(tmp_path)) is False
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_the_process_has_nothing_of_its_callers(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    leaked = os.dup(0)
+    os.set_inheritable(leaked, True)
+
+    background._detach((sys.executable, "-c", PROBE, str(pipe), str(leaked)), str(tmp_path))
+
+    facts = json.loads(pipe.read_text())
+    os.close(leaked)
+    assert facts == [True, str(tmp_path), ["/dev/null"] * 3, False]
+
+
+def test_the_python_of_the_last_sync_by_hand_is_used(tmp_path, monkeypatch):
+    commands = []
+    monkeypatch.setattr(background, "_detach", lambda command, folder: commands.append(command))
+    remote.add("platform", "/srv/memory.git", auto=True)
+    able = tmp_path / "python"
+    able.write_text("#!/bin/sh\n")
+    able.chmod(0o755)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(able))
+        background.note_python()
+    note = os.path.join(paths.replicas(), ".automatic")
+    os.utime(note, (0, 0))
+    assert background.start(PROJECT)
+    able.unlink()
+    os.utime(note, (0, 0))
+    assert background.start(PROJECT)
+
+    assert [command[0] for command in commands] == [str(able), sys.executable]
