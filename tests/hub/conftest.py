@@ -39,7 +39,8 @@ class TestHub:
 
     def session(self, login: str = "walt") -> psycopg.Connection:
         """A plain connection of this login, as any other program can have it."""
-        return self._open.enter_context(psycopg.connect(self.server.url(self.database, login), autocommit=True))
+        session = psycopg.connect(self.server.url(self.database, login), autocommit=True)
+        return self._open.enter_context(closing(session))
 
     def rows(self, statement: str, *values: object) -> list[tuple[object, ...]]:
         """What a superuser sees."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 import psycopg
@@ -10,12 +11,15 @@ import pytest
 
 from recollect.cli.commands import COMMANDS
 from recollect.hub import schema
+from tests import debian
 from tests.cli.conftest import Outcome, project, recollect
 
 from .conftest import OWNER, TestHub
 
 pytestmark = pytest.mark.debian("postgresql")
 __all__ = ["project", "recollect"]
+VERSION = len(schema.migrations())
+SERVER = re.search(r"/(\d+)/", debian.program("postgresql") or "/0/")[1]
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def test_the_examples_of_the_help_run(postgres, recollect, monkeypatch):
 
         assert outcome.code == 0, outcome
     assert outcome.out == (
-        "PostgreSQL 15, schema 1, 1 team\n\n"
+        f"PostgreSQL {SERVER}, schema {VERSION}, 1 team\n\n"
         "platform: 0 records, 0 drafts, 0 deleted records, 0 earlier versions\nann\twriter\n"
     )
 
@@ -48,9 +52,9 @@ def test_init_makes_the_tables_once_and_a_team_each_time(postgres, recollect, mo
     second = json.loads(recollect("hub", "init", "--team=platform", "--review", "--json").out)
     third = recollect("hub", "init", "--team=platform", "--no-review")
 
-    assert first == {"schema_before": 0, "schema": 1, "team": "default", "is_new": True}
-    assert second == {"schema_before": 1, "schema": 1, "team": "platform", "is_new": True}
-    assert third.out == "tables up to date: schema 1\nteam platform is there\n"
+    assert first == {"schema_before": 0, "schema": VERSION, "team": "default", "is_new": True}
+    assert second == {"schema_before": VERSION, "schema": VERSION, "team": "platform", "is_new": True}
+    assert third.out == f"tables up to date: schema {VERSION}\nteam platform is there\n"
     assert postgres.execute("SELECT name, asks_for_review FROM recollect.teams ORDER BY 1", database=database) == [
         ("default", False),
         ("platform", False),
@@ -129,6 +133,17 @@ def test_a_member_sees_the_team_and_its_own_role(own_hub, recollect):
         {"name": "platform", "asks_for_review": False, "records": 0, "drafts": 0, "deleted": 0, "replaced": 0,
          "members": [{"login": "rita", "role": "reader"}]}
     ]  # fmt: skip
+
+
+def test_a_connected_remote_names_the_hub(own_hub, recollect):
+    assert recollect("remote", "add", "acme", own_hub.url("rita")).code == 0
+
+    outcome = recollect("hub", "status", "--remote=acme")
+
+    assert outcome.out.splitlines()[2:] == [
+        "platform: 0 records, 0 drafts, 0 deleted records, 0 earlier versions",
+        "rita\treader",
+    ]
 
 
 def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, recollect, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -121,12 +122,12 @@ def test_a_change_back_and_forth_is_not_taken_for_a_repetition(hub: TestHub):
     assert walt.push([Push(A, b"2", digest(b"1"))]).outdated == (A,)
 
 
-def test_a_restored_backup_is_noticed_even_after_it_was_written_to(hub: TestHub):
-    walt = hub.transport("walt")
+def test_a_restored_backup_is_noticed_even_after_it_was_written_to(own_hub: TestHub):
+    walt = own_hub.transport("walt")
     walt.push([new(A, b"1")])
     old = walt.pull("").cursor
     walt.close()
-    backup = TestHub(hub.server, hub.server.database(lambda url: _copied(hub, url)))
+    backup = TestHub(own_hub.server, own_hub.server.database(lambda url: _copied(own_hub, url)))
     walt.push([Push(A, b"2", digest(b"1"))])
     cursor = walt.pull("").cursor
     restored = backup.transport("walt")
@@ -209,18 +210,17 @@ def test_waiting_ends_when_somebody_else_writes(hub: TestHub):
     assert walt.wait(0) is False
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.binary(max_size=200),
     name=st.from_regex(r"[A-Za-z0-9_ é'\"%\\][^./\x00-\x1f\x7f-\x9f\ud800-\udfff]{0,30}", fullmatch=True),
 )
 def test_any_bytes_and_any_harmless_name_come_back(hub: TestHub, data: bytes, name: str):
-    walt = hub.transport("walt")
     path = f"decisions/{name}.json"
     hub.empty()
-
-    assert walt.push([new(path, data or b"-")]).accepted == (path,)
-    assert everything(walt) == {path: data or b"-"}
+    with closing(transport.PostgresTransport(hub.url())) as walt:
+        assert walt.push([new(path, data or b"-")]).accepted == (path,)
+        assert everything(walt) == {path: data or b"-"}
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from recollect.cli import questions
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput
+from recollect.remotes import remote
 from recollect.text import many
 
 if TYPE_CHECKING:
@@ -39,14 +41,23 @@ def run(args: argparse.Namespace) -> Answer:
         raise BadInput(f"`recollect hub {args.action}` is used otherwise", fix=_usage(args.action))
     from recollect.hub import connection, place
 
-    url = args.url or (args.words[0] if args.action == "init" and args.words else os.environ.get(VARIABLE, ""))
-    if not url:
-        raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
-    where = place.parse(url)
+    where = place.parse(_url(args))
     if args.team:
         where = where._replace(team=place.checked_team(args.team))
-    with connection.explained(where), connection.connected(where) as session:
-        return _ACTIONS[args.action](args, session, where)
+    hub = connection.Hub(where)
+    with closing(hub), hub.explained():
+        return _ACTIONS[args.action](args, hub.session(), where)
+
+
+def _url(args: argparse.Namespace) -> str:
+    """The address that was typed, that of a remote, or that of the environment; never one of a project."""
+    if args.url or (args.action == "init" and args.words):
+        return str(args.url or args.words[0])
+    if args.remote:
+        return remote.get(args.remote).url
+    if VARIABLE not in os.environ:
+        raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
+    return os.environ[VARIABLE]
 
 
 def _usage(action: str) -> str:

@@ -51,10 +51,11 @@ _FOR_NOW = ("starting up", "shutting down", "recovery mode", "too many c", "rema
 class Hub:
     """The database of a hub: connects when it is first asked, and again if the connection breaks."""
 
-    def __init__(self, place: Place, check: Callable[[Session], None]) -> None:
+    def __init__(self, place: Place, check: Callable[[Session], None] | None = None) -> None:
         self.place = place
         self._check = check
         self._session: Session | None = None
+        self._password = ""
 
     def run(self, work: Callable[[Session], Result]) -> Result:
         """Do work that may be repeated: after a clash with another transaction, or once after a lost connection."""
@@ -70,15 +71,25 @@ class Hub:
             except psycopg.Error as error:
                 is_lost = self._session is not None and self._session.closed
                 if not is_lost or not reconnections:
-                    raise translated(error, self.place) from error
+                    raise translated(error, self.place, self._password) from error
                 reconnections -= 1
                 self.close()
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Errors of the database as ours, for work that is not repeated."""
+        try:
+            yield
+        except psycopg.Error as error:
+            raise translated(error, self.place, self._password) from error
 
     def session(self) -> Session:
         """The connection, made and checked now if there is none."""
         if self._session is None:
             self._session = connected(self.place)
-            self._check(self._session)
+            self._password = self._session.info.password
+            if self._check:
+                self._check(self._session)
         return self._session
 
     def close(self) -> None:
@@ -105,31 +116,22 @@ def connected(place: Place) -> Session:
         raise _not_connected(error) from error
 
 
-@contextmanager
-def explained(place: Place) -> Iterator[None]:
-    """Errors of the database as ours, for work that is not repeated."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise translated(error, place) from error
-
-
-def translated(error: psycopg.Error, place: Place) -> RecollectError:
+def translated(error: psycopg.Error, place: Place, password: str) -> RecollectError:
     """What a failed statement means for the person who waits for it."""
+    text = _reason(error, password)
     if isinstance(error, _NO_HUB):
         return BadRemote("there is no hub in this database", fix="ask its administrator for: `recollect hub init`")
     if isinstance(error, errors.InsufficientPrivilege):
-        return Refused(
-            f"your login may not do this in the team {place.team}: {reason(error)}",
-            fix="ask the administrator for: `recollect hub grant`",
-        )
+        fix = "ask the administrator for: `recollect hub grant`"
+        return Refused(f"your login may not do this in the team {place.team}: {text}", fix=fix)
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
-        return Offline(f"the connection to the database was lost: {reason(error)}", fix="try again later")
-    return BadRemote(f"the database answered with an error: {reason(error)}", fix="ask its administrator")
+        return Offline(f"the connection to the database was lost: {text}", fix="try again later")
+    return BadRemote(f"the database answered with an error: {text}", fix="ask its administrator")
 
 
 def _not_connected(error: psycopg.Error) -> RecollectError:
-    text = reason(error)
+    password = error.pgconn.password.decode("utf-8", "replace") if error.pgconn else ""
+    text = _reason(error, password)
     is_answer = "FATAL:" in text and not any(part in text for part in _FOR_NOW)
     if is_answer or "password supplied" in text:
         fix = "check login and database; a password belongs into ~/.pgpass or PGPASSWORD"
@@ -137,16 +139,10 @@ def _not_connected(error: psycopg.Error) -> RecollectError:
     return Offline(f"the database server cannot be reached: {text}", fix="try again when it can be reached")
 
 
-def reason(error: psycopg.Error) -> str:
-    """The reason that the server or libpq gives: on one line, short, and without the password."""
-    text = flat(" ".join((error.diag.message_primary or str(error)).split()))
-    return cut(text.replace(_password(error), "…"), _LONGEST_REASON)
+def _reason(error: psycopg.Error, password: str) -> str:
+    """The reason that the server or libpq gives: on one line, short, and without the password.
 
-
-def _password(error: psycopg.Error) -> str:
-    """The password that was used, which a hostile server may repeat; one that no text holds, if there was none."""
-    try:
-        used = error.pgconn.password if error.pgconn is not None else b""
-    except psycopg.Error:
-        used = b""
-    return used.decode("utf-8", "replace") or "\0"
+    A hostile server can repeat a password that it was sent.
+    """
+    text = " ".join(flat(error.diag.message_primary or str(error)).split())
+    return cut(text.replace(password, "…") if password else text, _LONGEST_REASON)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.coldstart import NamedTuple, digest
 from recollect.errors import BadRemote, RecollectError, Refused
-from recollect.hub import connection, schema
+from recollect.hub import schema
 from recollect.hub.connection import Hub
 from recollect.hub.place import Place, parse
 from recollect.remotes.transport import Pulled, Push, Pushed, Version
@@ -33,7 +33,7 @@ _REFUSALS = {
 }
 
 _TEAM = """
-SELECT t.team, t.number, coalesce(r.change::text, '') FROM recollect.teams t
+SELECT t.team, t.number, coalesce(r.change::text, ''), t.asks_for_review AND m.role = 'writer' FROM recollect.teams t
 JOIN recollect.members m ON m.team = t.team AND m.login = session_user
 LEFT JOIN recollect.records r ON r.team = t.team AND r.number = t.number
 WHERE t.name = %s
@@ -62,11 +62,12 @@ _PRESENT = "SELECT path, hash, data FROM recollect.records WHERE team = %s AND p
 
 
 class _Team(NamedTuple):
-    """A team as it is now: its key, the number of its last change and the id of that."""
+    """A team as it is now: its key, the number of its last change, the id of that, whether we may only send drafts."""
 
     key: int
     number: int
     change: str
+    asks_for_review: bool
 
 
 class PostgresTransport:
@@ -82,7 +83,8 @@ class PostgresTransport:
         team = self._hub.run(lambda session: _team(session, self._place))
         since, is_reset = self._since(team, cursor)
         self._number = team.number
-        return Pulled(self._versions(team, since), f"{team.number}-{team.change}", is_reset)
+        cursor = f"{team.number}-{team.change}"
+        return Pulled(self._versions(team, since), cursor, is_reset, team.asks_for_review)
 
     def push(self, changes: Sequence[Push]) -> Pushed:
         """Make changes by compare-and-set, some hundred in one transaction."""
@@ -108,7 +110,7 @@ class PostgresTransport:
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            with connection.explained(self._place):
+            with self._hub.explained():
                 for _ in self._hub.session().notifies(timeout=min(left, _POLL_SECONDS), stop_after=1):
                     pass
         return True
@@ -129,7 +131,7 @@ class PostgresTransport:
     def _versions(self, team: _Team, since: int) -> Iterator[Version]:
         """The changes one by one as they arrive: a million of them are never in memory together."""
         values = {"team": team.key, "since": since, "upto": team.number}
-        with connection.explained(self._place), self._hub.session().cursor(binary=True) as cursor:
+        with self._hub.explained(), self._hub.session().cursor(binary=True) as cursor:
             for row in cursor.stream((_CHANGES if since else _EVERYTHING).encode(), values):
                 yield _version(row)
 
@@ -139,9 +141,9 @@ class PostgresTransport:
         paths, *rest = map(list, columns)
         values = (self._place.team, self._number, paths, *rest)
         rows = self._hub.run(lambda session: session.execute(_PUSH, values).fetchall())
-        if [row[0] for row in rows] != list(range(1, len(paths) + 1)):
+        outcomes = dict(zip(paths, (str(outcome) for _, outcome in rows)))
+        if [place for place, _ in rows] != list(range(1, len(paths) + 1)):
             raise _malformed("the answer to a push does not name every path")
-        outcomes = {path: str(row[1]) for path, row in zip(paths, rows)}
         if not {"accepted", "outdated", *_REFUSALS}.issuperset(outcomes.values()):
             raise _malformed("the answer to a push is not one that this version knows")
         return outcomes
@@ -167,10 +169,9 @@ def _team(session: Session, place: Place) -> _Team:
     row = session.execute(_TEAM, (place.team,)).fetchone()
     if row is None:
         raise _not_a_member(session, place)
-    key, number, change = row
-    if not (isinstance(key, int) and isinstance(number, int) and isinstance(change, str)):
+    if list(map(type, row)) != [int, int, str, bool]:
         raise _malformed("the row of the team has values of other types")
-    return _Team(key, number, change)
+    return _Team(*row)
 
 
 def _not_a_member(session: Session, place: Place) -> RecollectError:
@@ -182,10 +183,9 @@ def _not_a_member(session: Session, place: Place) -> RecollectError:
 
 
 def _version(row: tuple[Any, ...]) -> Version:
-    path, data = row
-    if not (isinstance(path, str) and isinstance(data, bytes)):
+    if list(map(type, row)) != [str, bytes]:
         raise _malformed("a record has values of other types")
-    return Version(path, data)
+    return Version(*row)
 
 
 def _malformed(reason: str) -> BadRemote:

@@ -40,6 +40,9 @@ class Pulled(NamedTuple):
     Then the versions are all that it has, and nothing counts as agreed on: what only we have is pushed again.
     """
 
+    asks_for_review: bool = False
+    """True if we may only send drafts: the remote would refuse what is not in `inbox/`."""
+
 
 class Push(NamedTuple):
     """A change to one file of the shared store, made only if the remote still has what we last saw there."""
