@@ -72,7 +72,7 @@ console.log(JSON.stringify({ start, call, result, odd: odd ?? null, none: none ?
 """
 CLINE = """
 const { default: plugin } = await import(process.argv[2])
-plugin.setup({}, { workspaceInfo: { rootPath: "/p" } })
+plugin.setup({}, { workspaceInfo: { rootPath: "/p" }, session: { sessionId: "17_a" } })
 const typed = { type: "text", text: "<user_input mode=\\"act\\">typed</user_input>" }
 const messages = [{ role: "user", content: [typed] }, { role: "assistant", content: [] }]
 const snapshot = { conversationId: "s", messages }
@@ -185,6 +185,7 @@ def test_cline(tmp_path, monkeypatch):
     assert [event for event, _ in host.events] == ["user_prompt_submit", "pre_tool_use", "post_tool_use", "stop"]
     assert host.events[0][1]["prompt"] == '<user_input mode="act">typed</user_input>'
     assert host.events[2][1]["tool_response"] == [{"success": False}]
+    assert {sent["session_file"] for _, sent in host.events} == {"17_a"}
 
 
 BROKEN = {

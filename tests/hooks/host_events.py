@@ -117,7 +117,7 @@ HOSTS = {
         files_event="post_tool_use",
     ),
     "cline": Events(
-        common={"transcript_path": "{home}/.cline/data/sessions/s/s.messages.json", "attended": False},
+        common={"session_file": "s", "attended": False},
         prompt={"prompt": f'<user_input mode="act">{ASKS}</user_input>'},
         write=_named("editor", path="{root}/{file}"),
         shell=_named("run_commands", commands=["true", "{command}"]),

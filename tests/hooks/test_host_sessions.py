@@ -333,13 +333,33 @@ def test_the_sessions_of_a_project_are_found_and_no_others(name: str, folder: st
     assert [table.recognised({"transcript_path": held.path}, {}).name for held in table.transcripts(root)] == [name]
 
 
+def test_of_many_sessions_in_one_database_the_newest_are_read(home: Path, tmp_path: Path):
+    """The time of the file is that of the last of them."""
+    path = database(home, str(tmp_path))
+    day = 86_400_000
+    with sqlite3.connect(path) as connection:
+        for number in range(3):
+            at = 1794797096008 - number * day
+            connection.execute("INSERT INTO session VALUES (?, ?, ?, NULL)", (f"s{number}", str(tmp_path), at))
+            connection.execute(
+                "INSERT INTO message VALUES (?, ?, ?)", (f"m{number}", f"s{number}", json.dumps({"role": "user"}))
+            )
+            part = json.dumps({"type": "text", "text": f"prompt {number}"})
+            row = (f"p{number}", f"m{number}", f"s{number}", at, part)
+            connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
+    connection.close()
+
+    newest = sessions.recent(table.transcripts(str(tmp_path)), 1)
+
+    assert [session.name for session in newest] == ["s0"]
+
+
 def test_a_number_sign_in_a_path_is_no_session_in_a_database(tmp_path: Path):
     path = database(tmp_path / "a#b", "/p")
     session = opencode.transcript(f"{path}#s")
 
     assert transcript.last_prompts(session) == [PROMPT]
-    assert session.file == str(path)
-    assert table.transcript("pi", "/h/--a#b--/s.jsonl").file == "/h/--a#b--/s.jsonl"
+    assert [each.path for each, _ in sessions._newest_first([session])] == [session.path]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -26,6 +26,7 @@ from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
 
 NAMES = [host.name for host in table.HOSTS]
+DECIDED = "We decided to use NATS instead of Kafka for the job queue, because Kafka needs three brokers."
 SETS = sorted({name for host in HOSTS.values() for name in host.env})
 
 
@@ -333,6 +334,18 @@ def line(kind: str, payload: dict[str, Any]) -> str:
     return json.dumps(entry, separators=(",", ":")) + "\n"
 
 
+def test_a_command_that_printed_much_and_failed_in_codex_brings_its_runbook(project: Project, home: Path):
+    """The session's file has all of the output in the line that says how the command ended."""
+    session = start("codex", project, home)
+    rollout = home / ".codex" / "sessions" / "rollout-1.jsonl"
+    rollout.parent.mkdir(parents=True)
+    output = {"aggregated_output": "compiling\n" * 100_000}
+    item = {"type": "CommandExecution", "id": "call_1", **output, "exit_code": 3, "status": "failed"}
+    rollout.write_text(line("event_msg", {"item": item}) + line("event_msg", {"type": "token_count"}))
+
+    assert RUNBOOK in said(session.shell("post_tool_use", "make lag", **session.events.failed))
+
+
 def test_a_command_that_succeeded_in_codex_brings_nothing(project: Project, home: Path):
     session = start("codex", project, home)
     rollout = home / ".codex" / "sessions" / "rollout-1.jsonl"
@@ -516,6 +529,21 @@ def test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do
     assert read("user_prompt_submit", Payload({"session_id": "../../etc"})).transcript == ""
 
 
+def test_cline_tells_its_plugins_a_name_of_the_session_that_is_in_the_name_of_its_file(home: Path, monkeypatch):
+    read = table.module(table.BY_NAME["cline"]).read
+    places = {
+        "HOME": f"{home}/.cline/data/sessions",
+        "CLINE_DIR": "/x/data/sessions",
+        "CLINE_DATA_DIR": "/x/sessions",
+        "CLINE_SESSION_DATA_DIR": "/x",
+    }
+    for name, folder in places.items():
+        monkeypatch.setenv(name, str(home) if name == "HOME" else "/x")
+        assert read("stop", Payload({"session_file": "17_a"})).transcript == f"{folder}/17_a/17_a.messages.json"
+    for odd in ("", ".", "..", "../x", "/etc/passwd", 7):
+        assert read("stop", Payload({"session_file": odd})).transcript == ""
+
+
 def test_copilot_would_take_a_failing_hook_for_a_refusal(tmp_path: Path):
     """Before a tool, any exit code but 0 keeps it from running: so there is none, whatever is broken."""
     (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
@@ -592,7 +620,14 @@ def test_codex_says_in_its_session_whether_a_person_reads_along(tmp_path: Path, 
 @pytest.mark.parametrize("name", NAMES)
 def test_nobody_is_asked_to_go_on_where_nobody_may_read_along(name, project, home, monkeypatch):
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ATTENDED", "0")
-    session = start(name, project, home)
-    session.prompt(prompt="no, never use Kafka here, always NATS", submitted_prompt="no, never use Kafka here")
+    session, host = start(name, project, home), table.module(table.BY_NAME[name])
+    correction = "No, that is wrong. Never use Kafka for the job queue, always use NATS."
+    session.prompt(prompt=correction, submitted_prompt=correction)
+    read, turn = host.read, {"attended": False, "last_assistant_message": DECIDED}
 
-    assert session("stop", attended=False, last_assistant_message="We decided to use NATS instead of Kafka.") == {}
+    alone = session("stop", **turn)
+    monkeypatch.setattr(host, "read", lambda event, payload: read(event, payload)._replace(is_attended=True))
+    with_a_person = session("stop", **turn)
+
+    assert alone == {}
+    assert "NATS" in said(with_a_person)

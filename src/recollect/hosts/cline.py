@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TOOLS = {"run_commands": SHELL, "read_files": READ, "editor": WRITE, "apply_patch": WRITE}
 _LISTS = ("commands", "files", "paths", "file_paths")
+_ENDING = ".messages.json"
 _MOST_ITEMS = 100
 _LARGEST = 4_000_000
 """Bytes: the file of a session is one JSON text, to be read whole or not at all."""
@@ -32,10 +33,24 @@ def read(event: str, payload: Payload) -> Question:
     names = listed if question.tool in (READ, WRITE) else []
     return question._replace(
         prompt=_typed(question.prompt),
+        transcript=_file(payload.text("session_file")),
         files=question.files or absolute(names, question.cwd),
         error="\n".join(_failures(payload)) if question.tool == SHELL else "",
         shows_files=event == "pre_tool_use",
     )
+
+
+def _file(name: str) -> str:
+    """The file of a session, by the name that its plugins know."""
+    is_name = name and name == os.path.basename(name) and name.strip(".")
+    return os.path.join(_folder(), name, name + _ENDING) if is_name else ""
+
+
+def _folder() -> str:
+    """Where all sessions are kept."""
+    home = os.environ.get("CLINE_DIR") or os.path.join(os.path.expanduser("~"), ".cline")
+    data = os.environ.get("CLINE_DATA_DIR") or os.path.join(home, "data")
+    return os.environ.get("CLINE_SESSION_DATA_DIR") or os.path.join(data, "sessions")
 
 
 def _listed(tool_input: Payload) -> Iterator[str]:
@@ -72,8 +87,7 @@ def sessions(project: str) -> list[str]:
     """The files that hold sessions of a project: what the model was told at the start says where."""
     from recollect.hosts import session_files
 
-    folder = os.path.join(os.path.expanduser("~"), ".cline", "data", "sessions")
-    every = session_files.newest(folder, ".messages.json", depth=1)
+    every = session_files.newest(_folder(), _ENDING, depth=1)
     return [file for file in every if session_files.names(file, project, "Working Directory: ", _LARGEST)]
 
 

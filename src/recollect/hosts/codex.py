@@ -30,7 +30,9 @@ _TOOLS = {
 _HEAD = 8_000
 """Bytes of a session's file that say how it was started."""
 
-_TAIL = 200_000
+_TAILS = (200_000, 8_000_000)
+"""Bytes at the end of a session's file that say how a command ended; they hold all that it printed."""
+
 _MOST_CHANGED = 50
 _LONGEST_CONTEXT = 9_900
 """Bytes: of more, the host shows the beginning and the end."""
@@ -67,11 +69,14 @@ def _error(question: Question, payload: Payload) -> str:
         return ""
     from recollect.session import transcript
 
-    lines, _ = transcript.tail(question.transcript, _TAIL)
-    for line in reversed(lines):
-        if call in line and b'"CommandExecution"' in line:
-            status = _exit_status(line)
+    for size in _TAILS:
+        lines, is_whole = transcript.tail(question.transcript, size)
+        ended = [line for line in lines if call in line and b'"CommandExecution"' in line]
+        if ended:
+            status = _exit_status(ended[-1])
             return f"Exit code {status}\n{payload.text('tool_response')}" if status else ""
+        if is_whole:
+            break
     return ""
 
 

@@ -75,7 +75,7 @@ def _session(name: str) -> str:
 def transcript(path: str) -> Transcript:
     from recollect.session.transcript import Format, Transcript
 
-    return Transcript(path, Format(_entries, messages))
+    return Transcript(path, Format(_entries, messages, written=_written))
 
 
 def sessions(project: str) -> list[str]:
@@ -93,6 +93,14 @@ def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
     query = _PARTS.format(order="ASC" if is_head else "DESC")
     rows = _rows(database, query, (session, _LARGEST_PART, _MOST_PARTS))
     return (rows if is_head else rows[::-1]), len(rows) < _MOST_PARTS
+
+
+def _written(path: str) -> float:
+    """When a session was last written: the database is written for all of them."""
+    database, _, session = path.rpartition("#")
+    rows = _rows(database, "SELECT time_updated FROM session WHERE id = ?", (session,))
+    moment = rows[0][0] if rows else 0
+    return moment / 1000 if isinstance(moment, int) else 0.0
 
 
 def _rows(database: str, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:

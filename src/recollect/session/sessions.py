@@ -6,7 +6,6 @@ its length.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from recollect import timestamps
@@ -70,7 +69,7 @@ def _newest_first(transcripts: Sequence[Transcript]) -> list[tuple[Transcript, s
     changed: dict[Transcript, str] = {}
     for transcript in transcripts:
         try:
-            changed[transcript] = timestamps.at(os.stat(transcript.file).st_mtime)
+            changed[transcript] = timestamps.at(transcript.format.written(transcript.path))
         except (OSError, ValueError, OverflowError):
             continue
     return sorted(changed.items(), key=lambda each: (each[1], each[0].path), reverse=True)[:MOST_FILES]

@@ -89,6 +89,11 @@ def any_entry(entry: Any) -> bool:
     return True
 
 
+def last_written(path: str) -> float:
+    """When a file was last written; OSError or ValueError if there is none."""
+    return os.stat(path).st_mtime
+
+
 class Format(NamedTuple):
     """How a host keeps its sessions: the entries at the start or end of a file, and the messages in an entry."""
 
@@ -97,6 +102,8 @@ class Format(NamedTuple):
     messages: Callable[[Any], Iterator[Message]]
     may_be_typed: Callable[[Any], bool] = any_entry
     """The cheap test whether an entry can hold a prompt."""
+    written: Callable[[str], float] = last_written
+    """When a session was last written, in seconds."""
 
 
 class Transcript(NamedTuple):
@@ -104,12 +111,6 @@ class Transcript(NamedTuple):
 
     path: str
     format: Format
-
-    @property
-    def file(self) -> str:
-        """The file itself: a database holds many sessions, each named behind a `#`."""
-        database, _, session = self.path.rpartition("#")
-        return database if database and os.path.basename(session) == session else self.path
 
     @property
     def name(self) -> str:

@@ -8,8 +8,9 @@ const LAUNCHER = "{{launcher}}"
 // {{ask}}
 
 let root = process.cwd()
+let file = ""
 
-const common = (context) => ({ session_id: context.snapshot.conversationId, cwd: root, transcript_path: "", attended: false })
+const common = ({ snapshot }) => ({ session_id: snapshot.conversationId, cwd: root, session_file: file, attended: false })
 
 const tool = (context) => ({
   ...common(context),
@@ -30,6 +31,7 @@ export default {
   manifest: { capabilities: ["hooks"] },
   setup(api, context) {
     root = context?.workspaceInfo?.rootPath ?? context?.workspace?.rootPath ?? root
+    file = context?.session?.sessionId ?? ""
   },
   hooks: {
     beforeRun: safely(async (context) => {
