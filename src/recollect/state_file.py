@@ -30,6 +30,7 @@ LIFETIMES = {
     "imports": 3_650,
     "judge": 30,
     "listings": 1,
+    "forms": 30,
     "trace.log": 90,
     "last-injection.json": 30,
 }

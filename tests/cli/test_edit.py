@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
+from recollect import paths
+from recollect.cli import form_file
 from tests.terminal_session import CTRL_C, TerminalSession
 
 from .conftest import DECISION
@@ -105,7 +108,7 @@ def test_leaving_the_form_alone_changes_nothing(tmp_path, recollect, saved, edit
     edits([])
 
     assert recollect("edit", saved["id"]).out == "decisions/jobs-are-rows.json says that already; nothing changed\n"
-    assert not list(tmp_path.glob("recollect-form-*"))
+    assert not os.listdir(os.path.join(paths.state_dir(), form_file.FOLDER))
 
 
 @pytest.mark.parametrize(

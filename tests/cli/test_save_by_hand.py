@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
+from recollect import paths
+from recollect.cli import form_file
 from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
 
 from .conftest import DECISION
@@ -24,6 +27,12 @@ FILLED = [
 
 def record(project: Path, name: str) -> dict:
     return json.loads((project / ".claude/memory" / name).read_text(encoding="utf-8"))
+
+
+def kept_forms() -> list[str]:
+    """The names of the forms that are kept."""
+    folder = Path(paths.state_dir(), form_file.FOLDER)
+    return sorted(os.listdir(folder)) if folder.exists() else []
 
 
 def kept_form(screen: str) -> Path:
@@ -135,7 +144,7 @@ def test_ctrl_c_at_the_first_question_keeps_no_file(project, tmp_path, edits):
         assert session.end() == 1
         assert session.echoes()
 
-    assert "--from" not in session.text and not list(tmp_path.glob("recollect-form-*"))
+    assert "--from" not in session.text and not kept_forms()
 
 
 def test_an_answer_can_be_changed_in_the_editor_before_it_is_saved(project, edits):
@@ -160,7 +169,7 @@ def test_a_title_alone_opens_a_form(project, tmp_path, edits):
     assert record(project, "decisions/use-uv.json")["content"]["rationale"] == ["fast"]
     opened = (tmp_path / "opened-1").read_text()
     assert "# Use uv\n" in opened and "## tags\n<!-- optional: " in opened and "- tools\n" in opened
-    assert not list(tmp_path.glob("recollect-form-*"))
+    assert not kept_forms()
 
 
 def test_a_wrong_form_is_opened_again_with_the_errors_at_their_places(project, tmp_path, edits):
@@ -199,7 +208,7 @@ def test_a_form_that_says_nothing_new_saves_nothing(project, tmp_path, edits, ch
 
     assert not (project / ".claude").exists()
     is_kept = not message.startswith("STOPPED")
-    assert [path.name for path in tmp_path.glob("recollect-form-*/*")] == (["use-uv.md"] if is_kept else [])
+    assert [name[:7] for name in kept_forms()] == (["use-uv-"] if is_kept else [])
     if is_kept:
         assert kept_form(session.text).read_text().startswith("<!-- A new decision: what was decided, and why.")
 
@@ -235,3 +244,18 @@ def test_without_a_terminal_a_category_is_needed(recollect):
     outcome = recollect("save")
 
     assert outcome.code == 1 and outcome.err.startswith("BAD_INPUT: save needs the category of the record\n")
+
+
+def test_kept_forms_are_private_and_no_more_than_the_newest_are_kept(project, edits, monkeypatch):
+    monkeypatch.setattr(form_file, "_MOST_FORMS", 3)
+    forms = []
+    for number in range(5):
+        forms.append(form_file.FormFile("decision", f"text {number}", name="use-uv", resume=lambda path: path))
+        os.utime(forms[-1].path, (number, number))
+    Path(f"{forms[4].path}~").write_text("what an editor leaves")
+
+    assert [os.path.exists(form.path) for form in forms] == [False, False, True, True, True]
+    assert os.stat(forms[4].path).st_mode & 0o777 == 0o600
+    for form in forms:
+        form.drop()
+    assert kept_forms() == []

@@ -61,7 +61,7 @@ def test_screen(project, edits, tmp_path, name, request):
     edits(*EDITS[name])
 
     played = "\n".join(play(project, words, answers) for words, answers in SESSIONS[name])
-    played = re.sub(r"\S*/recollect-form-\w+/", "/tmp/form/", played.replace(str(project), "/ferry"))
+    played = re.sub(r"\S*/forms/([\w-]+)-\w{8}\.md", r"/forms/\1.md", played.replace(str(project), "/ferry"))
     played = re.sub(r"(?<=· updated ).*", "just now", played)
 
     if request.config.getoption("--update-golden"):

@@ -1,26 +1,30 @@
 """A form in the user's editor: opened again, with what is wrong at its place, until it can be saved.
 
-The file stays until the record is written. Whatever goes wrong before that, the error says how to go on from it.
+The file stays until the record is written. Whatever goes wrong before that, the error says how to go on from it. It is
+in the user's state folder, where it is deleted after some weeks if nobody goes on from it.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from recollect import files, paths
 from recollect.cli.output import Screen, say
-from recollect.errors import BadInput, RecollectError, Stopped
+from recollect.errors import BadInput, RecollectError, Stopped, Unwritable
 from recollect.record import form, memory
 from recollect.record.form import Problem
 from recollect.terminal import editor
 from recollect.text import many
 
 _CORRECT = "correct it there"
+FOLDER = "forms"
+_MOST_FORMS = 50
 _MOST_TIMES = 20
 """How often a form is opened again: a program in the place of an editor may never get it right."""
 
@@ -34,7 +38,7 @@ class FormFile:
     def __init__(self, category: str, text: str, *, name: str, resume: Callable[[str], str]) -> None:
         self._category = category
         self._resume = resume
-        self.path = os.path.join(tempfile.mkdtemp(prefix="recollect-form-"), f"{name}.md")
+        self.path = _new_file(name)
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -83,8 +87,12 @@ class FormFile:
         return error
 
     def drop(self) -> None:
-        """Delete the file: what it says is saved, or was never anything."""
-        shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
+        """Delete the file, and what the editor left beside it: what it says is saved, or was never anything."""
+        folder, name = os.path.split(self.path)
+        with suppress(OSError):
+            for each in os.listdir(folder):
+                if name in each:
+                    os.unlink(os.path.join(folder, each))
 
     def _unread(self, wrong: tuple[Problem, ...]) -> RecollectError:
         first = wrong[0]
@@ -94,6 +102,23 @@ class FormFile:
     def _nothing(self, why: str) -> Stopped:
         self.drop()
         return Stopped(f"nothing was saved: {why}")
+
+
+def _new_file(name: str) -> str:
+    """An empty file for a form, in a folder that holds no more than the newest of them."""
+    folder = os.path.join(paths.state_dir(), FOLDER)
+    try:
+        files.make_folder(folder, is_private=True)
+        handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".md", dir=folder)
+        os.close(handle)
+        oldest_first = sorted(os.scandir(folder), key=lambda entry: entry.stat(follow_symlinks=False).st_mtime)
+        for entry in oldest_first[:-_MOST_FORMS]:
+            files.remove(entry.path)
+    except OSError as error:
+        raise Unwritable(
+            f"cannot write to {folder}: {error}", fix="set RECOLLECT_STATE_DIR to a folder of yours"
+        ) from error
+    return path
 
 
 def read(path: str) -> str:

@@ -45,6 +45,7 @@ STATE = {
     "history": "what was changed in each store, and what its files held before",
     "imports": "which documents were imported, as fingerprints",
     "listings": "the paths of the records listed last on each terminal",
+    "forms": "texts of forms that were not saved",
     "judge": "requests to a judge, and its verdicts",
     "trace.log": "failures",
     "last-injection.json": "the digest shown last, and why",
