@@ -79,6 +79,7 @@ def test_a_page_with_odd_marks_is_left_alone(filled, recollect):
     assert refused.err.startswith("BAD_INPUT")
     assert page.read_text() == f"{export.END}\n{export.BEGIN}\n"
     assert recollect("export", "--format=jsonl", "--into=AGENTS.md").err.startswith("BAD_INPUT")
+    assert recollect("export", "--file=MEMORY.md", "--into=AGENTS.md").err.startswith("BAD_INPUT: --file and")
     (filled / "bytes.md").write_bytes(b"\xff\xfe")
     assert recollect("export", "--format=agents", "--into=bytes.md").err.startswith("BAD_INPUT")
 

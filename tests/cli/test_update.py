@@ -35,6 +35,18 @@ def test_flags_change_fields_and_the_change_is_logged(recollect, saved):
     assert (record["content"]["decision"], record["tags"]) == ("8 at a time", ["postgres", "queue"])
 
 
+def test_flags_add_to_the_lists_of_the_json_object(recollect, saved):
+    fields = {"triggers": ["who works through jobs"], "tags": ["jobs"], "related_files": ["a.py"]}
+    words = ["--file=-", "--trigger=task queue", "--tag=nats", "--related=b.py", "--force"]
+
+    recollect("update", saved["id"], "--hash", saved["hash"], *words, stdin=json.dumps(fields))
+
+    record = _record(recollect, saved["id"])
+    assert record["triggers"] == ["who works through jobs", "task queue"]
+    assert {"jobs", "nats"} <= set(record["tags"])
+    assert record["related_files"] == ["a.py", "b.py"]
+
+
 def test_a_trigger_flag_adds_and_set_replaces(recollect, saved):
     added = recollect("update", saved["id"], "--hash", saved["hash"], "--trigger=task queue", "--json")
     assert _record(recollect, saved["id"])["triggers"] == ["where do jobs run", "task queue"]

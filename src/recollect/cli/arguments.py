@@ -127,7 +127,7 @@ def record(args: argparse.Namespace, category: str) -> dict[str, Any]:
     """The partial record of a `save`: standard input is read only where no title was given otherwise."""
     named = flags(args, category)
     source = args.file or ("" if "title" in named else "-")
-    return _encodable(_merged(_read(source) if source else {}, named, category))
+    return _encodable(_merged(_read(source) if source else {}, named, category, args))
 
 
 def flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
     """The patch of an `update`: standard input is read only where no flag says what changes."""
     flags = _flags(args, category)
     source = args.file or ("" if flags else "-")
-    fields = _merged(_read(source) if source else {}, flags, category)
+    fields = _merged(_read(source) if source else {}, flags, category, args)
     for key in fields:
         if key not in schema.KEYS:
             _refuse_misspelt(key, schema.KEYS)
@@ -158,16 +158,19 @@ def refuse_lost_files(args: argparse.Namespace, store: Store, files: object, bef
 
 
 def _flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for key, values in (("tags", args.tag), ("triggers", args.trigger), ("related_files", args.related)):
-        if values:
-            fields[key] = list(values)
+    fields: dict[str, Any] = added(args)
     for assignment in args.set:
         name, equals, text = assignment.partition("=")
         if not equals:
             raise BadInput(f"--set {shorten(assignment)!r} has no value", fix="write --set FIELD=VALUE")
         _assign(fields, name.strip(), text, category)
     return fields
+
+
+def added(args: argparse.Namespace) -> dict[str, Any]:
+    """What the flags say that add to a list."""
+    flags = (("tags", args.tag), ("triggers", args.trigger), ("related_files", args.related))
+    return {key: list(values) for key, values in flags if values}
 
 
 def _assign(fields: dict[str, Any], name: str, text: str, category: str) -> None:
@@ -206,8 +209,10 @@ def _value(kind: Any, text: str, name: str) -> Any:
     return text
 
 
-def _merged(record: dict[str, Any], flags: Mapping[str, Any], category: str) -> dict[str, Any]:
-    """The flags over the JSON object, with content fields at its top moved into its content."""
+def _merged(
+    record: dict[str, Any], flags: Mapping[str, Any], category: str, args: argparse.Namespace
+) -> dict[str, Any]:
+    """The flags over the JSON object, or added to its lists; content fields at its top are moved into its content."""
     names = {field.name for field in schema.content_fields(category)} - set(schema.KEYS)
     content = record.get("content", {})
     if not isinstance(content, dict):
@@ -217,6 +222,9 @@ def _merged(record: dict[str, Any], flags: Mapping[str, Any], category: str) -> 
     content = {**content, **at_top, **flags.get("content", {})}
     if content or "content" in merged:
         merged["content"] = content
+    for key in added(args):
+        if isinstance(record.get(key), list):
+            merged[key] = [*record[key], *(value for value in flags[key] if value not in record[key])]
     return merged
 
 

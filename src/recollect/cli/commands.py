@@ -47,7 +47,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("one screen", "status"),
             Example("for a program", "status --json"),
         )),
-        "save": Command("save", "Save a new record.", (
+        "save": Command("save", "Save a new record; on a terminal, by questions or in a form.", (
             Example("a decision, with the words that somebody will ask in",
                     "save decision 'Test with nox' --trigger 'how do I run the tests' \\\n"
                     "    --set context='Five Pythons are supported.' \\\n"

@@ -55,6 +55,8 @@ def _file(store: Store, args: argparse.Namespace, only: Only) -> Answer:
         raise BadInput(
             "a file holds a line for each current record, for agents", fix="leave out --format and --all, or redirect"
         )
+    if args.file and args.into:
+        raise BadInput("--file and --into both name the file to write", fix="leave one of them out")
     file = args.file or args.into or _named(store)
     records = (entry.memory for entry in watched(store.entries(), "reading records"))
     page = generated_page.plan(file, records, only, may_add=bool(args.into))

@@ -51,14 +51,13 @@ def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
     A person at a terminal need not name the hash: what they type is meant for the record as it is now.
     """
     patch = arguments.patch(args, before.memory.category)
-    flags = {"tags": args.tag, "triggers": args.trigger, "related_files": args.related}
-    only_adds = bool(patch) and patch == {key: list(values) for key, values in flags.items() if values}
+    only_adds = bool(patch) and patch == arguments.added(args)
     if not args.hash and not only_adds and not questions.can_ask(args):
         raise BadInput(
             "update needs the hash of what was read, so that nobody's change is lost",
             fix=f"recollect show {before.memory.id}; then the same command with --hash and the hash it prints",
         )
-    if args.trigger:
+    if args.trigger and patch["triggers"] == args.trigger:
         patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
     return patch
 
