@@ -421,15 +421,23 @@ def test_skills_say_nothing_that_only_claude_code_understands(home, recollect):
         assert command and os.access(command[1], os.X_OK)
 
 
-def test_a_skill_of_somebody_else_with_our_name_is_not_replaced(home, recollect):
+def test_a_skill_of_somebody_else_with_our_name_stays_and_stops_nothing_else(home, recollect):
     path = home / ".agents" / "skills" / "memory-save" / "SKILL.md"
     path.parent.mkdir(parents=True)
     path.write_text("theirs")
 
     outcome = recollect("connect", "codex", "--yes")
 
-    assert (outcome.code, path.read_text()) == (1, "theirs")
-    assert not (home / ".codex").exists()
+    assert (outcome.code, path.read_text()) == (0, "theirs")
+    note = next(line for line in outcome.out.splitlines() if line.startswith("  left as it is: "))
+    assert str(path) in note and "it is not a file that Recollect wrote" in note
+    assert (home / ".codex" / "hooks.json").exists()
+    others = ["memory-import", "memory-improve", "memory-review", "memory-search"]
+    assert sorted(str(each.parent.name) for each in path.parents[1].rglob("SKILL.md")) == sorted(
+        [*others, "memory-save"]
+    )
+    recollect("connect", "codex", "--remove", "--yes")
+    assert [each.parent.name for each in path.parents[1].rglob("SKILL.md")] == ["memory-save"]
 
 
 @pytest.mark.parametrize(

@@ -147,14 +147,25 @@ def skills(recipes: Sequence[Recipe], *, is_removal: bool) -> list[Plan]:
     readers = [recipe for recipe in RECIPES if recipe.reads_skills]
     staying = [recipe for recipe in readers if recipe not in recipes and state(recipe).is_connected]
     if any(recipe.reads_skills for recipe in recipes) and not (is_removal and staying):
-        plans.append(Plan("skills", parts.changes(parts.skills(), is_removal=is_removal)))
+        plans.append(_skills("skills", parts.skills(), is_removal=is_removal))
     for recipe in recipes:
         if recipe.host == "claude-code":
             has_plugin = bool(plugins.commands(recipe)) or plugins.is_in(recipe)
             texts = parts.skills(recipe.place("skills"))
-            changes = parts.changes(texts, is_removal=is_removal or has_plugin)
-            plans.append(Plan("skills of claude-code", changes))
-    return [plan for plan in plans if plan.changes]
+            plans.append(_skills("skills of claude-code", texts, is_removal=is_removal or has_plugin))
+    return [plan for plan in plans if plan.changes or plan.notes]
+
+
+def _skills(name: str, texts: Sequence[Part], *, is_removal: bool) -> Plan:
+    """What writes skills or takes them away; one of the same name that is not ours stays, and stops no other."""
+    changes: list[Change] = []
+    notes = []
+    for text in texts:
+        try:
+            changes += parts.changes([text], is_removal=is_removal)
+        except BadInput as error:
+            notes.append(f"left as it is: {error.message}")
+    return Plan(name, changes, notes=notes, why_empty="nothing to write" if notes else "")
 
 
 def _version(program: str) -> str:
