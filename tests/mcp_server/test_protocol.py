@@ -247,6 +247,34 @@ def test_the_project_is_a_root_of_the_client_where_it_starts_us_elsewhere(projec
     assert len(listed) == 6
 
 
+def test_a_call_before_the_roots_have_come_waits_for_them(project, tmp_path):
+    """Clients send their first call together with the greeting, or show it to the user meanwhile."""
+    with Client(tmp_path) as client:
+        client.initialize("2025-06-18", roots={})
+        asked = client.receive()
+        calls = [client.message("resources/list"), client.message("ping")]
+        for message in calls:
+            client.send(message)
+        client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": f"file://{project}"}]}})
+        answers = [client.receive() for _ in calls]
+
+    assert [answer["id"] for answer in answers] == [message["id"] for message in calls]
+    assert len(answers[0]["result"]["resources"]) == 6
+
+
+def test_an_answer_is_not_waited_for_without_end():
+    source, sink = os.pipe()
+    connection = pipe.Pipe(source, sink)
+    os.write(sink, b'{"id": "mine", "method": "ping"}\n{"id": "other", "result": {}}\n')
+
+    assert connection.answer_to("mine", 0.05) is None
+    assert connection.answer_to("other", 60) == {"id": "other", "result": {}}
+    assert connection.take() == {"id": "mine", "method": "ping"}
+    os.close(sink)
+    assert connection.answer_to("mine", 60) is None
+    os.close(source)
+
+
 def test_a_client_that_starts_us_in_a_project_is_not_asked_for_roots(project):
     with Client(project) as client:
         client.initialize("2025-06-18", roots={})

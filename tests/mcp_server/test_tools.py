@@ -15,6 +15,7 @@ from recollect import paths
 from recollect.capture.inbox import Inbox
 from recollect.cli import main
 from recollect.mcp import tool_table
+from recollect.usage import counts
 from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, text_of
 from tests.mcp_server.conftest import SESSIONS
 
@@ -91,6 +92,16 @@ def test_recall_gives_what_a_hook_would_show(client, project, capsys):
     first = result["structuredContent"]["records"][0]
     assert (first["id"], first["shown"]) == (SESSIONS, "rule")
     assert client.call("recall", task="make the button blue")["structuredContent"] == {"records": []}
+
+
+def test_what_an_agent_is_shown_is_counted_and_what_it_finds_is_not(client, project):
+    client.call("search", query="user sessions")
+    client.call("recall", task="where do we keep user sessions, postgres or redis?")
+    client.call("show", id="sessions-live-in-postgres-not-redis")
+
+    counted = counts.per_record(str(project / paths.STORE))
+
+    assert counted["decisions/sessions-live-in-postgres-not-redis.json"].injected == 2
 
 
 def test_recall_knows_what_is_said_about_files(client, project):

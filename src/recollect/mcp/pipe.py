@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from recollect import coldstart
 from recollect.mcp.messages import NOT_A_REQUEST, NOT_JSON, Fault
@@ -45,6 +46,19 @@ class Pipe:
     def look_ahead(self) -> None:
         """Read what has arrived, without waiting, up to a limit: a client that sends more waits for answers first."""
         while not self._has_ended and self._ahead < LARGEST and _has_arrived(self._source):
+            self._read()
+
+    def answer_to(self, request_id: str, seconds: float) -> Any:
+        """The client's answer to a request of ours, waited for so long; it overtakes what waits. None if none comes."""
+        deadline = time.monotonic() + seconds
+        while True:
+            for message in self.waiting:
+                if isinstance(message, dict) and message.get("id") == request_id and "method" not in message:
+                    self.waiting.remove(message)
+                    return message
+            left = max(deadline - time.monotonic(), 0.0)
+            if self._has_ended or self._ahead >= LARGEST or not left or not _has_arrived(self._source, left):
+                return None
             self._read()
 
     def send(self, data: bytes) -> None:
@@ -96,11 +110,11 @@ def _value(line: bytes) -> Any:
         return Fault(NOT_JSON, "not JSON in UTF-8")
 
 
-def _has_arrived(source: int) -> bool:
+def _has_arrived(source: int, seconds: float = 0) -> bool:
     import select
 
     try:
-        return bool(select.select([source], [], [], 0)[0])
+        return bool(select.select([source], [], [], seconds)[0])
     except (OSError, ValueError):
         # Windows can ask this of sockets only: there, messages are read one after the other.
         return False

@@ -1,10 +1,11 @@
-"""The tools that read: what matters for a task, what a search finds, one record whole. They write nothing."""
+"""The tools that read: what matters for a task, what a search finds, one record whole. They change no record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from recollect import usage
 from recollect.coldstart import NamedTuple
 from recollect.errors import NotFound
 from recollect.freshness import anchors
@@ -13,7 +14,7 @@ from recollect.paths import PROJECT_SOURCE, USER_SOURCE
 from recollect.project import Hit, Project
 from recollect.recall import explanation, for_file, for_prompt
 from recollect.recall.cautions import Cautions
-from recollect.recall.context_block import Candidate, render
+from recollect.recall.context_block import Candidate, count_shown, render
 from recollect.recall.for_prompt import Request
 from recollect.record import export, memory
 from recollect.search import by_name
@@ -38,6 +39,7 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> Outcome
     decision = for_prompt.decide(project.stores, Request(task, is_first=True), project.settings)
     rules = {candidate.record for candidate in decision.rules}
     beside = [about for about in _about(project, files) if about.candidate.record not in rules]
+    count_shown([*decision.shown, *(about.candidate for about in beside)])
     records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
     data = {"records": [*records, *({**_shown(each.candidate, "file"), "file": each.file} for each in beside)]}
     block = render([each.candidate.item for each in beside], PROJECT_SOURCE)
@@ -116,6 +118,7 @@ def _line(hit: Hit) -> Block:
 def show(project: Project, id: str) -> Outcome:
     """One record with all of its fields, and what to check before relying on it."""
     store, entry = find(project, id)
+    usage.injected(store.root, [entry.path])
     record = entry.memory
     caution = _caution(store, entry)
     data = {

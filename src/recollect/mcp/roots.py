@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-_ID = "recollect-roots"
-REQUEST = {"jsonrpc": "2.0", "id": _ID, "method": "roots/list"}
+ID = "recollect-roots"
+REQUEST = {"jsonrpc": "2.0", "id": ID, "method": "roots/list"}
 _MOST = 50
 _SCHEME = "file://"
 
@@ -25,7 +25,7 @@ def has_memory(folder: str) -> bool:
 
 def chosen(response: Mapping[str, Any]) -> str:
     """The first folder in a client's answer whose project has a store; empty if none has."""
-    result = response.get("result") if response.get("id") == _ID else None
+    result = response.get("result") if response.get("id") == ID else None
     listed = result.get("roots") if isinstance(result, dict) else None
     return next(filter(has_memory, _folders(listed if isinstance(listed, list) else [])), "")
 

@@ -37,6 +37,8 @@ _LIFETIMES = {
 """For how many milliseconds a client may keep the answer to a method, and for whom: records can change at any time."""
 
 _LONGEST_NAME = 80
+_PATIENCE = 2.0
+"""Seconds to wait for a client's folders; one that has them answers at once."""
 
 
 class Caller(NamedTuple):
@@ -56,6 +58,7 @@ class Server:
         """The folder that the user named; empty for the one the client started us in, or its roots."""
         self._caller = Caller("", "", folder or _here())
         self._has_roots = False
+        self._awaits_roots = False
         self._current: Request | None = None
         self._cancelled: set[messages.Id] = set()
 
@@ -100,6 +103,8 @@ class Server:
         """The answer to a request; None if the client has cancelled it."""
         self._current = request
         self._look_ahead()
+        if self._awaits_roots and request.method in _IN_PROJECT:
+            self._await_roots()
         answer = None if request.id in self._cancelled else self._tried(request)
         self._look_ahead()
         self._current = None
@@ -169,10 +174,22 @@ class Server:
 
         if self._has_roots and not self._folder and not roots.has_memory(self._caller.folder):
             self._pipe.send(messages.line(roots.REQUEST))
+            self._awaits_roots = True
+
+    def _await_roots(self) -> None:
+        """Wait a moment for the client's folders: what it asks before it has answered is meant for them."""
+        from recollect.mcp import roots
+
+        response = self._pipe.answer_to(roots.ID, _PATIENCE)
+        # Whoever does not answer in time is not waited for again.
+        self._awaits_roots = False
+        if response is not None:
+            self._take_roots(response)
 
     def _take_roots(self, response: Mapping[str, Any]) -> None:
         from recollect.mcp import roots
 
+        self._awaits_roots = self._awaits_roots and response.get("id") != roots.ID
         folder = roots.chosen(response) if self._has_roots and not self._folder else ""
         if folder:
             self._caller = self._caller._replace(folder=folder)
@@ -215,6 +232,8 @@ _METHODS: dict[str, Callable[[Server, Request, Caller], Mapping[str, Any]]] = {
     "prompts/get": _prompts,
 }
 _HANDSHAKE_ONLY = ("initialize", "ping")
+_IN_PROJECT = ("tools/call", "resources/list", "resources/read", "prompts/get")
+"""Methods whose answer depends on the project."""
 
 
 def _dated(body: dict[str, Any], method: str) -> dict[str, Any]:
