@@ -79,7 +79,7 @@ def _is_from(box: Inbox, name: str, source: str) -> bool:
 def _propose(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> Answer:
     change = review.put(writer, drafts, "import") if drafts else ""
     _remember(args, writer, change, reports)
-    return _answer(args, writer, reports, {draft.record.source: f"inbox/{draft.name}" for draft in drafts})
+    return _answer(args, reports, {draft.record.source: f"inbox/{draft.name}" for draft in drafts})
 
 
 def _accept(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> Answer:
@@ -96,7 +96,7 @@ def _accept(args: argparse.Namespace, writer: Writer, reports: list[FileReport],
     _remember(args, writer, change, reports)
     places = {draft.record.source: f"inbox/{draft.name}" for draft in changes}
     places.update({entry.memory.source: entry.path for entry in entries})
-    return _answer(args, writer, reports, places)
+    return _answer(args, reports, places)
 
 
 def _file_of(draft: Draft) -> str:
@@ -135,7 +135,7 @@ def _pending(reports: Sequence[FileReport]) -> Answer:
     return Answer({"documents": data}, text)
 
 
-def _answer(args: argparse.Namespace, writer: Writer, reports: list[FileReport], places: dict[str, str]) -> Answer:
+def _answer(args: argparse.Namespace, reports: list[FileReport], places: dict[str, str]) -> Answer:
     data = {
         "dry_run": args.dry_run,
         "files": [_as_json(report, places) for report in reports],

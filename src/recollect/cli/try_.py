@@ -92,12 +92,12 @@ def _try(args: argparse.Namespace) -> Answer:
     if args.sources is None and (args.user or _records(project.store)):
         turns = _play(args, project, recent, "" if args.user else project.store.root)
         count = _records(project.user) + (0 if args.user else _records(project.store))
-        return _answer(args, project, turns, count, None)
+        return _answer(project, turns, count, None)
     harvest = _harvest(args, project)
     records = proposals.records_in(harvest)
     with replay.laid_out(records) as root:
         turns = _play(args, project, recent, root)
-    return _answer(args, project, turns, len(records) + _records(project.user), harvest)
+    return _answer(project, turns, len(records) + _records(project.user), harvest)
 
 
 def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
@@ -153,9 +153,7 @@ def _records(store: Store) -> int:
     return sum(entry.memory.is_current for entry in store.entries()) if store.exists else 0
 
 
-def _answer(
-    args: argparse.Namespace, project: Project, turns: list[Turn], count: int, harvest: list[FileReport] | None
-) -> Answer:
+def _answer(project: Project, turns: list[Turn], count: int, harvest: list[FileReport] | None) -> Answer:
     origins = {record.path: record.source for record in proposals.records_in(harvest or [])}
     served = [turn for turn in turns if turn.outcome == "shown"]
     pointed = [turn for turn in turns if turn.outcome == "pointed"]

@@ -40,9 +40,6 @@ class Relevance(NamedTuple):
     words: float = 0.0
 
 
-NONE = Relevance()
-
-
 def reason(category: str, places: Sequence[str], relevance: Relevance, files: Sequence[str]) -> str:
     """Why an entry of this category, which names these places, is shown; nothing if it is not."""
     if category not in BY_NAME:

@@ -203,7 +203,7 @@ def text_of(page: Page, section: Section) -> str:
     own = joined(section.blocks)
     if own and not own.endswith(":") and len(own) > _SHORT:
         return own
-    below = [each for each in within(page, section)[1:] if not _is_aside(page, each)]
+    below = [each for each in within(page, section)[1:] if not _is_aside(each)]
     if not own and any(_is_figure(each) for each in below):
         return ""
     parts = [f"{each.title.rstrip(':')}: {text}" for each in below if (text := joined(each.blocks))]
@@ -217,7 +217,7 @@ def _is_figure(section: Section) -> bool:
     return bool(section.blocks) and all(block.kind in ("table", "code") for block in section.blocks)
 
 
-def _is_aside(page: Page, section: Section) -> bool:
+def _is_aside(section: Section) -> bool:
     """Whether a section, or one it is in, says what follows from a decision and not what it is."""
     names = [_AROUND_TITLE.sub("", title.lower()) for title in (section.title, *section.above)]
     return any(

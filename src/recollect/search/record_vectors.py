@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_TRIGGERS, MOST_SENTENCES, MOST_WORDS = 16, 12, 64
 _MOST_PARTS = 24
-"""Sentences of a record that its whole vector is made of: with its title they have `vectors.MOST_ADDED` tokens."""
+"""Sentences of a record that its whole vector is made of: with its title they have no more tokens than can be added."""
 
 _SHORTEST_SENTENCE = 15
 """Characters: what is shorter says nothing alone."""

@@ -37,8 +37,7 @@ _LARGEST_CACHE = 20_000
 _LANE = 4
 _ONES = int.from_bytes((b"\1" + bytes(_LANE - 1)) * DIMENSIONS, "little")
 _LARGEST_WEIGHT = 4_095
-MOST_ADDED = 4_000
-"""Tokens whose vectors can be added up: each adds up to 255 times 4,095 to a lane of 32 bits."""
+"""So the vectors of 4,000 tokens can be added up: each adds up to 255 times 4,095 to a lane of 32 bits."""
 
 _FRACTION = 16
 """Binary places below the byte that is stored."""
