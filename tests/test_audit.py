@@ -52,7 +52,7 @@ def test_a_sound_store_shows_no_rot() -> None:
     )
 
     assert hits(measures) == {}
-    assert {name for name, measure in measures.items() if measure.rate is None} == {"drifted", "missing", "unused"}
+    assert {name for name, measure in measures.items() if measure.rate is None} == {"changed", "missing", "unused"}
 
 
 @pytest.mark.parametrize(
@@ -199,12 +199,12 @@ class TestSuperseded:
 
 
 def test_what_others_know_is_counted() -> None:
-    evidence = Evidence(drifted={"one": "`a` changed"}, missing={"two": "`b` is gone"}, uses={"one": 3, "two": 0})
+    evidence = Evidence(changed={"one": "`a` changed"}, missing={"two": "`b` is gone"}, uses={"one": 3, "two": 0})
 
     measures = audited(decision("One"), decision("Two"), evidence=evidence)
 
-    assert hits({name: measures[name] for name in ("drifted", "missing", "unused")}) == {
-        "drifted": 1,
+    assert hits({name: measures[name] for name in ("changed", "missing", "unused")}) == {
+        "changed": 1,
         "missing": 1,
         "unused": 1,
     }
@@ -374,7 +374,7 @@ class TestCommand:
         assert main(["audit", "--json", "--project", str(project.root)]) == 0
         told = json.loads(capsys.readouterr().out)
         rates = {name: check["rate"] for name, check in told["checks"].items()}
-        assert (told["memories"], rates["contradictions"], rates["drifted"], rates["secrets"]) == (2, 1.0, 1.0, 0.0)
+        assert (told["memories"], rates["contradictions"], rates["changed"], rates["secrets"]) == (2, 1.0, 1.0, 0.0)
         assert rates["unused"] is None
 
         assert main(["audit", "--max-rate", "contradictions=10%", "--project", str(project.root)]) == 1
@@ -401,7 +401,7 @@ class TestCommand:
 
         assert main(["audit", "--max-rate", "0", "--project", str(project.root)]) == 1
         assert main(["audit", "--strict", "--project", str(project.root)]) == 0
-        assert main(["audit", "--strict", "--max-rate", "drifted=0", "--project", str(project.root)]) == 1
+        assert main(["audit", "--strict", "--max-rate", "changed=0", "--project", str(project.root)]) == 1
 
     def test_strict_refuses_a_record_that_cannot_be_read(
         self, project: GitProject, capsys: pytest.CaptureFixture[str]

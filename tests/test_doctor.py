@@ -89,7 +89,7 @@ def test_links_and_ids(store):
     assert wrong(store) == [("warning", "links", "old is superseded by nobody, which is not there")]
 
 
-def test_a_catalog_that_drifted(store):
+def test_an_index_md_that_differs_from_the_records(store):
     Path(store.root, "index.md").write_text("- [X] stray -> x #tags:\n")
 
     assert wrong(store)[0][:2] == ("warning", "index")

@@ -26,7 +26,7 @@ def of(store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]]
             changes = [check.sentence(each) for each in looked.verdicts if each.state == state]
             if changes:
                 messages[looked.entry.memory.id] = "; ".join(changes[:3])
-    return Evidence(drifted=states[check.CHANGED], missing=states[check.MISSING], uses=uses)
+    return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING], uses=uses)
 
 
 def _uses(store: Store, entries: Sequence[Entry]) -> dict[str, int] | None:

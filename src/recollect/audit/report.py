@@ -54,7 +54,7 @@ class Measure(NamedTuple):
 class Evidence(NamedTuple):
     """What an audit cannot see in the records themselves, by id; None where it is unknown."""
 
-    drifted: Mapping[str, str] | None = None
+    changed: Mapping[str, str] | None = None
     """How the files of a record have changed."""
 
     missing: Mapping[str, str] | None = None
@@ -74,7 +74,7 @@ def audit(
         "duplicates": duplicates(current, watch),
         "contradictions": _contradictions(current),
         "superseded": _each(alive, _superseded(alive)),
-        "drifted": _listed(current, evidence.drifted, _CHANGED),
+        "changed": _listed(current, evidence.changed, _CHANGED),
         "missing": _listed(current, evidence.missing, _GONE),
         "unused": _unused(current, evidence.uses),
         "overlong": _each(current, _overlong),

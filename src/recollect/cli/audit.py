@@ -20,7 +20,7 @@ from recollect.terminal.progress import watched
 from recollect.text import many
 
 CHECKS = (
-    "duplicates", "contradictions", "superseded", "drifted", "missing", "unused", "overlong", "secrets", "junk",
+    "duplicates", "contradictions", "superseded", "changed", "missing", "unused", "overlong", "secrets", "junk",
 )  # fmt: skip
 SERIOUS = ("contradictions", "superseded", "secrets")
 """What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
