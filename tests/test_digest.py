@@ -423,7 +423,7 @@ def test_text_cannot_pose_as_structure(project: GitProject, home: Path) -> None:
 
 
 @pytest.mark.usefixtures("parser_matches")
-def test_a_record_whose_file_has_changed_since_says_so(project: GitProject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_whose_file_has_changed_since_says_so(project: GitProject) -> None:
     import recollect
 
     saved = {"title": "Parser", "rule": "The parser is pure.", "impact": ["x"], "related_files": [FILE]}

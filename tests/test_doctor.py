@@ -168,7 +168,7 @@ def _die_while_writing(store, monkeypatch):
     assert store.is_interrupted
 
 
-def test_failures_of_the_last_week_are_told(monkeypatch):
+def test_failures_of_the_last_week_are_told():
     failure_log.leave("hook stop", "KeyError: x")
 
     told = [finding for finding in machine.examine() if finding.check == "failures"]

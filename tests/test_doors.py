@@ -335,7 +335,7 @@ def test_a_text_of_any_handler_is_escaped_at_the_door(text: str):
     assert [char for char in shown if not char.isprintable() and char != "\n"] == []
 
 
-def test_the_demo_prints_nothing_raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_demo_prints_nothing_raw():
     out = io.StringIO()
     with redirect_stdout(out):
         assert [main(["demo", *words]) for words in WORDS["demo"]] == [0, 0]

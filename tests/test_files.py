@@ -161,7 +161,7 @@ def test_a_lock_is_released_when_its_holder_is_killed(tmp_path):
         pass
 
 
-def test_leftovers_are_known_by_their_name(tmp_path):
+def test_leftovers_are_known_by_their_name():
     assert files.is_leftover(".tmp-123-456-x.json")
     assert not files.is_leftover("x.json")
 

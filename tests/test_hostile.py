@@ -116,7 +116,7 @@ def test_a_name_that_is_no_id_is_reported_on_one_printable_line(store, name):
     _assert_the_rest_works(store)
 
 
-def test_a_fifo_does_not_hang_anything(store, tmp_path):
+def test_a_fifo_does_not_hang_anything(store):
     for name in ("decisions/pipe.json", "index.md", "memory-config.json", ".journal"):
         path = os.path.join(store.root, name)
         if os.path.exists(path):

@@ -447,7 +447,3 @@ def test_files_of_the_host_that_say_something_else(machine: Machine, garbage: st
     machine.examine()
 
     assert [finding["check"] for finding in machine.findings if finding["severity"] == "error"] == []
-
-
-def self_findings(machine: Machine) -> list[dict[str, str]]:
-    return machine.findings

@@ -79,7 +79,7 @@ def test_sessions_of_a_project_are_found_by_its_path(tmp_path, home):
     assert [[prompt.text for prompt in one.prompts] for one in found] == [["below"], ["mine"]]
 
 
-def test_a_very_long_path_is_found_by_its_first_part(tmp_path, home):
+def test_a_very_long_path_is_found_by_its_first_part(home):
     project = "/" + "x" * 250
     folder = home / ".claude" / "projects" / (claude_code.mangled(project)[:200] + "-1a2b3c")
     folder.mkdir(parents=True)

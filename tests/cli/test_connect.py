@@ -73,7 +73,7 @@ def test_every_host_has_a_recipe():
 
 
 @pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe.hooks], ids=lambda recipe: recipe.host)
-def test_every_command_written_answers_an_event_of_ours(recipe, home, recollect, project, monkeypatch):
+def test_every_command_written_answers_an_event_of_ours(recipe, home, recollect, project):
     recollect("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
               "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
     recollect("connect", recipe.host, "--yes")

@@ -104,7 +104,7 @@ def test_an_optional_field_can_be_emptied(project, recollect, saved, edits):
     assert "consequences" not in record(project)["content"]
 
 
-def test_leaving_the_form_alone_changes_nothing(tmp_path, recollect, saved, edits):
+def test_leaving_the_form_alone_changes_nothing(recollect, saved, edits):
     edits([])
 
     assert recollect("edit", saved["id"]).out == "decisions/jobs-are-rows.json says that already; nothing changed\n"

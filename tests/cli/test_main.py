@@ -92,7 +92,7 @@ def test_options_may_stand_before_and_between_the_arguments(recollect):
     assert json.loads(outcome.out)["id"] == "jobs-are-rows"
 
 
-def test_one_command_does_not_load_the_others(tmp_path):
+def test_one_command_does_not_load_the_others():
     program = "import sys; from recollect.cli import main; main(['version']); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 

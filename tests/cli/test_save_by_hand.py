@@ -105,7 +105,7 @@ def test_who_stops_is_told_that_nothing_was_saved_and_where_the_text_is(project,
     assert record(project, "preferences/tabs-in-all-of-our-python-files.json")["content"]["value"] == "tabs"
 
 
-def test_items_typed_before_somebody_stops_are_kept_too(project, tmp_path, edits):
+def test_items_typed_before_somebody_stops_are_kept_too(project, edits):
     with TerminalSession("save", "constraint", cwd=project) as session:
         session.expect("title")
         session.line("Hooks stay offline")
@@ -136,7 +136,7 @@ def test_a_kept_form_and_flags_exclude_each_other(recollect):
     assert outcome.err.startswith("BAD_INPUT: with --from the form alone says what is saved")
 
 
-def test_ctrl_c_at_the_first_question_keeps_no_file(project, tmp_path, edits):
+def test_ctrl_c_at_the_first_question_keeps_no_file(project, edits):
     with TerminalSession("save", cwd=project) as session:
         session.expect("Press its key")
         session.press(CTRL_C)
@@ -200,7 +200,7 @@ def test_a_wrong_form_is_opened_again_with_the_errors_at_their_places(project, t
         ([FILLED[:1], []], "INVALID_RECORD: content.context: is missing"),
     ],
 )
-def test_a_form_that_says_nothing_new_saves_nothing(project, tmp_path, edits, changes, message):
+def test_a_form_that_says_nothing_new_saves_nothing(project, edits, changes, message):
     edits(*changes)
     with TerminalSession("save", "decision", "Use uv", cwd=project) as session:
         session.expect(message)

@@ -72,7 +72,7 @@ def _calls(action):
     ],
     ids=" ".join,
 )
-def test_calls_grow_in_proportion(projects, words, capsys):
+def test_calls_grow_in_proportion(projects, words):
     small, large = (_calls(lambda p=projects[s]: main([*words, "--project", str(p)])) for s in (SMALL, LARGE))
 
     assert small > SMALL

@@ -55,7 +55,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_screen(project, edits, tmp_path, name, request):
+def test_screen(project, edits, name, request):
     (project / "app.py").write_text("x = 1\n")
     golden = SCREENS / f"{name}.txt"
     edits(*EDITS[name])

@@ -110,7 +110,7 @@ def test_no_line_is_wider_than_80_columns(recollect, saved, prompt):
     assert [line for line in lines if len(line) > 80 and "xxx" not in line] == []
 
 
-def test_a_candidate_whose_file_is_gone_says_so(recollect, project, monkeypatch, saved):
+def test_a_candidate_whose_file_is_gone_says_so(recollect, project, saved):
     from recollect.search import explain
     from recollect.search.rank import Match
 

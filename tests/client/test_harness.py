@@ -241,7 +241,7 @@ def test_a_plugin_is_validated(plugin: Plugin, client: Client) -> None:
 
 
 @pytest.mark.client
-def test_a_plugin_is_installed_from_a_local_marketplace(tmp_path: Path, plugin: Plugin, client: Client) -> None:
+def test_a_plugin_is_installed_from_a_local_marketplace(plugin: Plugin, client: Client) -> None:
     plugin.adds("UserPromptSubmit", "Essence.")
     user = Client(client.home, client.project)
 

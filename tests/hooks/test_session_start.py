@@ -159,7 +159,7 @@ def test_a_wrong_weight_warns_and_the_digest_comes_all_the_same(project, hook, w
     assert " is used" in failure_log.recent()[-1][2]
 
 
-def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project, tmp_path):
+def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project):
     add_feature(project, "parser")
     event = json.dumps({"session_id": "s1", "cwd": project.root, "source": "startup"}).encode()
 
@@ -326,7 +326,7 @@ NEW = {
 }
 
 
-def test_drafts_that_wait_are_mentioned_once_a_session_where_somebody_reads_along(project, hook, tmp_path):
+def test_drafts_that_wait_are_mentioned_once_a_session_where_somebody_reads_along(project, hook):
     inbox = Path(project.store.root, "inbox")
     inbox.mkdir()
     for name in ("a", "b", "c"):

@@ -319,7 +319,7 @@ def test_the_first_messages_load_next_to_nothing(project):
     assert "recollect.project" not in loaded
 
 
-def test_a_bug_is_an_error_of_one_request_and_leaves_a_trace(project, monkeypatch, tmp_path):
+def test_a_bug_is_an_error_of_one_request_and_leaves_a_trace(project, monkeypatch):
     import tempfile
 
     from recollect import failure_log

@@ -46,7 +46,7 @@ def test_every_current_record_is_listed_and_can_be_read(client, project):
     assert "Caution: it is retired (done)." in retired
 
 
-def test_pages_hold_what_is_there_when_they_are_asked_for(client, project, monkeypatch):
+def test_pages_hold_what_is_there_when_they_are_asked_for(client, project):
     store = project / ".claude" / "memory" / "decisions"
     raw = json.loads((store / f"{SESSIONS}.json").read_text())
     names = [f"{letter}-{number:03}" for letter in "ab" for number in range(resources.PAGE)]
