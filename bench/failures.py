@@ -14,6 +14,7 @@ import numpy as np
 
 from bench import data, metrics
 from bench.stage import Stage
+from recollect import paths
 from recollect.recall import for_failure
 from recollect.recall.context_block import Stores
 from recollect.settings import load_settings
@@ -54,7 +55,7 @@ def measure(name: str, folder: Path, rows: list[dict[str, Any]]) -> list[Case]:
     names = _names(name, folder)
     settings = load_settings("", "")
     with Stage(chosen.records) as stage:
-        stores = Stores(stage.root, "")
+        stores = Stores(paths.places(stage.root))
         found = []
         for row in rows:
             relevant = {names.get(one, one) for one in row["relevant"]}

@@ -11,15 +11,24 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from bench import results, stage
-from recollect.record.memory import Memory
+from recollect import paths
+from recollect.record.memory import Memory, Scope
+from recollect.remotes import remote
 
 ROOT = Path(__file__).parents[1]
 SIZES = (50, 500, 5_000, 50_000)
+REPLICA = 20_000
+OWN = 500
+"""Records of the project beside a replica."""
+
+SCOPES = (Scope(), Scope(), Scope(languages=("go",)), Scope(repositories=("github.com/acme/*",)))
+"""Where the records of a replica apply, in turn."""
+
 Event = dict[str, str]
 _PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from recollect.search import index; index.open(sys.argv[2])"
 
@@ -33,6 +42,9 @@ class Cost(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="records in the store")
+    parser.add_argument(
+        "--replica", type=int, default=REPLICA, help="records in the replica of a shared store; 0: none"
+    )
     parser.add_argument("--times", type=int, default=21, help="runs of each kind (default 21)")
     parser.add_argument("--python", default=sys.executable, help="the interpreter to measure")
 
@@ -43,6 +55,10 @@ def run(options: argparse.Namespace) -> int:
         with tempfile.TemporaryDirectory(prefix="recollect-latency-") as folder:
             found[str(size)] = measure(Path(folder), size, options.times, options.python)
         print(json.dumps({size: found[str(size)]}), flush=True)
+    if options.replica:
+        with tempfile.TemporaryDirectory(prefix="recollect-latency-") as folder:
+            found["replica"] = measure_replica(Path(folder), options.replica, options.times, options.python)
+        print(json.dumps({"replica": found["replica"]}), flush=True)
     results.save("latency", {"python": sys.version.split()[0], "times": options.times, "sizes": found})
     return 0
 
@@ -68,11 +84,36 @@ def measure(folder: Path, size: int, times: int, python: str) -> dict[str, dict[
     return {name: compare(hook, event, env, times, before) for name, before in cases.items()}
 
 
+def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[str, dict[str, float]]:
+    """The same in a project of 500 records, alone and beside a shared store of many, half of them limited in scope."""
+    store, env = folder / "project" / ".claude" / "memory", environment(folder)
+    prompts = write_store(store, OWN)
+    (folder / "project" / "go.mod").write_text("")
+    with paths.override({name: env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR", "RECOLLECT_DATA_DIR")}):
+        remote.add("platform", "/srv/platform.git")
+        replica = Path(paths.replica("platform").root)
+        listed = Path(paths.remotes_file())
+    prompts = [*prompts[::2], *write_store(replica, size, SCOPES)[1::2]]
+    for root in (store, replica):
+        subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(root)], env=env, check=True)
+    time.sleep(2.1)
+    hook = command(python, "user_prompt_submit")
+
+    def event(turn: int) -> Event:
+        return {"prompt": prompts[turn % len(prompts)], "cwd": str(folder / "project"), "session_id": f"s{turn}"}
+
+    beside = compare(hook, event, env, times)
+    listed.unlink()
+    return {"beside a replica": beside, "without it": compare(hook, event, env, times)}
+
+
 def environment(folder: Path) -> dict[str, str]:
     """What a hook needs, with a home of its own."""
     return {
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(folder / "home"),
+        "CLAUDE_CONFIG_DIR": str(folder / "home" / ".claude"),
+        "RECOLLECT_DATA_DIR": str(folder / "data"),
         "RECOLLECT_CACHE_DIR": str(folder / "cache"),
         "RECOLLECT_STATE_DIR": str(folder / "state"),
     }
@@ -121,7 +162,7 @@ def timed(command: list[str], given: bytes, env: dict[str, str]) -> Cost:
     return Cost((usage.ru_utime + usage.ru_stime) * 1000, (time.perf_counter() - began) * 1000)
 
 
-def write_store(store: Path, size: int) -> list[str]:
+def write_store(store: Path, size: int, scopes: Sequence[Scope] = (Scope(),)) -> list[str]:
     """A store of invented records whose words are distributed as in real text, and prompts made of its words."""
     rng = random.Random(size)
     words = _vocabulary(rng, 2_000 + size // 2)
@@ -140,7 +181,7 @@ def write_store(store: Path, size: int) -> list[str]:
         if number % 2:
             decision = {"status": "accepted", "context": text(40), "decision": text(30), "rationale": [text(15)]}
             record = record._replace(category="decision", content=decision)
-        stage.write(str(store), [record])
+        stage.write(str(store), [record._replace(scope=scopes[number % len(scopes)])])
     return [f"please look at {text(12)} and tell me why {text(8)} in src/{text(1)}/{text(1)}.py" for _ in range(20)]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from bench.data import Prompt
+from recollect import paths
 from recollect.recall.context_block import Stores
 from recollect.record import memory
 from recollect.record.memory import Memory
@@ -19,7 +20,7 @@ class _Staged(Stores):
     """The one store of a stage, whose index stays open."""
 
     def __init__(self, opened: Index) -> None:
-        super().__init__(opened.root, "")
+        super().__init__(paths.places(opened.root))
         self._opened = opened
 
     def open(self, root: str) -> Index:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect import budget, coldstart, failure_log, timestamps
+from recollect import budget, coldstart, failure_log, paths, timestamps
 from recollect.digest import candidates, digest, evidence, work_context
 from recollect.digest.candidates import Records
 from recollect.digest.digest import Digest
@@ -75,7 +75,7 @@ def make(root: Path, user_store: str = "", **settings: Any) -> Digest:
     known = Settings()
     known.take("test", True, {f"session_start.{key}": value for key, value in settings.items()})
     store = store_of(root)
-    return digest.make(str(root), store if os.path.isdir(store) else "", user_store, known)
+    return digest.make(str(root), paths.places(store if os.path.isdir(store) else "", user_store), known)
 
 
 def ids(made: Digest) -> list[str]:
@@ -288,7 +288,7 @@ def test_what_no_longer_holds_is_never_shown(project: GitProject, category: str,
     settings = Settings()
     settings.take("test", True, {"categories.preference.enabled": False, "categories.runbook.retention_days": 30})
 
-    made = digest.make(str(project.root), store_of(project.root), "", settings)
+    made = digest.make(str(project.root), paths.places(store_of(project.root)), settings)
 
     assert (Path(store_of(project.root)) / path).is_file()
     assert ids(made) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import recollect
+from recollect import paths
 from recollect.recall import for_failure
 from recollect.recall.context_block import Stores
 from recollect.search import rank
@@ -40,7 +41,7 @@ def project(tmp_path):
 
 
 def told(project, command, error, session="s"):
-    stores = Stores(project.store.root, "")
+    stores = Stores(paths.places(project.store.root))
     return for_failure.block(stores, command, error, load_settings(project.store.root), session)
 
 
@@ -61,7 +62,7 @@ Error: P3009 found a stuck lock in the scheduler"""
 
 
 def test_the_text_of_an_error_that_speaks_most_for_a_runbook_counts(project):
-    settings, stores = load_settings(project.store.root), Stores(project.store.root, "")
+    settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
     options = {"mode": "auto", "categories": ("runbook",), "settings": settings}
     lines = SEVERAL.split("\n")
     whole, *by_line = (rank.find(stores.open(project.store.root), text, **options) for text in (SEVERAL, *lines))
@@ -75,7 +76,7 @@ def test_the_text_of_an_error_that_speaks_most_for_a_runbook_counts(project):
 
 
 def test_a_runbook_that_quotes_an_error_and_is_improbable_stays_out(project, monkeypatch):
-    settings, stores = load_settings(project.store.root), Stores(project.store.root, "")
+    settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
     probable = for_failure.best(stores, SEVERAL, settings).match.probability
 
     monkeypatch.setattr(for_failure, "THRESHOLD", probable)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollect
+from recollect import paths
 from recollect.recall import for_prompt, past_question
 from recollect.recall.context_block import NOTHING_ON_FILE, Stores
 from recollect.search import refresh
@@ -25,7 +26,7 @@ def project(tmp_path):
 
 def shown(project, prompt, session=""):
     settings = load_settings(project.store.root)
-    stores = Stores(project.store.root, "")
+    stores = Stores(paths.places(project.store.root))
     return for_prompt.answer(stores, prompt, settings, session=session, transcript=NO_SESSION)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect import paths
 from recollect.recall import for_file, renames
 from recollect.recall.context_block import Stores
 from recollect.search import index
@@ -43,7 +44,7 @@ def titles(project: GitProject, path: str) -> list[str]:
 
 def shown(project: GitProject, path: str) -> str:
     opened = recollect.open(str(project.root))
-    stores = Stores(opened.store.root, "")
+    stores = Stores(paths.places(opened.store.root))
     return for_file.block(stores, opened.root, path, load_settings(opened.store.root), f"session-{path}")
 
 

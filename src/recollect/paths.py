@@ -12,7 +12,7 @@ from recollect.coldstart import NamedTuple, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from types import TracebackType
 
 STORE = os.path.join(".claude", "memory")
@@ -33,6 +33,12 @@ class StorePlace(NamedTuple):
 
     root: str
     source: str
+
+
+def places(store: str, user_store: str = "", shared: Iterable[StorePlace] = ()) -> list[StorePlace]:
+    """The stores in play in the order of their precedence: the project's, the user's, then shared ones."""
+    own = (StorePlace(store, PROJECT_SOURCE), StorePlace(user_store, USER_SOURCE))
+    return [place for place in (*own, *shared) if place.root]
 
 
 def store_name(source: str) -> str:
@@ -101,6 +107,11 @@ def is_within(root: str, path: str) -> bool:
 def user_store() -> str:
     """The store for what is true in every project of this user."""
     return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")
+
+
+def remotes_file() -> str:
+    """The list of the shared stores that the user has connected."""
+    return os.path.join(user_store(), "remotes.json")
 
 
 def replica(name: str) -> StorePlace:

@@ -10,11 +10,14 @@ from recollect import files, paths
 from recollect.errors import BadInput, NoStore
 from recollect.git import git_files
 from recollect.hosts import table
+from recollect.paths import StorePlace
 from recollect.recall import for_prompt
 from recollect.recall.context_block import Candidate, Stores
 from recollect.record import compose
 from recollect.record.memory import Memory
+from recollect.remotes import shared
 from recollect.search import by_name, rank
+from recollect.search.index import Index
 from recollect.search.search_coefficients import FLOOR
 from recollect.settings import Settings, load_settings
 from recollect.store.store import Entry, Store
@@ -36,6 +39,8 @@ class Hit:
         self.status = match.status
         self.updated_at = match.updated_at
         self.via = match.via
+        self.source = paths.store_name(candidate.source)
+        """`project`, `user`, or the name of a shared store."""
         self.path = candidate.source + match.path
         self.place = (match.root, match.path)
         """The folder of its store, and its path in that."""
@@ -111,18 +116,25 @@ class Project:
 
     @property
     def stores(self) -> Stores:
-        """The stores that are there, the project's first; in the home folder both are the user's own."""
+        """The stores that are there, in the order of their precedence."""
+        return Stores(self.places, self.root, hook=self.is_quick)
+
+    @property
+    def places(self) -> list[StorePlace]:
+        """The project's store, the user's, and replicas of shared ones; in the home folder the first two are one."""
         is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
         own = self.store.root if self.store.exists and not is_one else ""
-        return Stores(own, self.user.root if self.user.exists else "", hook=self.is_quick)
+        replicas = shared.chosen(shared.replicas(self.root), self.settings)
+        return paths.places(own, self.user.root if self.user.exists else "", replicas)
 
     def require_a_store(self) -> str:
-        """NoStore if there is neither a store here nor the user's own; a warning if there is only that."""
+        """NoStore if there is no store here, nor any other; a warning if there are only others."""
         if self.store.exists:
             return ""
-        if not self.user.exists:
+        if not self.places:
             require_store(self.store)
-        return f"there is no memory at {self.store.root}; only your own was asked"
+        others = "only your own was asked" if len(self.places) == 1 else "only the others were asked"
+        return f"there is no memory at {self.store.root}; {others}"
 
     def search(
         self,
@@ -132,16 +144,21 @@ class Project:
         categories: Sequence[str] = (),
         tags: Sequence[str] = (),
         include_retired: bool = False,
+        only: StorePlace | None = None,
     ) -> list[Hit]:
-        """What answers a text, best first, in the project's store and the user's; noise is left out."""
+        """What answers a text, best first, in all stores that are read here; noise is left out.
+
+        With `only` that store alone is searched, for what applies elsewhere too.
+        """
         chosen: dict[str, Any] = {"categories": categories, "tags": tags, "include_retired": include_retired}
-        stores = self.stores
-        candidates: list[Candidate] = []
-        for root, source in stores.places:
-            opened = stores.open(root)
-            matches = rank.find(opened, text, limit=limit, settings=self.settings, **chosen)
-            stores.close(opened)
-            candidates += [Candidate(match, source) for match in matches if match.probability >= FLOOR]
+        stores = Stores([only], hook=self.is_quick) if only else self.stores
+
+        def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+            fits = None if only else stores.fits(place)
+            matches = rank.find(opened, text, limit=limit, settings=self.settings, fits=fits, **chosen)
+            return [Candidate(match, place.source) for match in matches if match.probability >= FLOOR]
+
+        candidates = stores.gather(ask)
         candidates.sort(key=lambda candidate: -candidate.match.score)
         return [Hit(candidate) for candidate in candidates[:limit]]
 

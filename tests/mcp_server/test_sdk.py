@@ -62,7 +62,7 @@ def test_everything_that_is_offered_is_accepted(project, monkeypatch, version):
         for resource in resources:
             (content,) = (await client.read_resource(str(resource.uri))).contents
             assert content.text.startswith("<memory-context ")
-        assert len((await client.list_resource_templates()).resource_templates) == 2
+        assert len((await client.list_resource_templates()).resource_templates) == 3
         prompts = (await client.list_prompts()).prompts
         for prompt in prompts:
             (message,) = (await client.get_prompt(prompt.name)).messages

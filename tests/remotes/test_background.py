@@ -50,8 +50,8 @@ def test_nothing_is_started_or_written_where_nobody_asked_for_it(monkeypatch, re
 
 def test_a_broken_list_of_remotes_starts_nothing_and_leaves_a_trace(monkeypatch):
     monkeypatch.setattr(background, "_detach", pytest.fail)
-    os.makedirs(os.path.dirname(remote.file()))
-    Path(remote.file()).write_text("{")
+    os.makedirs(os.path.dirname(paths.remotes_file()))
+    Path(paths.remotes_file()).write_text("{")
 
     assert background.start(PROJECT) is False
     assert [what for _, what, _ in failure_log.recent()] == ["remotes"]

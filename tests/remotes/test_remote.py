@@ -41,8 +41,8 @@ def test_a_name_is_connected_once():
 def test_the_list_is_the_users_alone():
     remote.add("platform", GIT)
 
-    assert stat.S_IMODE(os.stat(remote.file()).st_mode) == 0o600
-    assert os.path.dirname(remote.file()) == paths.user_store()
+    assert stat.S_IMODE(os.stat(paths.remotes_file()).st_mode) == 0o600
+    assert os.path.dirname(paths.remotes_file()) == paths.user_store()
 
 
 @pytest.mark.parametrize("name", ["", "project", "user", "none", "Platform", "a b", "../x", "-x", "ä", "x" * 41, "a/b"])
@@ -135,12 +135,12 @@ def test_a_relative_path_is_stored_whole(tmp_path, monkeypatch):
 )
 def test_a_broken_list_is_an_error_for_people_and_no_remotes_for_hooks(text):
     os.makedirs(paths.user_store())
-    with open(remote.file(), "w") as file:
+    with open(paths.remotes_file(), "w") as file:
         file.write(text)
 
     with pytest.raises(BadInput) as caught:
         remote.connected()
-    assert remote.file() in caught.value.message
+    assert paths.remotes_file() in caught.value.message
     assert remote.usable() == []
     assert failure_log.recent()[-1][1] == "remotes"
 
@@ -148,7 +148,7 @@ def test_a_broken_list_is_an_error_for_people_and_no_remotes_for_hooks(text):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="FIFOs")
 def test_a_list_that_is_a_pipe_does_not_block():
     os.makedirs(paths.user_store())
-    os.mkfifo(remote.file())
+    os.mkfifo(paths.remotes_file())
 
     with pytest.raises(RecollectError):
         remote.connected()

@@ -6,7 +6,8 @@ import argparse
 
 from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen
-from recollect.store.store import Entry
+from recollect.remotes import remote, replica
+from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 
 _DONE = {"retire": "retired", "restore": "restored", "archive": "archived", "unarchive": "unarchived"}
@@ -15,7 +16,9 @@ _DONE = {"retire": "retired", "restore": "restored", "archive": "archived", "una
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     command = parser.get_default("command")
     if command == "supersede":
-        parser.add_argument("old", metavar="OLD", help="the record that no longer holds")
+        parser.add_argument(
+            "old", metavar="OLD", help="the record that no longer holds; platform:ID is one of a shared store"
+        )
         parser.add_argument("new", metavar="NEW", help="the record that replaces it")
     else:
         arguments.add(parser, "id")
@@ -52,6 +55,9 @@ def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
 
 
 def _supersede(writer: Writer, args: argparse.Namespace) -> Answer:
+    name, colon, record = args.old.partition(":")
+    if colon and remote.is_name(name):
+        return _supersede_shared(writer, args, name, record)
     before, after = (chosen.record(args, writer.store, typed, changes=True).path for typed in (args.old, args.new))
     old, new = writer.supersede(before, after)
     handles = {"old": arguments.handle(writer.store, old), "new": arguments.handle(writer.store, new)}
@@ -59,5 +65,20 @@ def _supersede(writer: Writer, args: argparse.Namespace) -> Answer:
     def text(screen: Screen) -> str:
         verb = "would be" if args.dry_run else screen.paint("is", "green")
         return f"{old.path} {verb} superseded by {new.path}"
+
+    return Answer({**handles, "dry_run": args.dry_run}, text)
+
+
+def _supersede_shared(writer: Writer, args: argparse.Namespace, name: str, record: str) -> Answer:
+    """Replace a record of a shared store where the other one is read; the shared one stays as it is."""
+    store = Store(replica.ready(name).store)
+    old = chosen.record(args, store, record, changes=True)
+    path = chosen.record(args, writer.store, args.new, changes=True).path
+    new = writer.replace_shared(f"{name}:{old.memory.id}", path)
+    handles = {"old": arguments.handle(store, old), "new": arguments.handle(writer.store, new)}
+
+    def text(screen: Screen) -> str:
+        verb = "would be" if args.dry_run else screen.paint("is", "green")
+        return f"{name}:{old.path} {verb} replaced by {new.path} where that is read; the shared store is unchanged"
 
     return Answer({**handles, "dry_run": args.dry_run}, text)

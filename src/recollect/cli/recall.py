@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from recollect import timestamps
+from recollect import paths, timestamps
 from recollect.cli import arguments, last_listing, record_table
 from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, clean, wrap
@@ -16,6 +16,7 @@ from recollect.project import Hit, Project
 from recollect.recall import explanation, for_prompt
 from recollect.recall.for_prompt import Decision
 from recollect.record import compose
+from recollect.remotes import replica
 from recollect.terminal.progress import Progress
 from recollect.text import tokens
 
@@ -45,7 +46,8 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
-    args.warnings = [project.require_a_store()]
+    if not args.remote:
+        args.warnings = [project.require_a_store()]
     with Progress("searching"):
         return _search(args, project) if args.command == "search" else _recall(args, project)
 
@@ -60,6 +62,7 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
         categories=[compose.category_of(name) for name in args.category],
         tags=[tag.lower() for tag in args.tag],
         include_retired=args.include_retired,
+        only=paths.replica(replica.ready(args.remote).name) if args.remote else None,
     )
     nothing = "Nothing found. Other words may help, or --include-retired."
 
@@ -77,7 +80,7 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
 
 def _hit_data(hit: Hit) -> dict[str, Any]:
     return {
-        **{name: getattr(hit, name) for name in ("id", "category", "title", "path")},
+        **{name: getattr(hit, name) for name in ("id", "category", "title", "source", "path")},
         "tags": list(hit.tags),
         "score": round(hit.score, 4),
         "probability": round(hit.probability, 4),
@@ -133,6 +136,7 @@ def _recall(args: argparse.Namespace, project: Project) -> Answer:
         "memories": [
             {
                 "id": each.match.id,
+                "source": paths.store_name(each.source),
                 "path": each.source + each.match.path,
                 "probability": round(each.match.probability, 4),
                 "shown": each.shown,

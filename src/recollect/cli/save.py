@@ -13,7 +13,7 @@ from recollect.capture.similar import Similar
 from recollect.capture.suggestions import Suggestion
 from recollect.categories import BY_NAME
 from recollect.cli import arguments, chosen, fixes, questions, save_by_hand
-from recollect.cli.output import Answer, Screen, clean, fitted, to_json
+from recollect.cli.output import Answer, Screen, clean, to_json
 from recollect.cli.save_by_hand import ByHand
 from recollect.cli.update import drafted, updated
 from recollect.errors import BadInput
@@ -162,8 +162,7 @@ def _save(
     def text(screen: Screen) -> str:
         if args.dry_run:
             return "\n".join([*_similar_lines(near, replaces), f"would save {entry.path}", to_json(data["record"])])
-        saved = fitted(screen, f"saved {clean(data['file'])}").replace("saved", screen.paint("saved", "green"), 1)
-        return "\n".join([*_similar_lines(near, replaces), saved])
+        return "\n".join([*_similar_lines(near, replaces), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
 
     return Answer(data, text)
 

@@ -11,6 +11,7 @@ from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean, clean_lines, wrap
 from recollect.record import memory, schema
 from recollect.record.memory import Memory
+from recollect.remotes import remote
 from recollect.store.store import Entry
 from recollect.text import many
 
@@ -21,10 +22,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> Answer:
+    _read_as_remote(args)
     store = chosen.store_of(args, arguments.existing(args), args.id)
     entry = chosen.record(args, store, args.id)
     data = {**arguments.handle(store, entry), "record": memory.to_json(entry.memory)}
     return Answer(data, lambda screen: page(entry, screen, history=args.history))
+
+
+def _read_as_remote(args: argparse.Namespace) -> None:
+    """Take `show platform:ID`, as paths of shared records are shown, for `show ID --remote platform`."""
+    name, colon, rest = args.id.partition(":")
+    if colon and rest and remote.is_name(name) and not args.user and not args.remote:
+        args.remote, args.id = name, rest
 
 
 def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "") -> str:
@@ -83,7 +92,9 @@ def _about(entry: Entry, screen: Screen) -> Iterator[str]:
         "tags": ", ".join(record.tags),
         "triggers": "; ".join(record.triggers),
         "files": ", ".join(record.related_files),
-        "applies to": ", ".join((*record.scope.paths, *record.scope.branches)),
+        "applies to": ", ".join(
+            (*record.scope.paths, *record.scope.branches, *record.scope.repositories, *record.scope.languages)
+        ),
         "supersedes": ", ".join(record.supersedes),
         "confidence": "" if record.confidence is None else f"{record.confidence:g}",
         "from": ", ".join(filter(None, (record.origin, record.source))),

@@ -70,9 +70,9 @@ def _digest(args: argparse.Namespace) -> Answer:
             lambda screen: fitted(screen, f"Nothing to show: {off}."),
             warning=warning,
         )
-    own, user = (store.root if store.exists else "" for store in (project.store, project.user))
+    places = [place for place in project.places if not args.user or place.source != paths.PROJECT_SOURCE]
     with Progress("looking at the work"):
-        made = digest.make(project.root, "" if args.user else own, user, project.settings)
+        made = digest.make(project.root, places, project.settings)
     page = made.render()
     data = last_digest.describe(made, page)
     reasons = list(map(clean, last_digest.explain(made, page))) if args.why else []
@@ -144,9 +144,10 @@ def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
 
 
 def _play(args: argparse.Namespace, project: Project, recent: Sequence[Session], root: str) -> list[Turn]:
-    user = project.user.root if project.user.exists and project.user.root != root else ""
+    others = [place for place in project.places if place.source != paths.PROJECT_SOURCE and place.root != root]
+    places = [*paths.places(root), *others]
     with Progress("playing prompts"):
-        return replay.play(recent, args.last, project.settings, store=root, user_store=user)
+        return replay.play(recent, args.last, project.settings, places, project.root)
 
 
 def _records(store: Store) -> int:

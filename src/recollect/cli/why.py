@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import timestamps
+from recollect import paths, timestamps
 from recollect.cli import last_listing, recall, record_table
 from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, clean, wrap
@@ -71,6 +71,7 @@ def _to_json(explained: Explained) -> dict[str, Any]:
     return {
         "id": match.id,
         "category": match.category,
+        "source": paths.store_name(candidate.source),
         "path": candidate.source + match.path,
         "probability": round(match.probability, 4),
         "score": round(match.score, 4),

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 
-from recollect import timestamps
+from recollect import paths, scopes, timestamps
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
 from recollect.digest.evidence import Relevance
 from recollect.digest.lesson_search import Unavailable
 from recollect.digest.selection import Candidate
+from recollect.recall import precedence
 from recollect.search import index, rank, refresh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from recollect.paths import StorePlace
     from recollect.settings import Settings
 
 SOON_DAYS = 30
@@ -39,6 +41,7 @@ class _Row(NamedTuple):
     updated_at: str
     expires: str
     essence: str
+    scope: str
     facts: str
 
 
@@ -48,11 +51,22 @@ _COLUMNS = f"SELECT {', '.join(_Row._fields)} FROM record"
 class Records:
     """The current records of one store: nothing retired, replaced, void, expired, or for another branch."""
 
-    def __init__(self, root: str, source: str, settings: Settings, *, is_local: bool, branch: str, now: str) -> None:
-        self._index = index.open(root, hook=True)
-        self.root = root
-        self.source = source
-        self._is_local = is_local
+    def __init__(
+        self,
+        place: StorePlace,
+        settings: Settings,
+        *,
+        branch: str,
+        now: str,
+        fits: Callable[[str], bool] | None = None,
+        higher: Sequence[Records] = (),
+    ) -> None:
+        self._index = index.open(place.root, hook=True)
+        self.root, self.source = place
+        self._is_local = place.source == paths.PROJECT_SOURCE
+        self._is_shared = paths.is_shared(place.source)
+        self._fits = fits
+        self._higher = [records._index for records in higher]
         self._branch = branch
         self._now = now
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
@@ -77,15 +91,15 @@ class Records:
         }
 
     def _probabilities(self, text: str) -> dict[str, float]:
-        matches = rank.find(self._index, text, limit=MOST_MATCHES, mode="auto", now=self._now)
+        matches = rank.find(self._index, text, limit=MOST_MATCHES, mode="auto", now=self._now, fits=self._fits)
         return {self.source + match.path: match.probability for match in matches}
 
     def _add_older(self, matched: set[str]) -> None:
         """Read the candidates that match and are not among the newest of a large store."""
         missing = matched.difference(each.path for each in self.candidates)
-        paths = [path[len(self.source) :] for path in missing]
-        marks = ",".join("?" * len(paths))
-        self.candidates += self._read(f"{_COLUMNS} WHERE {_IS_CURRENT} AND path IN ({marks})", paths)
+        names = [path[len(self.source) :] for path in missing]
+        marks = ",".join("?" * len(names))
+        self.candidates += self._read(f"{_COLUMNS} WHERE {_IS_CURRENT} AND path IN ({marks})", names)
 
     def anchors(self, shown: Sequence[Candidate]) -> dict[str, str]:
         """What the files of records were when these were saved, by key, as `Freshness` reads it."""
@@ -110,21 +124,36 @@ class Records:
 
     def _read(self, query: str, values: Sequence[str] = ()) -> list[Candidate]:
         rows = (_Row(*row) for row in self._index.connection.execute(query, values))
-        return [each for each in map(self._candidate, rows) if each]
+        candidates = {
+            row.path: candidate for row, candidate in ((row, self._candidate(row)) for row in rows) if candidate
+        }
+        if not self._higher:
+            return list(candidates.values())
+        ids = {path: path.rpartition("/")[2][: -len(".json")] for path in candidates}
+        hidden = precedence.hidden(list(ids.values()), self.source, self._higher)
+        return [candidate for path, candidate in candidates.items() if ids[path] not in hidden]
 
     def _candidate(self, row: _Row) -> Candidate | None:
-        """A record as a candidate; None if it no longer holds, or not on this branch."""
+        """A record as a candidate; None if it no longer holds, or not here."""
         if row.category not in BY_NAME:
             raise ValueError(f"the index has a category {row.category}")
         oldest = self._oldest.get(row.category)
         if oldest is None or row.updated_at < oldest or (row.expires and row.expires[:10] < self._now[:10]):
             return None
+        if row.scope and self._fits and not self._fits(row.scope):
+            return None
         observations, confidence, files, branches, state = index.unpack_facts(row.facts)
+        if self._is_shared:
+            # What somebody else left unfinished is not for this session, and related files are those of their project.
+            if row.category == "session_summary":
+                return None
+            files = list(scopes.unpack(row.scope).paths)
         if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
             return None
         shown = (os.path.join(self._index.root, row.path), row.category, row.title, row.essence, self.source + row.path)
         urgency = _urgency(row.category, row.expires, state, self._soon) if row.expires or state else ""
-        return Candidate(*shown, self._is_local, observations, confidence, row.updated_at, files, urgency)
+        shared = paths.store_name(self.source) if self._is_shared else ""
+        return Candidate(*shown, self._is_local, observations, confidence, row.updated_at, files, urgency, shared)
 
 
 def _oldest(days: int, now: str) -> str:

@@ -15,12 +15,14 @@ from recollect.digest.selection import Candidate
 from recollect.digest.work_context import WorkContext
 from recollect.git.changes import Changes
 from recollect.recall.cautions import Cautions
+from recollect.recall.context_block import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from recollect.digest.selection import Pick
+    from recollect.paths import StorePlace
     from recollect.settings import Settings
 
 GIT_SECONDS = 1.4
@@ -61,12 +63,12 @@ class Digest(NamedTuple):
         return render(self)
 
 
-def make(project: str, store: str, user_store: str, settings: Settings) -> Digest:
+def make(project: str, places: Sequence[StorePlace], settings: Settings) -> Digest:
     """The digest for a session that starts now; empty where nothing speaks for any record."""
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
     # Before git is asked: indexing a store for the first time takes what time there is.
-    stores = _stores(store, user_store, settings, branch)
+    stores = _stores(places, project, settings, branch)
     nothing = WorkContext(None, branch, Changes(), ["took too long"])
     until = min(time.monotonic() + GIT_SECONDS, latest)
     context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
@@ -75,7 +77,7 @@ def make(project: str, store: str, user_store: str, settings: Settings) -> Diges
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     about_to_show = [pick.candidate for pick in digest.picks]
     if [records for records in stores if records.have_changed(about_to_show)]:
-        stores = _stores(store, user_store, settings, branch)
+        stores = _stores(places, project, settings, branch)
         digest = compose(context, stores, lessons, settings)
     return budget.attempt("check files", digest, _checked, digest, stores, seconds=CHECK_SECONDS)
 
@@ -161,14 +163,14 @@ def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
     return digest._replace(picks=picks)
 
 
-def _stores(store: str, user_store: str, settings: Settings, branch: str) -> list[Records]:
-    now = timestamps.now()
-    places = ((store, paths.PROJECT_SOURCE, True), (user_store, paths.USER_SOURCE, False))
-    return [
-        Records(root, source, settings, is_local=is_local, branch=branch, now=now)
-        for root, source, is_local in places
-        if root
-    ]
+def _stores(places: Sequence[StorePlace], project: str, settings: Settings, branch: str) -> list[Records]:
+    """The records of each store that apply here, without what a store before it hides."""
+    now, all_of_them = timestamps.now(), Stores(places, project)
+    stores: list[Records] = []
+    for place in places:
+        fits = all_of_them.fits(place)
+        stores.append(Records(place, settings, branch=branch, now=now, fits=fits, higher=tuple(stores)))
+    return stores
 
 
 def _lessons(project: str) -> list[Candidate]:

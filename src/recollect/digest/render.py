@@ -62,4 +62,11 @@ def _item(pick: Pick) -> Item:
     # The agent is told why only where that is news to it: there is something to go on with, or something presses.
     reason = pick.reason if entry.urgency else ""
     note = "; ".join(part for part in (reason, pick.caution) if part)
-    return Item(entry.category, entry.text, entry.path, updated=entry.updated if is_dated else "", note=note)
+    return Item(
+        entry.category,
+        entry.text,
+        entry.path,
+        updated=entry.updated if is_dated else "",
+        note=note,
+        source=entry.shared,
+    )

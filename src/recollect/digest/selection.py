@@ -36,6 +36,8 @@ class Candidate(NamedTuple):
     files: Sequence[str] = ()
     urgency: str = ""
     """Why it is shown as soon as one of its files is changed, or nothing."""
+    shared: str = ""
+    """The name of the shared store that it is in, or nothing."""
 
 
 class Pick(NamedTuple):

@@ -24,6 +24,7 @@ LARGEST_LISTING = 24_000_000
 _LARGEST_FILE = 200_000
 _LARGEST_PACK = 8_000_000
 _LONGEST_BRANCH = 250
+_LONGEST_ADDRESS = 500
 _PINNED = (
     "--no-pager", "--no-replace-objects", "--no-optional-locks",
     "-c", "safe.bareRepository=explicit",
@@ -60,6 +61,20 @@ class Repository:
         name = head[len(prefix) :].strip() if head.startswith(prefix) else ""
         # A repository with reftables keeps this in HEAD for programs that look there.
         return "" if name == ".invalid" else name[:_LONGEST_BRANCH]
+
+    @property
+    def origin(self) -> str:
+        """The address of the remote that git calls origin, read from the config as data; empty if there is none."""
+        section = ""
+        for line in _read(os.path.join(self._common, "config")).split("\n"):
+            text = line.strip()
+            if text.startswith("["):
+                section = text.partition("]")[0].strip("[ ").lower()
+            elif section == 'remote "origin"':
+                key, equals, value = text.partition("=")
+                if equals and key.strip().lower() == "url":
+                    return value.strip().strip('"')[:_LONGEST_ADDRESS]
+        return ""
 
     @property
     def head(self) -> str:

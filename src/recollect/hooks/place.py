@@ -8,21 +8,34 @@ from recollect import coldstart, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from recollect.paths import StorePlace
+    from recollect.settings import Settings
 
 
 class Place(coldstart.NamedTuple):
-    """Where an event happens: its project, and the stores in play."""
+    """Where an event happens: its project, and the stores on this machine that may be in play."""
 
     project: str
     store: str
     user_store: str
+    replicas: Sequence[StorePlace] = ()
+    """Those of all shared stores; the settings may choose some of them."""
 
     @property
     def stores(self) -> list[str]:
-        """The stores in play, the project's first."""
-        return [store for store in (self.store, self.user_store) if store]
+        """The folders of all of them, the project's first."""
+        return [place.root for place in paths.places(self.store, self.user_store, self.replicas)]
+
+    def places(self, settings: Settings) -> list[StorePlace]:
+        """The stores in play, in the order of their precedence."""
+        if not self.replicas:
+            return paths.places(self.store, self.user_store)
+        from recollect.remotes import shared
+
+        return paths.places(self.store, self.user_store, shared.chosen(self.replicas, settings))
 
 
 def fields(data: bytes) -> Mapping[str, Any]:
@@ -39,9 +52,20 @@ def find(payload: Mapping[str, Any], *, brings_digest: bool) -> Place | None:
     user_store = paths.user_store()
     if not os.path.isdir(user_store) or os.path.realpath(user_store) == os.path.realpath(store):
         user_store = ""
-    if not store and not user_store and not (brings_digest and _has_knowledge_banks(project)):
+    replicas = _replicas(project)
+    is_known = store or user_store or replicas
+    if not is_known and not (brings_digest and _has_knowledge_banks(project)):
         return None
-    return Place(project, store, user_store)
+    return Place(project, store, user_store, replicas)
+
+
+def _replicas(project: str) -> Sequence[StorePlace]:
+    """The replicas of shared stores; where none is connected, that costs one look for a file."""
+    if not os.path.exists(paths.remotes_file()):
+        return ()
+    from recollect.remotes import shared
+
+    return shared.replicas(project)
 
 
 def _has_knowledge_banks(project: str) -> bool:

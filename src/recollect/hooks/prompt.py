@@ -44,7 +44,7 @@ def _memories(asked: Question, place: Place) -> str:
         return ""
     from recollect.recall import context_block, for_prompt
 
-    stores = context_block.Stores(place.store, place.user_store)
+    stores = context_block.Stores(place.places(settings), place.project)
     session = table.transcript(asked.host, asked.transcript)
     answer = for_prompt.answer(stores, asked.prompt, settings, session=asked.session, transcript=session)
     if not stores.has_words:

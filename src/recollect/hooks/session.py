@@ -82,7 +82,8 @@ def _after_compaction(asked: Question, place: Place) -> str:
         return ""
     from recollect.recall import after_compaction, context_block
 
-    return after_compaction.block(context_block.Stores(place.store, place.user_store), asked.session)
+    stores = context_block.Stores(place.places(settings), place.project)
+    return after_compaction.block(stores, asked.session)
 
 
 def _digest(asked: Question, place: Place) -> str:
@@ -94,7 +95,7 @@ def _digest(asked: Question, place: Place) -> str:
         return ""
     from recollect.digest import digest, last_digest
 
-    made = digest.make(place.project, place.store, place.user_store, settings)
+    made = digest.make(place.project, place.places(settings), settings)
     _warn(made)
     page = _new_page(made, asked.session, is_resumed=source in ("resume", "fork"))
     if page.text:

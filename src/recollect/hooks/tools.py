@@ -48,7 +48,7 @@ def _about_files(asked: Question, place: Place) -> str:
     from recollect.recall.context_block import Stores
     from recollect.text import joined
 
-    stores, text = Stores(place.store, place.user_store), ""
+    stores, text = Stores(place.places(settings), place.project), ""
     for file in asked.files[:_MOST_FILES]:
         is_edit = asked.tool != READ
         text = joined(text, for_file.block(stores, place.project, file, settings, asked.session, is_edit=is_edit))
@@ -76,7 +76,7 @@ def _about_failure(asked: Question, place: Place) -> str:
     from recollect.recall import for_failure
     from recollect.recall.context_block import Stores
 
-    stores = Stores(place.store, place.user_store)
+    stores = Stores(place.places(settings), place.project)
     return for_failure.block(stores, asked.command, asked.error, settings, asked.session)
 
 

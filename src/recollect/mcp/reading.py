@@ -10,7 +10,7 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import NotFound
 from recollect.freshness import anchors
 from recollect.mcp.tool_table import MOST_FILES, Outcome
-from recollect.paths import PROJECT_SOURCE, USER_SOURCE
+from recollect.paths import PROJECT_SOURCE, source_of, store_name
 from recollect.project import Hit, Project
 from recollect.recall import explanation, for_file, for_prompt
 from recollect.recall.cautions import Cautions
@@ -65,6 +65,7 @@ def _shown(candidate: Candidate, how: str) -> dict[str, Any]:
             "id": match.id,
             "category": match.category,
             "title": match.title,
+            "source": store_name(candidate.source),
             "path": candidate.source + match.path,
             "shown": how,
             "probability": round(match.probability, 4),
@@ -82,9 +83,9 @@ def search(
     limit: int = 10,
     include_retired: bool = False,
 ) -> Outcome:
-    """The records that answer a question, in the project's store and in the user's own."""
+    """The records that answer a question, in all stores that are read here."""
     note = project.require_a_store()
-    wanted = {"categories": [category] if category else [], "tags": [tag.lower() for tag in tags]}
+    wanted: dict[str, Any] = {"categories": [category] if category else [], "tags": [tag.lower() for tag in tags]}
     hits = project.search(query, limit, include_retired=include_retired, **wanted)
     data = _filled({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
     nothing = "Nothing found. Other words may help, or include_retired for what no longer holds."
@@ -94,7 +95,7 @@ def search(
 
 def _hit(hit: Hit) -> dict[str, Any]:
     return {
-        **{name: getattr(hit, name) for name in ("id", "category", "title", "path", "status", "confidence")},
+        **{name: getattr(hit, name) for name in ("id", "category", "title", "source", "path", "status", "confidence")},
         "probability": round(hit.probability, 4),
         "updated_at": hit.updated_at,
         "snippet": hit.snippet(),
@@ -108,6 +109,7 @@ def _line(hit: Hit) -> Block:
     about = {
         "category": hit.category,
         "status": status,
+        "source": "" if hit.source in ("project", "user") else hit.source,
         "probability": f"{hit.probability:.2f}",
         "updated": hit.updated_at[:10],
         "path": hit.path,
@@ -126,7 +128,8 @@ def show(project: Project, id: str) -> Outcome:
         "category": record.category,
         "title": record.title,
         "status": _status(entry),
-        "path": source_of(store) + entry.path,
+        "source": store_name(source_of(store.root)),
+        "path": source_of(store.root) + entry.path,
         "updated_at": record.updated_at,
         "superseded_by": record.superseded_by,
         "caution": caution,
@@ -136,17 +139,17 @@ def show(project: Project, id: str) -> Outcome:
 
 
 def find(project: Project, typed: str) -> tuple[Store, Entry]:
-    """A record of the project by its id, the beginning or words of it, or its path; or else one of the user's own."""
+    """A record by its id, the beginning or words of it, or its path, in the first store that has it."""
     project.require_a_store()
-    is_own = typed.startswith(USER_SOURCE)
-    stores = [project.user] if is_own else [project.store, project.user]
+    places = project.places
+    named = [place for place in places if place.source != PROJECT_SOURCE and typed.startswith(place.source)]
     failures = []
-    for store in stores:
-        if store.exists:
-            try:
-                return store, store.read(by_name.resolve(store, typed.removeprefix(USER_SOURCE)))
-            except NotFound as error:
-                failures.append(error.message)
+    for root, source in named or places:
+        store = Store(root)
+        try:
+            return store, store.read(by_name.resolve(store, typed.removeprefix(source)))
+        except NotFound as error:
+            failures.append(error.message)
     raise NotFound((failures or [f"no record {typed[:80]!r}"])[0], fix="call search for it")
 
 
@@ -158,15 +161,10 @@ def exactly(store: Store, typed: str) -> Entry:
     return store.get(typed)
 
 
-def source_of(store: Store) -> str:
-    """How the paths of a store's records begin where an agent sees them."""
-    return PROJECT_SOURCE if anchors.root_of(store.root) else USER_SOURCE
-
-
 def page(store: Store, entry: Entry) -> str:
     """A record as an agent reads it: marked as data, with what to check first."""
     warnings = [f"Caution: {note}." for note in _notes(store, entry)]
-    return fence({"source": source_of(store) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])
+    return fence({"source": source_of(store.root) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])
 
 
 def _notes(store: Store, entry: Entry) -> Iterator[str]:
@@ -185,7 +183,7 @@ def _caution(store: Store, entry: Entry) -> str:
     """What to say where the files of a record have changed since it was saved."""
     root = anchors.root_of(store.root)
     indexed = anchors.compact(entry.memory) if root else ""
-    return Cautions().check(store.root, source_of(store), indexed)[0]
+    return Cautions().check(store.root, source_of(store.root), indexed)[0]
 
 
 def _status(entry: Entry) -> str:

@@ -24,11 +24,12 @@ _TYPE = "text/plain"
 _LONGEST_ID = 200
 """Letters of an id in an address: more than any record's, fewer than a file's name may have."""
 
+_OWNERS = {"project": "the project's memory", "user": "the user's memory"}
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 class Address(NamedTuple):
-    """Where a record is: `project` or `user`, its category, its id."""
+    """Where a record is: `project`, `user` or a shared store, its category, its id."""
 
     store: str
     category: str
@@ -45,16 +46,16 @@ class Address(NamedTuple):
 def parse(uri: str) -> Address | None:
     """The address in a text; None if it is none."""
     parts = uri[len(SCHEME) :].split("/") if uri.startswith(SCHEME) else []
-    if len(parts) != 3 or parts[0] not in ("project", "user") or parts[1] not in BY_NAME:
+    if len(parts) != 3 or not _LETTERS.issuperset(parts[0] + parts[2]) or parts[1] not in BY_NAME:
         return None
-    return Address(*parts) if 0 < len(parts[2]) <= _LONGEST_ID and _LETTERS.issuperset(parts[2]) else None
+    return Address(*parts) if parts[0] and 0 < len(parts[2]) <= _LONGEST_ID else None
 
 
 def _stores(project: Project) -> dict[str, Store]:
-    """The stores that are there, by their names in addresses."""
-    stores = {"project": project.store, "user": project.user}
-    is_one = project.store.root == paths.user_store()
-    return {name: store for name, store in stores.items() if store.exists and not (is_one and name == "project")}
+    """The stores that are there, by their names in addresses and in the order of these."""
+    return {
+        name: Store(root) for name, root in sorted((paths.store_name(source), root) for root, source in project.places)
+    }
 
 
 def listed(request: Request, caller: Caller) -> Mapping[str, Any]:
@@ -108,7 +109,7 @@ def _resource(address: Address, entry: Entry) -> dict[str, Any]:
         "uri": str(address),
         "name": record.id,
         "title": calls.harmless(record.title),
-        "description": f"{record.category} in the {address.store}'s memory",
+        "description": f"{record.category} in {_OWNERS.get(address.store, f'the shared store {address.store}')}",
         "mimeType": _TYPE,
         "annotations": {"lastModified": record.updated_at},
     }
@@ -117,12 +118,16 @@ def _resource(address: Address, entry: Entry) -> dict[str, Any]:
 def templates(request: Request, caller: Caller) -> Mapping[str, Any]:
     """How addresses are made, for each store."""
     tool_table.refuse_cursor(request)
-    about = {"project": "A record of this project", "user": "A record of the user's own, for every project"}
+    about = {
+        "project": "A record of this project",
+        "user": "A record of the user's own, for every project",
+        "{store}": "A record of a shared store, by the name it is connected with",
+    }
     return {
         "resourceTemplates": [
             {
                 "uriTemplate": f"{SCHEME}{name}/{{category}}/{{id}}",
-                "name": f"{name}-record",
+                "name": f"{name.strip('{}')}-record",
                 "title": title,
                 "description": f"Categories: {', '.join(BY_NAME)}. Ids are those that search gives.",
                 "mimeType": _TYPE,

@@ -37,6 +37,8 @@ def _current(record: str, stores: Stores) -> Candidate | None:
     """A record named in a ledger as it is now, or what has replaced it."""
     for root, source in stores.places:
         if record.startswith(root + os.sep):
-            match = rank.current(stores.open(root), record[len(root) + 1 :])
+            opened = stores.open(root)
+            match = rank.current(opened, record[len(root) + 1 :])
+            stores.close(opened)
             return Candidate(match, source) if match else None
     return None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from recollect import budget
+from recollect import budget, paths
 from recollect.coldstart import NamedTuple
-from recollect.paths import PROJECT_SOURCE, USER_SOURCE
+from recollect.recall import precedence
 from recollect.recall.voices import POINTER
 from recollect.search import index, query, rank, refresh
 from recollect.session import ledger
@@ -17,8 +17,11 @@ from recollect.text import Block, cut, element, fence, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
+    from recollect.paths import StorePlace
+    from recollect.recall.scope import Here
     from recollect.search.index import Index
     from recollect.search.rank import Match
     from recollect.settings import Settings
@@ -40,11 +43,13 @@ class Item(NamedTuple):
     confidence: str = ""
     updated: str = ""
     note: str = ""
+    source: str = ""
+    """The shared store that it is in; empty for the project's and the user's own, which the path tells."""
 
     def render(self) -> Block:
         named = {"category": self.category, "confidence": self.confidence, "updated": self.updated[:10]}
         text = f"{self.text} ({self.note})" if self.note else self.text
-        return element("result", {**named, "path": self.path}, text)
+        return element("result", {**named, "source": self.source, "path": self.path}, text)
 
     @property
     def overhead(self) -> int:
@@ -87,56 +92,90 @@ class Candidate(NamedTuple):
         path = self.source + match.path
         # Of a record that belongs to a file, or was shown before, nobody asked how probably it is relevant.
         confidence = match.confidence if match.query else ""
-        return Item(match.category, match.essence, path, confidence, match.updated_at, note)
+        shared = paths.store_name(self.source) if paths.is_shared(self.source) else ""
+        return Item(match.category, match.essence, path, confidence, match.updated_at, note, shared)
 
 
 class Stores:
-    """The stores that take part, the project's first."""
+    """The stores that take part, in the order of their precedence."""
 
-    def __init__(self, project_store: str, user_store: str, *, hook: bool = True) -> None:
-        places = ((project_store, PROJECT_SOURCE), (user_store, USER_SOURCE))
-        self.places = [(root, source) for root, source in places if root]
+    def __init__(self, places: Sequence[StorePlace], project: str = "", *, hook: bool = True) -> None:
+        self.places = list(places)
+        self._project = project
+        self._here: Here | None = None
         self._hook = hook
         self.has_words = True
         """Whether all indexes that were searched have full-text tables; without them the keyword scorer answers."""
 
-    def find(self, prompt: str, settings: Settings, borrowed: str = "", *, is_past: bool = False) -> list[Candidate]:
-        """The candidates for a prompt, or for a question about the past, best first within each store."""
+    @property
+    def here(self) -> Here:
+        """The project, to compare scopes with; made when the first record has one."""
+        if self._here is None:
+            from recollect.recall.scope import Here
+
+            self._here = Here(self._project)
+        return self._here
+
+    def fits(self, place: StorePlace) -> Callable[[str], bool] | None:
+        """What tells whether a record of a store with a scope applies here; None for the project's own, which do."""
+        return None if place.source == paths.PROJECT_SOURCE else self._applies
+
+    def _applies(self, scope: str) -> bool:
+        return self.here.fits(scope)
+
+    def gather(self, question: Callable[[Index, StorePlace], list[Candidate]]) -> list[Candidate]:
+        """What a question brings from each store, without what a store before it hides."""
+        opened: list[Index] = []
         candidates: list[Candidate] = []
-        none: list[Match] = []
-        for number, (root, source) in enumerate(self.places):
+        none: list[Candidate] = []
+        for number, place in enumerate(self.places):
             # As much for each store as will be left for those after it, and for what follows.
             share = budget.remaining() / (len(self.places) - number + 1)
-            question = (root, prompt, settings, borrowed, "past" if is_past else "auto")
-            matches = budget.attempt(f"search {root}", none, self._matches, *question, seconds=share)
-            candidates += [Candidate(match, source) for match in matches]
+            asked = (place, question, opened)
+            candidates += budget.attempt(f"search {place.root}", none, self._ask, *asked, seconds=share)
+        for each in opened:
+            self.close(each)
         return candidates
 
-    def _matches(self, root: str, prompt: str, settings: Settings, borrowed: str, mode: str) -> list[Match]:
-        opened = self.open(root)
+    def _ask(
+        self, place: StorePlace, question: Callable[[Index, StorePlace], list[Candidate]], opened: list[Index]
+    ) -> list[Candidate]:
+        higher = list(opened)
+        opened.append(self.open(place.root))
+        candidates = question(opened[-1], place)
+        hidden = precedence.hidden([each.match.id for each in candidates], place.source, higher)
+        return [each for each in candidates if each.match.id not in hidden]
+
+    def find(self, prompt: str, settings: Settings, borrowed: str = "", *, is_past: bool = False) -> list[Candidate]:
+        """The candidates for a prompt, or for a question about the past, best first within each store."""
         judged = settings.count("retrieval.judge.max_candidates") if settings.flag("retrieval.judge.enabled") else 0
-        most = max(_MOST_CANDIDATES, judged)
-        matches = rank.find(opened, prompt, limit=most, mode=mode, borrowed=borrowed, settings=settings)
-        self.has_words = self.has_words and opened.has_words
-        self.close(opened)
-        return matches
+        most, mode = max(_MOST_CANDIDATES, judged), "past" if is_past else "auto"
+        named: dict[str, Any] = {"limit": most, "mode": mode, "borrowed": borrowed, "settings": settings}
+
+        def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+            matches = rank.find(opened, prompt, fits=self.fits(place), **named)
+            self.has_words = self.has_words and opened.has_words
+            return [Candidate(match, place.source) for match in matches]
+
+        return self.gather(ask)
 
     def have_nothing(self, topic: str, settings: Settings, borrowed: str) -> bool:
         """Whether it is true that nothing is on file: there are records, and not even a retired one matches."""
         if not query.parse(topic, borrowed).terms:
             return False
         records = 0
-        for root, _ in self.places:
-            count = budget.attempt(f"search {root}", None, self._count, root, topic, settings, borrowed)
+        for place in self.places:
+            count = budget.attempt(f"search {place.root}", None, self._count, place, topic, settings, borrowed)
             if count is None:
                 return False
             records += count
         return records > 0
 
-    def _count(self, root: str, topic: str, settings: Settings, borrowed: str) -> int | None:
+    def _count(self, place: StorePlace, topic: str, settings: Settings, borrowed: str) -> int | None:
         """How many records one of them has of which none matches; None if one does, or not all could be searched."""
-        opened = self.open(root)
-        matches = rank.find(opened, topic, limit=1, include_retired=True, borrowed=borrowed, settings=settings)
+        opened = self.open(place.root)
+        named: dict[str, Any] = {"limit": 1, "include_retired": True, "borrowed": borrowed, "settings": settings}
+        matches = rank.find(opened, topic, fits=self.fits(place), **named)
         count = opened.totals()[0] if not matches and refresh.is_complete(opened) else None
         self.close(opened)
         return count

@@ -19,6 +19,10 @@ from recollect.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from recollect.paths import StorePlace
     from recollect.search.index import Index
     from recollect.search.rank import Match
     from recollect.settings import Settings
@@ -126,20 +130,20 @@ def impersonal(line: str) -> str:
 def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
     """The most probable runbook, if it is probable enough and quotes the error."""
     lines = [line for line in symptoms.split("\n")[-_MOST_QUERIES:] if len(set(terms.stream(line))) >= _FEWEST_TERMS]
-    quoting: list[Candidate] = []
-    for root, source in stores.places:
-        opened = stores.open(root)
-        for match in _matches(opened, [symptoms, *lines], settings):
-            if quoted(opened, match, lines) >= LEAST_QUOTED:
-                quoting.append(Candidate(match, source))
-    return max(quoting, key=lambda each: each.match.probability, default=None)
+
+    def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+        matches = _matches(opened, [symptoms, *lines], settings, stores.fits(place))
+        return [Candidate(match, place.source) for match in matches if quoted(opened, match, lines) >= LEAST_QUOTED]
+
+    return max(stores.gather(ask), key=lambda each: each.match.probability, default=None)
 
 
-def _matches(opened: Index, texts: list[str], settings: Settings) -> list[Match]:
+def _matches(opened: Index, texts: list[str], settings: Settings, fits: Callable[[str], bool] | None) -> list[Match]:
     """What the error as a whole, or any line of it, brings up."""
     by_path: dict[str, Match] = {}
+    named: dict[str, Any] = {"limit": 3, "mode": "auto", "categories": ("runbook",), "settings": settings, "fits": fits}
     for text in texts:
-        for match in rank.find(opened, text, limit=3, mode="auto", categories=("runbook",), settings=settings):
+        for match in rank.find(opened, text, **named):
             earlier = by_path.get(match.path)
             if match.probability >= THRESHOLD and (earlier is None or earlier.probability < match.probability):
                 by_path[match.path] = match

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from recollect.paths import StorePlace
     from recollect.search.index import Index, Row
     from recollect.settings import Settings
 
@@ -83,17 +84,30 @@ def relative(project: str, file: str) -> str:
 
 def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
     chosen = Filter(auto=True, settings=settings)
-    proposed: list[_About] = []
-    for root, source in stores.places:
-        opened = stores.open(root)
-        rows = opened.ask(lambda index: _current(index, project, path, chosen), hook=True)
-        stores.close(opened)
-        proposed += [_About(Candidate(rank.match(row, root), source), is_grave) for row, is_grave in rows]
-    return proposed
+    grave: set[str] = set()
+
+    def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+        is_about = _is_about(stores, place, path)
+        rows = opened.ask(lambda index: _current(index, project, path, chosen, is_about), hook=True)
+        candidates = [Candidate(rank.match(row, place.root), place.source) for row, _ in rows]
+        grave.update(each.record for each, (_, is_grave) in zip(candidates, rows) if is_grave)
+        return candidates
+
+    return [_About(each, each.record in grave) for each in stores.gather(ask)]
 
 
-def _current(index: Index, project: str, path: str, chosen: Filter) -> list[tuple[Row, bool]]:
-    rows = records_about(index, project, path)
+def _is_about(stores: Stores, place: StorePlace, path: str) -> Callable[[str], bool]:
+    """Whether a record of a store with a scope is about a file; in the project's own, what names the file is."""
+    if paths.is_shared(place.source):
+        return lambda scope: bool(scope) and stores.here.fits_file(scope, path)
+    fits = stores.fits(place)
+    return lambda scope: fits is None or not scope or fits(scope)
+
+
+def _current(
+    index: Index, project: str, path: str, chosen: Filter, is_about: Callable[[str], bool]
+) -> list[tuple[Row, bool]]:
+    rows = [row for row in records_about(index, project, path) if is_about(row.scope)]
     successors = candidates.successors(index, rows)
     holding = [each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)]
     return [(row, _is_grave(index, row)) for row in {each.n: each for each in holding}.values()]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from recollect import paths
 from recollect.coldstart import NamedTuple
+from recollect.paths import StorePlace
 from recollect.recall import for_prompt, showing
 from recollect.recall.context_block import NOTHING_ON_FILE, Candidate, Stores
 from recollect.recall.for_prompt import Decision, Request
@@ -72,9 +73,9 @@ class Turn(NamedTuple):
 class InMemory(Stores):
     """Stores whose indexes are nowhere on disk, each made once."""
 
-    def __init__(self, project_store: str, user_store: str) -> None:
-        super().__init__(project_store, user_store)
-        self._indexes = {root: index.in_memory(root) for root, _ in self.places}
+    def __init__(self, places: Sequence[StorePlace], project: str) -> None:
+        super().__init__(places, project)
+        self._indexes = {place.root: index.in_memory(place.root) for place in places}
 
     def open(self, root: str) -> Index:
         return self._indexes[root]
@@ -87,10 +88,16 @@ class InMemory(Stores):
             opened.close()
 
 
-def play(sessions: Sequence[Session], last: int, settings: Settings, *, store: str, user_store: str) -> list[Turn]:
+def play(
+    sessions: Sequence[Session],
+    last: int,
+    settings: Settings,
+    places: Sequence[StorePlace],
+    project: str = "",
+) -> list[Turn]:
     """What the last prompts of some sessions would have brought up, oldest first."""
     with private_folders():
-        stores = InMemory(store, user_store)
+        stores = InMemory(places, project)
         try:
             turns = [turn for session in sessions for turn in _turns(session, stores, settings)]
         finally:

@@ -98,7 +98,7 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     rules = [candidate for candidate in waiting if candidate.voice == RULE]
     fitted = context_block.fitting([candidate.item for candidate in rules[: room.rules]], room.tokens)
     pointed = [candidate for candidate in waiting if candidate.voice == POINTER]
-    lines = [voices.pointer(each, is_own=each.source == PROJECT_SOURCE) for each in pointed]
+    lines = [voices.pointer(each) for each in pointed]
     # Rules are not cut for pointers: these have what is left.
     left = room.tokens - tokens(context_block.render(fitted, PROJECT_SOURCE))
     pointers = voices.fitting(lines, left, rules=len(fitted)) if room.rules else []

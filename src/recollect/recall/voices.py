@@ -5,6 +5,7 @@ A rule is for what is sure enough to act on, a pointer for what is likely: the a
 
 from __future__ import annotations
 
+from recollect import paths
 from recollect.coldstart import NamedTuple
 from recollect.search import coefficients, gate
 from recollect.store import short_name
@@ -92,10 +93,10 @@ def fitting(lines: list[str], room: int, *, rules: int) -> list[str]:
     return fitted
 
 
-def pointer(candidate: Candidate, *, is_own: bool) -> str:
-    """The line that points to a record of the project, or of the user's own: category, title, and how to read it."""
+def pointer(candidate: Candidate) -> str:
+    """The line that points to a record: category, title, and how to read it."""
     match = candidate.match
-    command = f"recollect show {'' if is_own else '--user '}{short_name.of(match.path)}"
+    command = f"recollect show {paths.store_flag(candidate.source)}{short_name.of(match.path)}"
     # Between quotes of which it has none, a title cannot pose as a command.
     title = match.title.replace("“", '"').replace("”", '"')
     for longest in range(len(title), min(len(title), _SHORTEST_TITLE) - 1, -4):

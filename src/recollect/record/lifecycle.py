@@ -93,6 +93,12 @@ def unarchived(record: Memory, now: str) -> Memory:
     return noted(record._replace(record_status="active", archived_at="", archived_reason=""), change)
 
 
+def replacing(new: Memory, old_id: str, now: str) -> Memory:
+    """A record that says it replaces another one."""
+    successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old_id))))
+    return noted(successor, HistoryEntry(now, f"Supersedes {old_id}", "supersedes", None, old_id))
+
+
 def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
     """Both records with the link between them; the old one stays on file, but is no longer current."""
     if old.id == new.id:
@@ -106,10 +112,9 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
         )
     content = {**old.content, **categories.BY_NAME[old.category].when_superseded}
     linked = old._replace(superseded_by=new.id, content=content)
-    successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old.id))))
     return (
         noted(linked, HistoryEntry(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
-        noted(successor, HistoryEntry(now, f"Supersedes {old.id}", "supersedes", None, old.id)),
+        replacing(new, old.id, now),
     )
 
 

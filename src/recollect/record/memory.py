@@ -46,6 +46,8 @@ class Scope(NamedTuple):
 
     paths: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
     unknown: Mapping[str, Any] = {}
 
 

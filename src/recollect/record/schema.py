@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from recollect import categories
+from recollect import categories, languages
 from recollect.record.fields import (
     Choice,
     Count,
@@ -35,6 +35,7 @@ def _must(name: str, kind: Kind, doc: str) -> Field:
 
 _VERSION = Pattern(r"1\.[0-9]{1,4}", "a version this Recollect knows, such as 1.0")
 _SLUG = Pattern(r"[a-z0-9]+(-[a-z0-9]+)*", "a slug such as use-postgres-16")
+_LINK = Pattern(r"([a-z0-9-]{1,40}:)?[a-z0-9]+(-[a-z0-9]+)*", "a slug, or platform:slug for a shared store's record")
 _TAG = Pattern(r"[^A-Z\s,#]+", "in lower case, without spaces, commas or #")
 _HEX = Pattern(r"[0-9a-f]{7,64}", "a hexadecimal id")
 _LINES = ListOf(Text(4_000))
@@ -101,13 +102,23 @@ RECORD: tuple[Field, ...] = (
             (
                 Field("paths", ListOf(Text(500), most=50), "Globs of files it applies to."),
                 Field("branches", ListOf(Text(200), most=50), "Branches it applies to."),
+                Field(
+                    "repositories",
+                    ListOf(Text(200), most=50),
+                    "In a shared store: globs of repositories it applies to, such as `github.com/acme/*` or `api-*`.",
+                ),
+                Field(
+                    "languages",
+                    ListOf(Choice(tuple(languages.LANGUAGES)), most=20),
+                    "In a shared store: languages it applies to, where one of them is used.",
+                ),
             )
         ),
         "Where it applies, when not everywhere.",
     ),
     Field("confidence", Number(0, 1), "How sure the author was, from 0 to 1."),
     _must("content", Object((), vital=True), "The fields of its category."),
-    Field("supersedes", ListOf(Text(80, _SLUG), most=50), "Records it replaces."),
+    Field("supersedes", ListOf(Text(121, _LINK), most=50), "Records it replaces; of a shared store: `platform:ID`."),
     Field("superseded_by", Text(80, _SLUG), "The record that replaces it."),
     Field(
         "anchors",

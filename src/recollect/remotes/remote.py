@@ -6,8 +6,6 @@ one. Hooks load this module, so it imports nothing that costs.
 
 from __future__ import annotations
 
-import os
-
 from recollect import coldstart, files, paths
 from recollect.errors import AlreadyExists, BadInput, NotFound
 from recollect.remotes import address
@@ -16,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FILE = "remotes.json"
 LONGEST_NAME = 40
 RESERVED = ("project", "user", "none")
 """Names that mean something else where a remote is named: the other two stores, and no remote at all."""
@@ -40,11 +37,6 @@ class Remote(coldstart.NamedTuple):
     """Whether a session's start may begin a sync."""
 
 
-def file() -> str:
-    """The file that lists them."""
-    return os.path.join(paths.user_store(), FILE)
-
-
 def is_planted(project: str) -> bool:
     """Whether the file lies in a project: whoever wrote the project's files put it there, then."""
     return bool(project) and paths.is_within(project, paths.user_store())
@@ -53,7 +45,7 @@ def is_planted(project: str) -> bool:
 def connected() -> list[Remote]:
     """The connected remotes by name; BadInput if the file is not one that we could have written."""
     try:
-        data = files.read(file(), _LARGEST + 1)
+        data = files.read(paths.remotes_file(), _LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -164,7 +156,7 @@ def _remote(entry: object, number: int) -> Remote:
 
 
 def _changing() -> files.locked:
-    return files.locked(f"{file()}.lock")
+    return files.locked(f"{paths.remotes_file()}.lock")
 
 
 def _write(remotes: Iterable[Remote]) -> None:
@@ -172,8 +164,9 @@ def _write(remotes: Iterable[Remote]) -> None:
 
     entries = [each._asdict() for each in sorted(remotes)]
     text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
-    files.write(file(), text.encode("utf-8"), mode=0o600)
+    files.write(paths.remotes_file(), text.encode("utf-8"), mode=0o600)
 
 
 def _unreadable(reason: str) -> BadInput:
-    return BadInput(f"{file()}: {reason}", fix=f"correct {file()}, or delete it and connect the remotes again")
+    file = paths.remotes_file()
+    return BadInput(f"{file}: {reason}", fix=f"correct {file}, or delete it and connect the remotes again")

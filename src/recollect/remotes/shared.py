@@ -20,7 +20,7 @@ NONE = "none"
 
 def replicas(project: str) -> list[StorePlace]:
     """The replicas of the connected shared stores, by name; for hooks, so that nothing raises here."""
-    if not os.path.exists(remote.file()) or remote.is_planted(project):
+    if not os.path.exists(paths.remotes_file()) or remote.is_planted(project):
         return []
     places = [paths.replica(each.name) for each in remote.usable()]
     return [place for place in places if os.path.isdir(place.root)]

@@ -8,7 +8,7 @@ from recollect import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from recollect.search.index import Index, Row
     from recollect.search.query import Query
@@ -75,6 +75,8 @@ class Filter(coldstart.NamedTuple):
     settings: Settings | None = None
     is_asked: bool = False
     """Whether somebody wants to know: it is a search, or a question about the past."""
+    fits: Callable[[str], bool] | None = None
+    """Whether a record with a scope applies here; None where all do."""
 
     @property
     def is_narrow(self) -> bool:
@@ -82,6 +84,8 @@ class Filter(coldstart.NamedTuple):
         return bool(self.categories or self.tags)
 
     def accepts(self, row: Row) -> bool:
+        if self.fits and row.scope and not self.fits(row.scope):
+            return False
         if self.categories and row.category not in self.categories:
             return False
         if self.tags and not any(tag in self.tags for tag in row.tags.split("\n")):
@@ -186,7 +190,15 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
             for n in index.records_with(term, retired=True):
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
     most = _FILTERED if filter.is_narrow else AUTO if filter.auto else SEARCH
-    return [int(n) for n in sorted(scores, key=lambda n: (-scores[n], int(n)))[:most]]
+    best = sorted(scores, key=lambda n: (-scores[n], int(n)))
+    return [int(n) for n in (_fitting(index, best[:_FILTERED], filter.fits) if filter.fits else best)[:most]]
+
+
+def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool]) -> list[str]:
+    """Those that apply here: most records of a shared store may be for other projects."""
+    limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(numbers)})"
+    elsewhere = {str(n) for n, scope in index.connection.execute(limited) if not fits(scope)}
+    return [n for n in numbers if n not in elsewhere]
 
 
 def rows(index: Index, numbers: Iterable[int]) -> list[Row]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recollect import coldstart
+from recollect import coldstart, scopes
 from recollect.categories import BY_NAME
 from recollect.errors import RecollectError
 from recollect.record.fields import Day, ListOf, Object, Text
 from recollect.record.memory import Memory
 from recollect.record.schema import content_fields
+from recollect.scopes import Limits
 from recollect.search import query, terms
 from recollect.store.store import Store
 
@@ -91,6 +92,12 @@ def pack_facts(memory: Memory) -> str:
     return coldstart.dumps(
         [memory.times_updated + 1, confidence, files, branches, BY_NAME[memory.category].state(memory)]
     )
+
+
+def pack_scope(memory: Memory) -> str:
+    """Where a record applies, as one text that `scopes.unpack` reads."""
+    scope = memory.scope
+    return scopes.pack(Limits(scope.repositories, scope.languages, scope.paths, scope.branches))
 
 
 def places(memory: Memory) -> list[tuple[str, str, int]]:

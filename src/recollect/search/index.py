@@ -42,6 +42,8 @@ class Row(coldstart.NamedTuple):
     """Whether the record itself says that it no longer holds."""
     essence: str
     anchors: str
+    scope: str
+    """Where it applies, as `scopes.unpack` reads it; empty for everywhere."""
     title_terms: str
     tag_terms: str
     trigger_terms: str

@@ -9,7 +9,7 @@ from recollect.search.candidates import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from recollect.search.candidates import WeightedQuery
@@ -101,6 +101,7 @@ def find(
     borrowed: str = "",
     now: str | None = None,
     settings: Settings | None = None,
+    fits: Callable[[str], bool] | None = None,
 ) -> list[Match]:
     """The best matches, best first; the bar is the caller's.
 
@@ -111,7 +112,7 @@ def find(
     if not asked.terms:
         return []
     named = (categories or (), tags or (), include_retired, now or "", settings)
-    chosen = Filter(mode in ("auto", "past"), *named, is_asked=mode in ("search", "past"))
+    chosen = Filter(mode in ("auto", "past"), *named, is_asked=mode in ("search", "past"), fits=fits)
     return index.ask(lambda index: _find_unchanged(index, asked, chosen, limit), hook=chosen.auto)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect import coldstart
 
-VERSION = 19
+VERSION = 20
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
@@ -19,8 +19,8 @@ CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER
 INSERT INTO total VALUES (1, 0, 0, 0);
 CREATE TABLE record (
     n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, hash TEXT, id TEXT, category TEXT, title TEXT,
-    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, essence TEXT, anchors TEXT, facts TEXT,
-    title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT,
+    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, essence TEXT, anchors TEXT,
+    scope TEXT, facts TEXT, title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT,
     created_at TEXT
 );
 CREATE INDEX record_by_id ON record (id);

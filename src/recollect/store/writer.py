@@ -228,6 +228,12 @@ class Writer:
             linked, successor = self._linked(before, after)
             return batch.put(linked, over=before), batch.put(successor, over=after)
 
+    def replace_shared(self, shared: str, new: str) -> Entry:
+        """Let a record say that it replaces one of a shared store, `platform:ID`, which stays as it is."""
+        with self.store.writing("supersede") as batch:
+            after = self.store.get(new).memory
+            return batch.put(lifecycle.replacing(after, shared, self.now), over=after)
+
     def _linked(self, before: Memory, after: Memory) -> tuple[Memory, Memory]:
         if before.id in self._chain(after):
             raise WrongState(

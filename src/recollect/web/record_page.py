@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect import paths
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, Changed, NotFound, RecollectError
 from recollect.freshness import anchors, check, since_then
@@ -102,11 +103,14 @@ def found(request: Request) -> tuple[Store, Entry]:
 
 
 def store_called(request: Request, name: str) -> Store:
-    """The project's store or the user's, by its name in addresses."""
+    """A store by its name in addresses: the project's, the user's, or one of the shared ones that are read here."""
     project = view.site_of(request).project()
-    if name not in (view.PROJECT, view.USER):
-        raise NotFound(f"there is no store called {name!r}", fix="recollect list")
-    return project.user if name == view.USER else project.store
+    if name in (view.PROJECT, view.USER):
+        return project.user if name == view.USER else project.store
+    for place in project.places:
+        if paths.store_name(place.source) == name:
+            return Store(place.root)
+    raise NotFound(f"there is no store called {name!r}", fix="recollect list")
 
 
 def fields_of(record: Memory) -> Iterator[Field]:

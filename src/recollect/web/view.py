@@ -88,7 +88,7 @@ def listed(row: Listed, store: str = PROJECT) -> Found:
 
 
 def hit(result: Hit, reasons: Sequence[str] = ()) -> Found:
-    """A result of a search, in the project's store or the user's, with why it matches."""
+    """A result of a search, in any store, with why it matches."""
     return Found(
         result.title,
         result.category,
@@ -102,14 +102,17 @@ def hit(result: Hit, reasons: Sequence[str] = ()) -> Found:
 
 
 def address(store: str, path: str) -> str:
-    """The address of a record's page; `store` is `project` or `user`."""
+    """The address of a record's page; `store` is `project`, `user` or the name of a shared store."""
     return f"/record/{store}/{quote(path, safe='/')}"
 
 
 def address_of(shown: str) -> str:
     """The address of the page of a record whose path is as agents see it."""
-    store, source = (USER, USER_SOURCE) if shown.startswith(USER_SOURCE) else (PROJECT, PROJECT_SOURCE)
-    return address(store, shown[len(source) :])
+    for source in (USER_SOURCE, PROJECT_SOURCE):
+        if shown.startswith(source):
+            return address(paths.store_name(source), shown[len(source) :])
+    name, _, path = shown.partition(":")
+    return address(name, path)
 
 
 def one_of(text: str, values: Collection[str]) -> str:
@@ -214,7 +217,7 @@ def part(request: Request, template: str, **values: Any) -> Response:
 def changed(request: Request, path: str, store: Store, text: str) -> Response:
     """On to another page after the last change of a store, which can be taken back there if anything was changed."""
     site_of(request).check_again()
-    name = USER if store.root == paths.user_store() else PROJECT
+    name = paths.store_name(paths.source_of(store.root))
     return go(request, path, Notice(text, store.last_change, name, tuple(store.warnings)))
 
 

@@ -1,0 +1,38 @@
+"""A project, and shared stores that are connected and have records, as a sync would have left them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect import project as projects
+from recollect.project import Project
+from recollect.remotes import remote, replica
+from recollect.settings import Settings
+from recollect.store.store import Entry, Store
+from recollect.store.writer import Writer
+
+Share = Callable[..., Entry]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    return recollect.open(str(tmp_path / "project"))
+
+
+@pytest.fixture
+def share() -> Share:
+    """Put a record into the replica of a shared store, which is connected if it is not yet."""
+
+    def put(name: str, category: str, fields: dict[str, Any], **more: Any) -> Entry:
+        if all(each.name != name for each in remote.connected()):
+            remote.add(name, f"/srv/{name}.git")
+        writer = Writer(Store(replica.ready(name).store), Settings())
+        return projects.save(writer, category, {**fields, **more})
+
+    return put

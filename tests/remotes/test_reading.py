@@ -1,0 +1,199 @@
+"""What is in the replica of a shared store is found, shown and hidden as the order of stores says."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect import failure_log, paths
+from recollect.cli import main
+from recollect.mcp import reading
+from recollect.project import Project
+from recollect.recall import for_file
+from recollect.remotes import remote
+from recollect.store.store import Store
+from recollect.store.writer import Writer
+from tests.hooks.conftest import SIX, run_hook
+
+DECISION = SIX["decision"]
+ID = "sessions-live-in-postgres-not-redis"
+ASKED = "users lose their login state after a deploy, where do we keep sessions?"
+PATH = f"platform:decisions/{ID}.json"
+
+
+def _hook(project: Project, event: str = "user_prompt_submit", **fields: object) -> str:
+    answer = run_hook(event, {"session_id": "s", "cwd": project.root, "transcript_path": "", **fields})
+    assert (answer.code, answer.stderr) == (0, b"")
+    return answer.context
+
+
+def test_a_prompt_gets_a_shared_record_with_its_source(project, share):
+    share("platform", "decision", DECISION)
+
+    context = _hook(project, prompt=ASKED)
+
+    assert f'source="platform" path="{PATH}"' in context
+    assert not os.path.exists(project.store.root)
+
+
+def test_search_recall_and_show_name_the_source(project, share, capsys):
+    share("platform", "decision", DECISION)
+
+    assert [(hit.source, hit.path) for hit in project.search("sessions postgres")] == [("platform", PATH)]
+    assert [hit.path for hit in project.recall(ASKED)] == [PATH]
+    for words in (
+        ["recall", ASKED],
+        ["why", ASKED],
+        ["search", "sessions"],
+        ["search", "sessions", "--remote=platform"],
+    ):
+        assert main([*words, "--json", "--project", project.root]) == 0
+        assert '"source": "platform"' in capsys.readouterr().out
+    assert main(["show", PATH, "--json", "--project", project.root]) == 0
+    assert json.loads(capsys.readouterr().out)["path"] == PATH
+
+
+def test_the_same_id_in_a_higher_store_hides_the_lower_one(project, share):
+    for name in ("zeta", "platform"):
+        share(name, "decision", DECISION)
+    user = recollect.open(os.path.dirname(os.path.dirname(paths.user_store())))
+
+    def sources() -> list[str]:
+        return [hit.source for hit in project.search("sessions postgres")]
+
+    assert sources() == ["platform"]
+    projects_own = project.save("decision", DECISION)
+    assert sources() == ["project"]
+    Writer(project.store, project.settings).retire(projects_own.path, "elsewhere")
+    assert sources() == ["platform"]
+    Writer(Store(paths.user_store()), user.settings).save(projects_own.memory)
+    assert sources() == ["user"]
+
+
+def test_a_record_that_replaces_a_shared_one_hides_it(project, share, capsys):
+    share("platform", "decision", DECISION)
+    project.save("preference", {**SIX["preference"], "title": "Ours"})
+
+    assert main(["supersede", f"platform:{ID}", "ours", "--project", project.root]) == 0
+
+    assert project.get("ours").memory.supersedes == (f"platform:{ID}",)
+    assert project.search("sessions postgres") == []
+    assert main(["supersede", "platform:nothing", "ours", "--project", project.root]) == 1
+    assert main(["doctor", "--project", project.root, "--json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], ["platform"]),
+        (["platform"], ["platform"]),
+        (["none"], []),
+        (["acme"], []),
+        (["acme", "platform"], ["platform"]),
+    ],
+)
+def test_a_project_chooses_among_the_connected_ones(project, share, names, expected):
+    share("platform", "decision", DECISION)
+    os.makedirs(project.store.root)
+    Path(project.store.root, paths.CONFIG).write_text(json.dumps({"remotes": names}))
+
+    assert [hit.source for hit in recollect.open(project.root).search("sessions postgres")] == expected
+    assert bool(_hook(project, prompt=ASKED)) is bool(expected)
+
+
+def test_a_shared_record_is_about_the_paths_of_its_scope_and_not_about_related_files(project, share):
+    constraint = {**SIX["constraint"], "related_files": ["src/carrier/client.py"]}
+    file = Path(project.root, "src", "carrier", "client.py")
+    file.parent.mkdir(parents=True)
+    file.write_text("LIMIT = 90\n")
+    share("platform", "constraint", constraint, title="By its files")
+    share("platform", "constraint", constraint, title="By its scope", scope={"paths": ["src/**/*.py"]})
+
+    about = for_file.about(project.stores, project.root, str(file), project.settings)
+
+    assert [each.match.title for each in about] == ["By its scope"]
+    assert about[0].caution == ""
+    assert "By its files" not in _hook(
+        project, "pre_tool_use", tool_name="Read", tool_input={"file_path": str(file)}, tool_use_id="t"
+    )
+
+
+def test_a_record_for_other_repositories_or_languages_is_not_shown(project, share):
+    share("platform", "decision", DECISION, scope={"repositories": ["github.com/acme/*"], "languages": ["go"]})
+
+    assert project.search("sessions postgres") == []
+    assert _hook(project, prompt=ASKED) == ""
+    Path(project.root, ".git", "config").write_text('[remote "origin"]\nurl = git@github.com:acme/api.git\n')
+    Path(project.root, ".git", "HEAD").write_text("ref: refs/heads/main\n")
+    Path(project.root, "go.mod").write_text("")
+    assert [hit.source for hit in recollect.open(project.root).search("sessions postgres")] == ["platform"]
+    assert PATH in _hook(project, prompt=ASKED)
+
+
+def test_records_for_other_repositories_do_not_crowd_out_those_for_this_one(project, share):
+    for number in range(60):
+        share(
+            "platform", "decision", DECISION, title=f"Sessions live in Postgres {number}", scope={"languages": ["go"]}
+        )
+    share("platform", "decision", DECISION)
+
+    assert [hit.id for hit in project.search("sessions postgres")] == [ID]
+    assert [each.match.id for each in project.stores.find(ASKED, project.settings)] == [ID]
+
+
+def test_a_session_starts_with_shared_rules_and_without_the_unfinished_work_of_others(project, share):
+    share("platform", "constraint", SIX["constraint"])
+    share("platform", "session_summary", {**SIX["session_summary"], "title": "Somebody else's work"})
+
+    context = _hook(project, "session_start", source="startup")
+
+    assert 'source="platform"' in context
+    assert "Somebody else" not in context
+    project.save("constraint", SIX["constraint"])
+    assert 'source="platform"' not in _hook(project, "session_start", source="startup")
+
+
+def test_an_mcp_client_reads_a_shared_record(project, share):
+    share("platform", "decision", DECISION)
+
+    for typed in (PATH, f"platform:{ID}", ID):
+        shown = reading.show(project, typed)
+        assert (shown.data["source"], shown.data["path"]) == ("platform", PATH)
+    assert [each["source"] for each in reading.recall(project, ASKED).data["records"]] == ["platform"]
+
+
+def test_a_broken_list_costs_the_shared_stores_alone(project, share):
+    share("platform", "decision", DECISION)
+    project.save("constraint", SIX["constraint"])
+    Path(paths.remotes_file()).write_text("[{")
+
+    assert "carrier" in _hook(project, prompt="how many calls a minute does the carrier API allow?").lower()
+    assert failure_log.recent()[-1][1] == "remotes"
+
+
+def test_a_list_that_came_with_the_project_is_not_read(project, share, monkeypatch):
+    share("platform", "decision", DECISION)
+    with open(paths.remotes_file()) as file:
+        text = file.read()
+    inside = Path(project.root, "config")
+    (inside / "memory").mkdir(parents=True)
+    (inside / "memory" / "remotes.json").write_text(text)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(inside))
+
+    assert [each.name for each in remote.connected()] == ["platform"]
+    assert _hook(project, prompt=ASKED) == ""
+    assert recollect.open(project.root).places == [paths.StorePlace(paths.user_store(), paths.USER_SOURCE)]
+
+
+def test_an_agent_may_not_write_into_a_replica(project, share):
+    entry = share("platform", "decision", DECISION)
+    file = os.path.join(paths.replica("platform").root, entry.path)
+    event = {"tool_name": "Write", "tool_input": {"file_path": file, "content": "{}"}, "tool_use_id": "t"}
+
+    answer = run_hook("pre_tool_use", {"session_id": "s", "cwd": project.root, "transcript_path": "", **event})
+
+    assert answer.specific["permissionDecision"] == "deny"
