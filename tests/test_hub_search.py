@@ -1,0 +1,193 @@
+"""Search on the server, with a real one: what is found, in which order, by whom, and how the index is used."""
+
+from __future__ import annotations
+
+import json
+
+import psycopg
+import pytest
+
+from recollect.coldstart import digest
+from recollect.errors import BadInput, BadRemote
+from recollect.hub import connection, place, schema, search, teams
+from tests.postgres import Server
+
+pytestmark = pytest.mark.debian("postgresql")
+
+
+class Company:
+    """A hub with the teams web and data; ann belongs to both, bob to web, eve to none."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.database = server.database(_two_teams)
+
+    def url(self, login: str, team: str = "web") -> str:
+        return f"{self.server.url(self.database, login)}#{team}"
+
+    def save(self, team: str, path: str, data: bytes) -> None:
+        statement = (
+            "INSERT INTO recollect.records (team, path, number, data, hash) SELECT team, %s, number + 5000, %s, %s"
+            " FROM recollect.teams WHERE name = %s"
+            " ON CONFLICT (team, path) DO UPDATE SET data = excluded.data, hash = excluded.hash"
+        )
+        with psycopg.connect(self.server.url(self.database)) as session:
+            session.execute(statement, (path, data, digest(data) if data else "", team))
+            session.execute("UPDATE recollect.teams SET number = number + 5000 WHERE name = %s", (team,))
+
+    def decide(self, id: str, title: str, decision: str = "", team: str = "web", **fields: object) -> None:
+        self.save(team, f"decisions/{id}.json", _decision(id, title, decision, **fields))
+
+    def fill(self, count: int, data: bytes) -> None:
+        statement = (
+            "INSERT INTO recollect.records (team, path, number, data, hash) SELECT team, 'decisions/r' || i || '.json',"
+            " i, %s, md5(i::text) FROM recollect.teams, generate_series(1, %s) i WHERE name = 'web'"
+        )
+        self.server.execute(statement, data, count, database=self.database)
+        self.server.execute("ANALYZE recollect.records", database=self.database)
+
+    def found(self, text: str, login: str = "ann", **options: object) -> list[str]:
+        return [hit.memory.id for hit in search.find(self.url(login), text, **options).hits]
+
+
+def _decision(id: str, title: str, decision: str, **fields: object) -> bytes:
+    named = {"schema_version": "1.0", "category": "decision", "id": id, "title": title}
+    return json.dumps({**named, "content": {"decision": decision}, **fields}).encode()
+
+
+def _two_teams(url: str) -> None:
+    with connection.connected(place.parse(url)) as session:
+        schema.migrate(session)
+        for name in ("web", "data"):
+            teams.make(session, name, None)
+        for team, login in (("web", "ann"), ("data", "ann"), ("web", "bob")):
+            teams.grant(session, team, login, "reader")
+        schema.share_with(session, "eve")
+
+
+@pytest.fixture
+def company(postgres: Server) -> Company:
+    for login in ("ann", "bob", "eve"):
+        postgres.login(login)
+    return Company(postgres)
+
+
+def test_words_are_found_in_every_form_and_the_title_counts_most(company):
+    company.decide("in-text", "Where things live", "Sessions are cached in Redis, as caching is cheap.")
+    company.decide("in-title", "Cache sessions in Redis", "They live there for an hour.")
+    company.decide("in-tags", "An old choice", "Sessions.", tags=["redis", "cached"])
+    company.decide("other", "Use uv", "It installs everything.")
+
+    assert company.found("how do we cache a session in redis?") == ["in-title", "in-tags", "in-text"]
+
+
+def test_what_has_some_of_the_rarer_words_follows_what_has_all(company):
+    company.decide("both", "Rotate signing keys", "Every quarter.")
+    company.decide("one", "Sign images", "With cosign.")
+
+    results = search.find(company.url("ann"), "rotate signing keys")
+
+    assert [(hit.memory.id, hit.has_all) for hit in results.hits] == [("both", True), ("one", False)]
+    assert company.found('"signing keys"') == ["both"]
+    assert company.found("signing -keys") == ["one"]
+
+
+def test_a_login_finds_what_its_teams_have_and_nothing_else(company):
+    company.decide("ours", "Deploy on Tuesdays")
+    company.decide("theirs", "Deploy on Fridays", team="data")
+
+    assert sorted(company.found("deploy", "ann")) == ["ours", "theirs"]
+    assert company.found("deploy", "bob") == ["ours"]
+    assert company.found("deploy", "eve") == []
+    assert [hit.team for hit in search.find(company.url("ann", "data"), "fridays").hits] == ["data"]
+
+
+def test_category_tag_and_status_are_chosen_by_the_index(company):
+    company.decide("active", "Use Kafka", tags=["Queue"])
+    company.decide("retired", "Use Kafka 2", record_status="retired")
+    company.decide("rule", "Use Kafka 3", category="constraint", content={"rule": "r"})
+
+    assert sorted(company.found("kafka")) == ["active", "rule"]
+    assert company.found("kafka", categories=["constraint"]) == ["rule"]
+    assert company.found("kafka", tags=["queue"]) == ["active"]
+    assert sorted(company.found("kafka", include_retired=True)) == ["active", "retired", "rule"]
+
+
+def test_drafts_deleted_files_and_files_that_are_no_records_are_not_found(company):
+    company.decide("there", "Use Kafka")
+    company.decide("deleted", "Use Kafka")
+    company.save("web", "decisions/deleted.json", b"")
+    for number, data in enumerate(
+        (b"kafka", b'{"title": "Kafka \\u0000"}', b"\xff kafka", b'["kafka"]', b'{"title": "kafka"}')
+    ):
+        company.save("web", f"decisions/bad-{number}.json", data)
+    company.save("web", "inbox/draft.json", json.dumps({"title": "Kafka"}).encode())
+
+    assert company.found("kafka") == ["there"]
+
+
+def test_any_text_is_a_question(company):
+    company.decide("there", "Use Kafka")
+    texts = [
+        "",
+        "   ",
+        "the",
+        "-",
+        '"',
+        "'",
+        "\\",
+        "a'b\\c | & ! <-> (",
+        "\0",
+        ":*",
+        "x" * 5_000,
+        "title web",
+        "\ud800",
+    ]
+
+    assert [company.found(text) for text in texts] == [[]] * len(texts)
+
+
+def test_so_many_matches_that_not_all_are_compared_are_reported_and_titles_come_first(company):
+    company.fill(3_500, _decision("r0", "Other", "kafka"))
+    company.decide("last", "Kafka")
+
+    results = search.find(company.url("bob"), "kafka", limit=1)
+
+    assert [hit.memory.id for hit in results.hits] == ["last"]
+    assert results.is_cut
+    assert not search.find(company.url("bob"), "kafka other", tags=["none"]).is_cut
+
+
+def test_a_search_reads_the_index_for_a_login_that_row_level_security_binds(company):
+    """Matching is not leakproof, so a plain SELECT of a member reads every row; the function does not."""
+    company.fill(1_000, _decision("r0", "Other", "nats"))
+    plain = "EXPLAIN SELECT path FROM recollect.records WHERE words @@ 'kafka'::tsquery"
+    scans = "SELECT pg_stat_get_xact_numscans('recollect.records_words'::regclass)"
+    with psycopg.connect(company.server.url(company.database, "bob")) as session:
+        plan = "\n".join(str(row[0]) for row in session.execute(plain))
+        before = session.execute(scans).fetchone()
+        session.execute("SELECT * FROM recollect.search('kafka', '{}', '{}', '{}', 10)")
+        after = session.execute(scans).fetchone()
+
+    assert "records_words" not in plan
+    assert before == (0,)
+    assert after > before
+
+
+def test_a_search_that_takes_too_long_is_ended(company, monkeypatch):
+    monkeypatch.setattr(search, "_SEARCH", "SELECT pg_sleep(60)::text, %s, %s, %s, %s, %s")
+    monkeypatch.setattr(search, "SECONDS", 0.1)
+
+    with pytest.raises(BadRemote, match="took longer"):
+        search.find(company.url("ann"), "kafka")
+
+
+def test_a_limit_that_makes_no_sense_and_rows_of_another_kind_are_refused(company, monkeypatch):
+    with pytest.raises(BadInput, match="between 1 and 100"):
+        search.find(company.url("ann"), "kafka", 0)
+
+    monkeypatch.setattr(
+        search, "_SEARCH", "SELECT 1, 2, 3, 4, 5, 6 WHERE %s || %s::text || %s::text || %s::text || %s > ''"
+    )
+    with pytest.raises(BadRemote, match="other types"):
+        search.find(company.url("ann"), "kafka")
