@@ -19,6 +19,7 @@ _COMMANDS = {
     "mcp": "what starting the MCP server costs, against a bare interpreter",
     "web": "what the pages of recollect web cost the server, with 10,000 records",
     "scale": "what commands and hooks cost in stores of up to 200,000 records",
+    "hub": "search, pull and push in a Postgres hub of up to 1,000,000 records, and 50 clients at once",
     "stop": "what the end of a turn costs in which nothing is worth keeping",
     "judge": "whether the LLM judge is worth its second, against the gate alone",
     "failures": "whether a failing command brings up the right runbook",

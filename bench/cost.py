@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import latency, life_sets, results, stage, stop
+from bench import latency, life_sets, page, results, stage, stop
 from recollect.recall import for_prompt
 from recollect.recall.for_prompt import Request
 from recollect.settings import load_settings
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     measured = measure(life_sets.REPORT, options.times)
     print(f"wrote {results.save('cost', measured)}")
-    write(PAGE, measured)
+    page.put(PAGE, "cost", tables(measured))
     return 0
 
 
@@ -154,13 +154,3 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
         "hooks": "\n".join(took),
         "disk": "\n".join(["| what | size |", "| --- | --- |", *held]),
     }
-
-
-def write(page: Path, measured: dict[str, Any]) -> None:
-    """Put the tables into their places on the page."""
-    text = page.read_text(encoding="utf-8")
-    for name, table in tables(measured).items():
-        begin = f"<!-- {name}: written by `python -m bench cost` -->"
-        before, _, rest = text.partition(begin)
-        text = f"{before}{begin}\n{table}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
-    page.write_text(text, encoding="utf-8")

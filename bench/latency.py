@@ -165,7 +165,7 @@ def timed(command: list[str], given: bytes, env: dict[str, str]) -> Cost:
 def write_store(store: Path, size: int, scopes: Sequence[Scope] = (Scope(),)) -> list[str]:
     """A store of invented records whose words are distributed as in real text, and prompts made of its words."""
     rng = random.Random(size)
-    words = _vocabulary(rng, 2_000 + size // 2)
+    words = vocabulary(rng, 2_000 + size // 2)
     weights = [1 / (place + 3) for place in range(len(words))]
     totals = [sum(weights[:1])]
     for weight in weights[1:]:
@@ -185,7 +185,7 @@ def write_store(store: Path, size: int, scopes: Sequence[Scope] = (Scope(),)) ->
     return [f"please look at {text(12)} and tell me why {text(8)} in src/{text(1)}/{text(1)}.py" for _ in range(20)]
 
 
-def _vocabulary(rng: random.Random, count: int) -> list[str]:
+def vocabulary(rng: random.Random, count: int) -> list[str]:
     starts, middles = "b br c d dr f g gr h k l m n p pr r s st t tr v w".split(), "a e i o u ai ea io ou".split()
     ends = "b ck d f g l m n p r s t x nd rt st".split()
     found: dict[str, None] = {}

@@ -1,7 +1,8 @@
-"""Small SVG charts without a library: bars in groups, and lines."""
+"""Small SVG charts without a library: bars in groups, lines, and growth on two logarithmic axes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -49,6 +50,32 @@ def lines(title: str, x_values: Sequence[float], series: Mapping[str, Sequence[f
     return _page(title, [*_axis(1.0, ""), *parts, *_legend(list(series))])
 
 
+def growth(title: str, sizes: Sequence[int], series: Mapping[str, Sequence[float]]) -> str:
+    """Lines over sizes, each step of an axis ten times the one before."""
+    highest = math.ceil(math.log10(max(max(values) for values in series.values())))
+    lowest = math.floor(math.log10(min(min(values) for values in series.values())))
+    first, last = math.log10(sizes[0]), math.log10(sizes[-1])
+
+    def place(size: float, value: float) -> tuple[float, float]:
+        across = (math.log10(size) - first) / ((last - first) or 1)
+        up = (math.log10(value) - lowest) / ((highest - lowest) or 1)
+        return _LEFT + 20 + across * (_WIDTH - _LEFT - 60), _HEIGHT - _BOTTOM - _span() * up
+
+    parts = []
+    for power in range(lowest, highest + 1):
+        y = place(sizes[0], 10**power)[1]
+        parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH - 10}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(_text(_LEFT - 6, y + 4, f"{10**power:g}", 10, "end"))
+    for size in sizes:
+        parts.append(_text(place(size, 10**lowest)[0], _HEIGHT - _BOTTOM + 16, f"{size:,}", 10, "middle"))
+    for i, values in enumerate(series.values()):
+        points = [place(size, value) for size, value in zip(sizes, values)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{_COLOURS[i + 2]}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{_COLOURS[i + 2]}"/>' for x, y in points]
+    return _page(title, [*parts, *_legend(list(series), _COLOURS[2:])])
+
+
 def _span() -> float:
     return _HEIGHT - _TOP - _BOTTOM
 
@@ -62,10 +89,10 @@ def _axis(top: float, unit: str) -> list[str]:
     return parts
 
 
-def _legend(labels: Sequence[str]) -> list[str]:
+def _legend(labels: Sequence[str], colours: Sequence[str] = _COLOURS) -> list[str]:
     parts, x = [], float(_LEFT)
     for i, label in enumerate(labels):
-        parts.append(f'<rect x="{x:.0f}" y="{_HEIGHT - 14}" width="10" height="10" fill="{_COLOURS[i]}"/>')
+        parts.append(f'<rect x="{x:.0f}" y="{_HEIGHT - 14}" width="10" height="10" fill="{colours[i]}"/>')
         parts.append(_text(x + 14, _HEIGHT - 5, label, 11, "start"))
         x += 30 + 6.2 * len(label)
     return parts

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import data, life, life_sets, plot, results
+from bench import data, life, life_sets, page, plot, results
 
 DOCS = Path(__file__).parents[1] / "docs"
 _SYSTEMS = ("keyword scorer", "original rule", "porter BM25", "recollect")
@@ -130,7 +130,7 @@ def _head(real: dict[str, Any]) -> str:
         table=life.table(real["variants"]),
         threshold=real["threshold"],
         pointer=real["pointer"],
-        ranking=_table(["project", "no triggers", "three", "ten"], rows),
+        ranking=page.table(["project", "no triggers", "three", "ten"], rows),
     )
 
 
@@ -167,7 +167,7 @@ def _ranking(sets: dict[str, Any], folder: Path) -> list[str]:
     ]
     return [
         "\n### Ranking\n\nnDCG@10, with 95 % bootstrap intervals in brackets. The last columns are for Recollect.\n",
-        _table(head, rows),
+        page.table(head, rows),
         "\n![nDCG@10](benchmarks-ranking.svg)",
     ]
 
@@ -212,7 +212,7 @@ def _speaking(sets: dict[str, Any]) -> list[str]:
         "calibration error",
         "silent",
     ]
-    return [_table(head, rows), f"\nRecollect, mean over the sets of other people: {line}."]
+    return [page.table(head, rows), f"\nRecollect, mean over the sets of other people: {line}."]
 
 
 def _kinds(sets: dict[str, Any]) -> list[str]:
@@ -224,7 +224,7 @@ def _kinds(sets: dict[str, Any]) -> list[str]:
     names = [name for name in sets if sets[name]["kinds"]]
     kinds = sorted({kind for name in names for kind in sets[name]["kinds"]})
     rows = [[kind, *(_kind(sets[name]["kinds"].get(kind)) for name in names)] for kind in kinds]
-    return [*parts, _table(["kind", *names], rows)]
+    return [*parts, page.table(["kind", *names], rows)]
 
 
 def _kind(one: dict[str, float] | None) -> str:
@@ -244,23 +244,18 @@ def _costs(sizes: dict[str, Any]) -> list[str]:
         [f"{int(size):,}", *(_cost(one.get(case)) for case in cases)]
         for size, one in sizes.items()
     ]  # fmt: skip
-    return [_table(["records", *cases], rows)]
+    return [page.table(["records", *cases], rows)]
 
 
 def _scale(sizes: dict[str, Any]) -> str:
     cases = list(dict.fromkeys(case for one in sizes.values() for case in one))
     order = sorted(sizes, key=int)
     rows = [[f"{int(size):,}", *(f"{sizes[size][case]['cpu']:.2f}" for case in cases)] for size in order]
-    return _table(["records", *cases], rows)
+    return page.table(["records", *cases], rows)
 
 
 def _cost(one: dict[str, float] | None) -> str:
     return f"{one['cpu ratio']:.1f} × ({one['cpu ms']:.0f} ms; wall {one['wall ratio']:.1f} ×)" if one else ""
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in lines)
 
 
 def _span(bounds: Sequence[float]) -> str:

@@ -1,0 +1,282 @@
+"""`python -m bench hub`: a hub of up to 1,000,000 records of 2,000 repositories, and 50 clients that sync at once.
+
+The server is the one of the tests (Debian's package, `pip install -e .[test]`), but survives a power cut. It runs on
+the same machine as the clients, on a socket, so no network is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bench import hub_clients, page, plot, results
+from bench.hub_records import Generator
+from recollect.coldstart import digest
+from recollect.hub import connection, place, schema, search, teams
+from recollect.hub.transport import PostgresTransport
+from recollect.record import memory
+from recollect.remotes import engine
+from recollect.remotes.replica import Replica
+from recollect.remotes.transport import Push
+from tests.postgres import Server
+
+PAGE = Path(__file__).parents[1] / "docs" / "team" / "scale.md"
+SIZES = (10_000, 100_000, 1_000_000)
+REPOSITORIES, TEAMS, LARGEST_TEAM = 2_000, 50, 20_000
+SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "512MB", "max_wal_size": "8GB", "autovacuum": "on"}
+_LOGINS = ("everything", "member", "colleague")
+"""One that reads all teams, and two that write to the first."""
+
+_CHANGES = 100
+_COPY = "COPY recollect.records (team, path, number, data, hash) FROM STDIN (FORMAT BINARY)"
+_SIZE = """
+SELECT pg_table_size('recollect.records'), pg_relation_size('recollect.records_words'),
+       pg_indexes_size('recollect.records') - pg_relation_size('recollect.records_words')
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="records in the hub, growing")
+    parser.add_argument("--questions", type=int, default=300, help="searches of each kind (default 300)")
+    parser.add_argument("--times", type=int, default=15, help="pulls and pushes of each kind (default 15)")
+    parser.add_argument("--clients", type=int, default=50, help="clients that sync at once (default 50)")
+    parser.add_argument("--rounds", type=int, default=5, help="what each client changes and syncs (default 5 times)")
+    parser.add_argument("--folder", default="", help="where the server keeps its data (default: a temporary folder)")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page that gets the figures")
+
+
+def run(options: argparse.Namespace) -> int:
+    server = Server(durable=True, settings=SETTINGS, folder=options.folder or tempfile.gettempdir())
+    try:
+        hub = Hub(server)
+        measured: dict[str, Any] = {"machine": machine(server), "sizes": {}}
+        for size in options.sizes:
+            seconds = hub.grow(size)
+            measured["sizes"][str(size)] = {**measure(hub, options.questions, options.times), "load seconds": seconds}
+            print(json.dumps({size: measured["sizes"][str(size)]}), flush=True)
+            results.save("hub", measured)
+        measured["clients"] = hub_clients.measure(hub.url, options.clients, options.rounds)
+        print(json.dumps(measured["clients"]), flush=True)
+    finally:
+        server.remove()
+    results.save("hub", measured)
+    write(options.page, measured)
+    return 0
+
+
+class Hub:
+    """A database with teams, their logins, and as many records as were asked for so far."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.database = server.database()
+        self.records = 0
+        self.generator = Generator()
+        with connection.connected(place.parse(server.url(self.database))) as session:
+            schema.migrate(session)
+            for name in map(_team, range(TEAMS)):
+                teams.make(session, name, None)
+        for login in _LOGINS:
+            for team in range(TEAMS if login == "everything" else 1):
+                self.grant(login, _team(team), "reader" if login == "everything" else "writer")
+
+    def grant(self, login: str, team: str, role: str) -> None:
+        """Make a login if there is none, and a member of a team."""
+        self.server.login(login)
+        with connection.connected(place.parse(self.server.url(self.database))) as session:
+            teams.make(session, team, None)
+            teams.grant(session, team, login, role)
+
+    def url(self, login: str, team: str = "") -> str:
+        """The address of a team for a login, of the first team if none is named."""
+        if login not in _LOGINS:
+            self.grant(login, team, "writer")
+        return f"{self.server.url(self.database, login)}#{team or _team(0)}"
+
+    def grow(self, size: int) -> float:
+        """Load records until there are as many; the seconds that took, the index included."""
+        began = time.perf_counter()
+        with connection.connected(place.parse(self.server.url(self.database))) as session, session.transaction():
+            rows = session.execute("SELECT name, team, number FROM recollect.teams").fetchall()
+            keys, numbers = {row[0]: row[1] for row in rows}, Counter({row[0]: row[2] for row in rows})
+            # Made in one go afterwards, the index takes a fraction of the time.
+            definition = session.execute("SELECT pg_get_indexdef('recollect.records_words'::regclass)").fetchone()[0]
+            session.execute("DROP INDEX recollect.records_words")
+            with session.cursor().copy(_COPY) as copy:
+                copy.set_types(["int4", "text", "int8", "bytea", "text"])
+                for team, path, data in self._new(size):
+                    numbers[team] += 1
+                    copy.write_row((keys[team], path, numbers[team], data, digest(data)))
+            session.execute(definition)
+            for team, number in numbers.items():
+                session.execute("UPDATE recollect.teams SET number = %s WHERE name = %s", (number, team))
+        self.records = size
+        self.server.execute("VACUUM ANALYZE", database=self.database)
+        return round(time.perf_counter() - began, 1)
+
+    def _new(self, size: int) -> Iterator[tuple[str, str, bytes]]:
+        """The records that are missing, each with its team: every second is of the first team until that has enough."""
+        for number in range(self.records, size):
+            repository = number % REPOSITORIES
+            record = self.generator.record(repository, number)
+            is_first = number % 2 == 0 and number < 2 * LARGEST_TEAM
+            yield _team(0 if is_first else 1 + repository % (TEAMS - 1)), record.path, memory.render(record)
+
+    def questions(self, count: int) -> list[str]:
+        """Questions about records that are there."""
+        numbers = random.Random(self.records).sample(range(self.records), min(count, self.records))
+        return [self.generator.question(number % REPOSITORIES, number) for number in numbers]
+
+    def bytes_for_a_record(self) -> dict[str, int]:
+        """What one record takes on disk: in the table, in the index for search, in the other indexes."""
+        row = self.server.execute(_SIZE, database=self.database)[0]
+        return {name: int(str(value)) // self.records for name, value in zip(("table", "search index", "indexes"), row)}
+
+
+def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
+    """Milliseconds of each kind of use, and what the records take on disk."""
+    asked = hub.questions(questions)
+    figures: dict[str, Any] = {
+        "load average": round(os.getloadavg()[0], 1),
+        "bytes for a record": hub.bytes_for_a_record(),
+        "connect": spread(lambda _: connection.connected(place.parse(hub.url("member"))).close(), range(times)),
+        "search in all teams": spread(lambda text: search.find(hub.url("everything"), text), asked),
+        "search in one team": spread(lambda text: search.find(hub.url("member"), text), asked),
+    }
+    figures.update(_first_pull(hub))
+    figures.update(_changes(hub, times))
+    return figures
+
+
+def _first_pull(hub: Hub) -> dict[str, Any]:
+    """Seconds until everything of the first team has arrived, and until it is a replica of files."""
+    transport = PostgresTransport(hub.url("member"))
+    began = time.perf_counter()
+    count = sum(1 for _ in transport.pull("").versions)
+    pulled = time.perf_counter() - began
+    with tempfile.TemporaryDirectory(prefix="recollect-hub-") as folder, hub_clients.data_folder(folder):
+        began = time.perf_counter()
+        engine.sync(Replica("bench"), transport)
+        synced = time.perf_counter() - began
+    transport.close()
+    return {
+        "records of the first pull": count,
+        "first pull seconds": round(pulled, 2),
+        "first sync seconds": round(synced, 2),
+    }
+
+
+def _changes(hub: Hub, times: int) -> dict[str, Any]:
+    """Push changes as one login, and pull them as another."""
+    writer, reader = PostgresTransport(hub.url("colleague")), PostgresTransport(hub.url("member"))
+    versions = list(writer.pull("").versions)[: _CHANGES * times]
+    cursor = reader.pull("").cursor
+    pushes, pulls = [], []
+    for start in range(0, len(versions) - _CHANGES + 1, _CHANGES):
+        changes = [_changed(each.path, each.data) for each in versions[start : start + _CHANGES]]
+        pushes.append(timed(lambda changes=changes: writer.push(changes)))
+        began = time.perf_counter()
+        answer = reader.pull(cursor)
+        count = sum(1 for _ in answer.versions)
+        pulls.append((time.perf_counter() - began) * 1000)
+        assert count == _CHANGES, count
+        cursor = answer.cursor
+    writer.close()
+    reader.close()
+    return {f"push of {_CHANGES}": percentiles(pushes), f"pull of {_CHANGES} changes": percentiles(pulls)}
+
+
+def _changed(path: str, data: bytes) -> Push:
+    record = memory.parse(data, path)
+    return Push(path, memory.render(record._replace(times_updated=record.times_updated + 1)), digest(data))
+
+
+def spread(work: Callable[[Any], object], values: Any) -> dict[str, float]:
+    """Milliseconds of the same work on many values."""
+    return percentiles([timed(lambda value=value: work(value)) for value in values])
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1000
+
+
+def percentiles(milliseconds: list[float]) -> dict[str, float]:
+    ordered = sorted(milliseconds)
+    places = {"p50": 0.5, "p95": 0.95, "most": 1.0}
+    return {name: round(ordered[min(int(len(ordered) * at), len(ordered) - 1)], 1) for name, at in places.items()}
+
+
+def machine(server: Server) -> dict[str, Any]:
+    """Where it was measured."""
+    models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return {
+        "processor": models[0].partition(":")[2].strip() if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "memory GiB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "python": platform.python_version(),
+        "postgres": str(server.execute("SHOW server_version")[0][0]).split()[0],
+        "settings": SETTINGS,
+    }
+
+
+def _team(number: int) -> str:
+    return f"team-{number}"
+
+
+_ROWS = ("connect", "search in all teams", "search in one team", "pull of 100 changes", "push of 100")
+
+
+def tables(measured: dict[str, Any]) -> dict[str, str]:
+    """The tables of the page by the name of the place they stand in."""
+    sizes = {f"{int(size):,} records": figures for size, figures in measured["sizes"].items()}
+    rows = [[name, *(_spread_of(figures[name]) for figures in sizes.values())] for name in _ROWS]
+    rows += [
+        [f"first {kind}", *(_first(figures, f"first {kind} seconds") for figures in sizes.values())]
+        for kind in ("pull", "sync")
+    ]
+    disk = [
+        [part, *(f"{figures['bytes for a record'][part] / 1000:.2f} kB" for figures in sizes.values())]
+        for part in ("table", "search index", "indexes")
+    ]
+    where = measured["machine"]
+    loads = ", ".join(str(figures["load average"]) for figures in sizes.values())
+    machine = (
+        f"PostgreSQL {where['postgres']} and the clients share a machine with {where['cores']} cores"
+        f" ({where['processor']}) and {where['memory GiB']} GiB of memory; Python {where['python']}. Its load average,"
+        f" other programs included, was {loads} as the columns were measured."
+    )
+    return {
+        "machine": machine,
+        "growth": page.table(["p50 / p95", *sizes], rows),
+        "disk": page.table(["for each record", *sizes], disk),
+        "clients": page.table(["what", "figure"], hub_clients.rows(measured["clients"])),
+    }
+
+
+def write(target: Path, measured: dict[str, Any]) -> None:
+    """Put the figures on the page, and draw how they grow beside it."""
+    page.put(target, "hub", tables(measured))
+    names = ("search in all teams", "search in one team", "pull of 100 changes")
+    sizes = [int(size) for size in measured["sizes"]]
+    series = {f"{name}, p95": [figures[name]["p95"] for figures in measured["sizes"].values()] for name in names}
+    chart = plot.growth("Milliseconds against the records in the hub", sizes, series)
+    target.with_suffix(".svg").write_text(chart, encoding="utf-8")
+
+
+def _spread_of(figures: dict[str, float]) -> str:
+    return f"{figures['p50']:,.0f} / {figures['p95']:,.0f} ms"
+
+
+def _first(figures: dict[str, Any], name: str) -> str:
+    return f"{figures[name]:.1f} s ({figures['records of the first pull']:,} records)"

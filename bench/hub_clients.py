@@ -1,0 +1,234 @@
+"""Clients of a hub that all change and sync at the same time, each a process with a replica of its own.
+
+Every round each client saves a new record, rewrites the decision of a record that others rewrite too, and syncs. In the
+end all replicas must hold the same files, and every decision ever written must be somewhere: in its record, in a draft
+that a conflict left, or in the history of the hub, replaced by somebody who had seen it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from recollect import timestamps
+from recollect.coldstart import digest
+from recollect.hub.transport import PostgresTransport
+from recollect.record import memory
+from recollect.record.memory import Memory
+from recollect.remotes import engine
+from recollect.remotes.replica import Replica
+from recollect.remotes.transport import Push
+from recollect.settings import load_settings
+from recollect.store.store import Store
+from recollect.store.writer import Writer
+
+ROOT = Path(__file__).parents[1]
+TEAM, CONTESTED = "busy", 20
+_MOST_SETTLING = 12
+
+
+@contextmanager
+def data_folder(folder: str) -> Iterator[None]:
+    """Replicas of this process are in that folder."""
+    with patch.dict(os.environ, {"RECOLLECT_DATA_DIR": folder}):
+        yield
+
+
+def measure(url: Callable[[str, str], str], clients: int, rounds: int) -> dict[str, Any]:
+    """What many clients at once get done; RuntimeError if anything was lost or differs in the end."""
+    _make_contested(url("client-0", TEAM))
+    with tempfile.TemporaryDirectory(prefix="recollect-clients-") as folder:
+        everybody = [
+            _Client(url(f"client-{number}", TEAM), Path(folder, str(number)), number) for number in range(clients)
+        ]
+        try:
+            _ask(everybody, "sync")
+            began = time.perf_counter()
+            answers = _ask(everybody, f"work {rounds}")
+            seconds = time.perf_counter() - began
+            settling = _settle(everybody)
+        finally:
+            for client in everybody:
+                client.end()
+        written = [text for answer in answers for text in answer["written"]]
+        return {
+            **_throughput(answers, seconds),
+            "clients": clients,
+            "further syncs until all are equal": settling,
+            "decisions written": len(written),
+            "where they are": _places(written, [client.folder for client in everybody], url("client-0", TEAM)),
+        }
+
+
+class _Client:
+    """A process that syncs when it is told to."""
+
+    def __init__(self, url: str, folder: Path, number: int) -> None:
+        self.folder = folder
+        env = {**os.environ, "RECOLLECT_DATA_DIR": str(folder), "RECOLLECT_STATE_DIR": str(folder / "state")}
+        env["PYTHONPATH"] = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+        command = (sys.executable, "-m", "bench.hub_clients", url, str(number))
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, env=env, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+
+    def tell(self, command: str) -> None:
+        assert self._process.stdin
+        print(command, file=self._process.stdin, flush=True)
+
+    def answer(self) -> dict[str, Any]:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("a client has failed")
+        return dict(json.loads(line))
+
+    def end(self) -> None:
+        self._process.communicate(timeout=60)
+
+
+def _ask(clients: Sequence[_Client], command: str) -> list[dict[str, Any]]:
+    for client in clients:
+        client.tell(command)
+    return [client.answer() for client in clients]
+
+
+def _settle(clients: Sequence[_Client]) -> int:
+    """Sync all until nothing moves any more; how many syncs each of them needed."""
+    for count in range(1, _MOST_SETTLING):
+        if not any(sync["moved"] for answer in _ask(clients, "sync") for sync in answer["syncs"]):
+            return count
+    raise RuntimeError(f"records still move after {_MOST_SETTLING} syncs")
+
+
+def _throughput(answers: Sequence[dict[str, Any]], seconds: float) -> dict[str, Any]:
+    syncs = [sync for answer in answers for sync in answer["syncs"]]
+    took = sorted(sync["ms"] for sync in syncs)
+    return {
+        "syncs": len(syncs),
+        "seconds": round(seconds, 1),
+        "syncs a second": round(len(syncs) / seconds, 1),
+        "files pushed": sum(sync["pushed"] for sync in syncs),
+        "files pushed a second": round(sum(sync["pushed"] for sync in syncs) / seconds, 1),
+        "conflicts": sum(sync["conflicts"] for sync in syncs),
+        "syncs that left something for the next": sum(sync["outdated"] > 0 for sync in syncs),
+        "sync p50 ms": round(took[len(took) // 2]),
+        "sync p95 ms": round(took[min(int(len(took) * 0.95), len(took) - 1)]),
+    }
+
+
+def _places(written: Sequence[str], folders: Sequence[Path], url: str) -> dict[str, int]:
+    """How many decisions are where; RuntimeError if one is nowhere, or if the replicas differ."""
+    replicas = [_files(folder / "remotes" / TEAM / "store") for folder in folders]
+    if any(replica != replicas[0] for replica in replicas):
+        raise RuntimeError("the replicas differ")
+    records = {path: data for path, data in replicas[0].items() if path.startswith("decisions/")}
+    current = [str(memory.parse(data, path).content["decision"]) for path, data in records.items()]
+    drafts = [data.decode() for path, data in replicas[0].items() if path.startswith("inbox/")]
+    places = {
+        "in force": "\n".join(current),
+        "in a draft that a conflict left": "\n".join(drafts),
+        "replaced, in the history of its record": "\n".join(data.decode() for data in records.values()),
+        "replaced, in the history of the hub": _history(url),
+    }
+    counts = dict.fromkeys(places, 0)
+    for text in written:
+        kind = next((kind for kind, texts in places.items() if text in texts), "")
+        if not kind:
+            raise RuntimeError(f"lost: {text}")
+        counts[kind] += 1
+    return counts
+
+
+def _files(store: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(store)): path.read_bytes() for path in sorted(store.glob("*/*.json"))}
+
+
+def _history(url: str) -> str:
+    from recollect.hub import connection, place
+
+    with connection.connected(place.parse(url)) as session:
+        rows = session.execute("SELECT data FROM recollect.history", binary=True).fetchall()
+    return "\n".join(row[0].decode() for row in rows)
+
+
+def _make_contested(url: str) -> None:
+    transport = PostgresTransport(url)
+    records = [_decision(f"contested-{number:02}", "nobody wrote this") for number in range(CONTESTED)]
+    present = {version.path: digest(version.data) for version in transport.pull("").versions}
+    transport.push([Push(each.path, memory.render(each), present.get(each.path, "")) for each in records])
+    transport.close()
+
+
+def _decision(id: str, text: str) -> Memory:
+    now = timestamps.now()
+    content = {"status": "accepted", "context": "c", "decision": text, "rationale": ["r"]}
+    title = id.replace("-", " ").capitalize()
+    return Memory("decision", id, title, content, created_at=now, updated_at=now, tags=("bench",))
+
+
+def main(url: str, number: str) -> int:
+    """Do what standard input says, and answer in JSON."""
+    replica, transport = Replica(TEAM), PostgresTransport(url)
+    for line in sys.stdin:
+        verb, _, rounds = line.strip().partition(" ")
+        written: list[str] = []
+        syncs = []
+        for turn in range(int(rounds or 1)):
+            if verb == "work":
+                written.append(_change(replica, number, turn))
+            syncs.append(_sync(replica, transport))
+        print(json.dumps({"written": written, "syncs": syncs}), flush=True)
+    transport.close()
+    return 0
+
+
+def _change(replica: Replica, number: str, turn: int) -> str:
+    """Save a record, and rewrite the decision of one that others rewrite too; the text of that."""
+    writer = Writer(Store(replica.store), load_settings(replica.store))
+    writer.save(_decision(f"record-of-client-{number}-{turn}", "only this client writes it"))
+    text = f"written by client {number} in turn {turn}."
+    entry = writer.store.get(f"contested-{random.randrange(CONTESTED):02}")
+    writer.update(entry.memory.id, {"content": {"decision": text}}, entry.hash)
+    return text
+
+
+def _sync(replica: Replica, transport: PostgresTransport) -> dict[str, float]:
+    began = time.perf_counter()
+    done = engine.sync(replica, transport)
+    return {
+        "ms": (time.perf_counter() - began) * 1000,
+        "pushed": len(done.pushed),
+        "moved": len(done.pushed) + len(done.pulled),
+        "conflicts": len(done.conflicts),
+        "outdated": len(done.outdated),
+    }
+
+
+def rows(measured: dict[str, Any]) -> list[list[str]]:
+    """The figures as rows of a table."""
+    places = "; ".join(f"{count} {kind}" for kind, count in measured["where they are"].items())
+    return [
+        ["clients", str(measured["clients"])],
+        ["syncs", f"{measured['syncs']} in {measured['seconds']} s: {measured['syncs a second']} a second"],
+        ["files pushed", f"{measured['files pushed']}: {measured['files pushed a second']} a second"],
+        ["one sync, p50 / p95", f"{measured['sync p50 ms']:,} / {measured['sync p95 ms']:,} ms"],
+        ["conflicts", str(measured["conflicts"])],
+        ["syncs that left something for the next", str(measured["syncs that left something for the next"])],
+        ["further syncs until all replicas are equal", str(measured["further syncs until all are equal"])],
+        [f"where the {measured['decisions written']} written decisions are", places],
+        ["decisions lost", "0"],
+    ]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*sys.argv[1:]))
