@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from typing import Any
 
-import psycopg
 import pytest
 
 from recollect.coldstart import digest
-from recollect.errors import BadInput, BadRemote
-from recollect.hub import connection, place, schema, search, teams
+from recollect.errors import BadInput, BadRemote, Refused
+from recollect.hub import connection, place, search, teams
+from tests.hub.conftest import OWNER, STRANGER, TestHub
 from tests.postgres import Server
 
 pytestmark = pytest.mark.debian("postgresql")
 
 
-class Company:
-    """A hub with the teams web and data; ann belongs to both, bob to web, eve to none."""
+BOTH = "ulla"
+"""A login that belongs to both teams."""
 
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.database = server.database(_two_teams)
 
-    def url(self, login: str, team: str = "web") -> str:
-        return f"{self.server.url(self.database, login)}#{team}"
+class Company(TestHub):
+    """A hub whose teams have records, and a login that belongs to both."""
+
+    __test__ = False
 
     def save(self, team: str, path: str, data: bytes) -> None:
         statement = (
@@ -31,22 +32,21 @@ class Company:
             " FROM recollect.teams WHERE name = %s"
             " ON CONFLICT (team, path) DO UPDATE SET data = excluded.data, hash = excluded.hash"
         )
-        with psycopg.connect(self.server.url(self.database)) as session:
-            session.execute(statement, (path, data, digest(data) if data else "", team))
-            session.execute("UPDATE recollect.teams SET number = number + 5000 WHERE name = %s", (team,))
+        self.rows(statement, path, data, digest(data) if data else "", team)
+        self.rows("UPDATE recollect.teams SET number = number + 5000 WHERE name = %s", team)
 
-    def decide(self, id: str, title: str, decision: str = "", team: str = "web", **fields: object) -> None:
+    def decide(self, id: str, title: str, decision: str = "", team: str = "platform", **fields: object) -> None:
         self.save(team, f"decisions/{id}.json", _decision(id, title, decision, **fields))
 
     def fill(self, count: int, data: bytes) -> None:
         statement = (
             "INSERT INTO recollect.records (team, path, number, data, hash) SELECT team, 'decisions/r' || i || '.json',"
-            " i, %s, md5(i::text) FROM recollect.teams, generate_series(1, %s) i WHERE name = 'web'"
+            " i, %s, md5(i::text) FROM recollect.teams, generate_series(1, %s) i WHERE name = 'platform'"
         )
-        self.server.execute(statement, data, count, database=self.database)
-        self.server.execute("ANALYZE recollect.records", database=self.database)
+        self.rows(statement, data, count)
+        self.rows("ANALYZE recollect.records")
 
-    def found(self, text: str, login: str = "ann", **options: object) -> list[str]:
+    def found(self, text: str, login: str = BOTH, **options: Any) -> list[str]:
         return [hit.memory.id for hit in search.find(self.url(login), text, **options).hits]
 
 
@@ -55,21 +55,22 @@ def _decision(id: str, title: str, decision: str, **fields: object) -> bytes:
     return json.dumps({**named, "content": {"decision": decision}, **fields}).encode()
 
 
-def _two_teams(url: str) -> None:
-    with connection.connected(place.parse(url)) as session:
-        schema.migrate(session)
-        for name in ("web", "data"):
-            teams.make(session, name, None)
-        for team, login in (("web", "ann"), ("data", "ann"), ("web", "bob")):
-            teams.grant(session, team, login, "reader")
-        schema.share_with(session, "eve")
+@pytest.fixture(scope="module")
+def database(postgres: Server, template: Callable[[str], None]) -> str:
+    name = postgres.database(template)
+    postgres.login(BOTH)
+    with connection.connected(place.parse(postgres.url(name, OWNER))) as session:
+        for team in ("platform", "other"):
+            teams.grant(session, team, BOTH, "reader")
+    return name
 
 
 @pytest.fixture
-def company(postgres: Server) -> Company:
-    for login in ("ann", "bob", "eve"):
-        postgres.login(login)
-    return Company(postgres)
+def company(postgres: Server, database: str) -> Iterator[Company]:
+    company = Company(postgres, database)
+    company.empty()
+    yield company
+    company.close()
 
 
 def test_words_are_found_in_every_form_and_the_title_counts_most(company):
@@ -85,7 +86,7 @@ def test_what_has_some_of_the_rarer_words_follows_what_has_all(company):
     company.decide("both", "Rotate signing keys", "Every quarter.")
     company.decide("one", "Sign images", "With cosign.")
 
-    results = search.find(company.url("ann"), "rotate signing keys")
+    results = search.find(company.url(BOTH), "rotate signing keys")
 
     assert [(hit.memory.id, hit.has_all) for hit in results.hits] == [("both", True), ("one", False)]
     assert company.found('"signing keys"') == ["both"]
@@ -94,12 +95,13 @@ def test_what_has_some_of_the_rarer_words_follows_what_has_all(company):
 
 def test_a_login_finds_what_its_teams_have_and_nothing_else(company):
     company.decide("ours", "Deploy on Tuesdays")
-    company.decide("theirs", "Deploy on Fridays", team="data")
+    company.decide("theirs", "Deploy on Fridays", team="other")
 
-    assert sorted(company.found("deploy", "ann")) == ["ours", "theirs"]
-    assert company.found("deploy", "bob") == ["ours"]
-    assert company.found("deploy", "eve") == []
-    assert [hit.team for hit in search.find(company.url("ann", "data"), "fridays").hits] == ["data"]
+    assert sorted(company.found("deploy", BOTH)) == ["ours", "theirs"]
+    assert company.found("deploy", "walt") == ["ours"]
+    with pytest.raises(Refused):
+        company.found("deploy", STRANGER)
+    assert [hit.team for hit in search.find(company.url(BOTH, "other"), "fridays").hits] == ["other"]
 
 
 def test_category_tag_and_status_are_chosen_by_the_index(company):
@@ -116,12 +118,12 @@ def test_category_tag_and_status_are_chosen_by_the_index(company):
 def test_drafts_deleted_files_and_files_that_are_no_records_are_not_found(company):
     company.decide("there", "Use Kafka")
     company.decide("deleted", "Use Kafka")
-    company.save("web", "decisions/deleted.json", b"")
+    company.save("platform", "decisions/deleted.json", b"")
     for number, data in enumerate(
         (b"kafka", b'{"title": "Kafka \\u0000"}', b"\xff kafka", b'["kafka"]', b'{"title": "kafka"}')
     ):
-        company.save("web", f"decisions/bad-{number}.json", data)
-    company.save("web", "inbox/draft.json", json.dumps({"title": "Kafka"}).encode())
+        company.save("platform", f"decisions/bad-{number}.json", data)
+    company.save("platform", "inbox/draft.json", json.dumps({"title": "Kafka"}).encode())
 
     assert company.found("kafka") == ["there"]
 
@@ -151,11 +153,11 @@ def test_so_many_matches_that_not_all_are_compared_are_reported_and_titles_come_
     company.fill(3_500, _decision("r0", "Other", "kafka"))
     company.decide("last", "Kafka")
 
-    results = search.find(company.url("bob"), "kafka", limit=1)
+    results = search.find(company.url("walt"), "kafka", limit=1)
 
     assert [hit.memory.id for hit in results.hits] == ["last"]
     assert results.is_cut
-    assert not search.find(company.url("bob"), "kafka other", tags=["none"]).is_cut
+    assert not search.find(company.url("walt"), "kafka other", tags=["none"]).is_cut
 
 
 def test_a_search_reads_the_index_for_a_login_that_row_level_security_binds(company):
@@ -163,7 +165,8 @@ def test_a_search_reads_the_index_for_a_login_that_row_level_security_binds(comp
     company.fill(1_000, _decision("r0", "Other", "nats"))
     plain = "EXPLAIN SELECT path FROM recollect.records WHERE words @@ 'kafka'::tsquery"
     scans = "SELECT pg_stat_get_xact_numscans('recollect.records_words'::regclass)"
-    with psycopg.connect(company.server.url(company.database, "bob")) as session:
+    session = company.session()
+    with session.transaction():
         plan = "\n".join(str(row[0]) for row in session.execute(plain))
         before = session.execute(scans).fetchone()
         session.execute("SELECT * FROM recollect.search('kafka', '{}', '{}', '{}', 10)")
@@ -179,15 +182,15 @@ def test_a_search_that_takes_too_long_is_ended(company, monkeypatch):
     monkeypatch.setattr(search, "SECONDS", 0.1)
 
     with pytest.raises(BadRemote, match="took longer"):
-        search.find(company.url("ann"), "kafka")
+        search.find(company.url(BOTH), "kafka")
 
 
 def test_a_limit_that_makes_no_sense_and_rows_of_another_kind_are_refused(company, monkeypatch):
     with pytest.raises(BadInput, match="between 1 and 100"):
-        search.find(company.url("ann"), "kafka", 0)
+        search.find(company.url(BOTH), "kafka", 0)
 
     monkeypatch.setattr(
         search, "_SEARCH", "SELECT 1, 2, 3, 4, 5, 6 WHERE %s || %s::text || %s::text || %s::text || %s > ''"
     )
     with pytest.raises(BadRemote, match="other types"):
-        search.find(company.url("ann"), "kafka")
+        search.find(company.url(BOTH), "kafka")
