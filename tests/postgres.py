@@ -112,6 +112,12 @@ class Server:
         self.stop()
         shutil.rmtree(self._folder)
 
+    def computed_seconds(self) -> float:
+        """CPU time of the processes of the server that have ended, which are those of closed connections."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
     @property
     def log(self) -> Path:
         """What the server has written about itself."""

@@ -107,12 +107,13 @@ def test_a_login_finds_what_its_teams_have_and_nothing_else(company):
 def test_category_tag_and_status_are_chosen_by_the_index(company):
     company.decide("active", "Use Kafka", tags=["Queue"])
     company.decide("retired", "Use Kafka 2", record_status="retired")
+    company.decide("replaced", "Use Kafka 1", superseded_by="active")
     company.decide("rule", "Use Kafka 3", category="constraint", content={"rule": "r"})
 
     assert sorted(company.found("kafka")) == ["active", "rule"]
     assert company.found("kafka", categories=["constraint"]) == ["rule"]
     assert company.found("kafka", tags=["queue"]) == ["active"]
-    assert sorted(company.found("kafka", include_retired=True)) == ["active", "retired", "rule"]
+    assert sorted(company.found("kafka", include_retired=True)) == ["active", "replaced", "retired", "rule"]
 
 
 def test_drafts_deleted_files_and_files_that_are_no_records_are_not_found(company):
@@ -150,7 +151,7 @@ def test_any_text_is_a_question(company):
 
 
 def test_so_many_matches_that_not_all_are_compared_are_reported_and_titles_come_first(company):
-    company.fill(3_500, _decision("r0", "Other", "kafka"))
+    company.fill(1_500, _decision("r0", "Other", "kafka"))
     company.decide("last", "Kafka")
 
     results = search.find(company.url("walt"), "kafka", limit=1)

@@ -20,7 +20,8 @@ BEGIN
     properties := ARRAY[
         ' team ' || team,
         ' category ' || coalesce(record ->> 'category', ''),
-        ' status ' || coalesce(record ->> 'record_status', 'active')
+        ' status ' || CASE WHEN coalesce(record ->> 'superseded_by', '') = ''
+            THEN coalesce(record ->> 'record_status', 'active') ELSE 'superseded' END
     ];
     IF jsonb_typeof(record -> 'tags') = 'array' THEN
         properties := properties || ARRAY(SELECT ' tag ' || lower(t) FROM jsonb_array_elements_text(record -> 'tags') t);
@@ -41,6 +42,9 @@ $$;
 
 ALTER TABLE recollect.records ADD COLUMN words tsvector
     GENERATED ALWAYS AS (recollect.search_words(team, path, data)) STORED;
+-- Ranking reads the words of a thousand records and the files of ten. So the words stay in the row, and the files,
+-- where both do not fit, go to the table beside it.
+ALTER TABLE recollect.records ALTER COLUMN words SET STORAGE MAIN;
 CREATE INDEX records_words ON recollect.records USING gin (words);
 
 -- Words of the column above as one query, joined by & or |.
@@ -52,8 +56,8 @@ $$;
 
 -- The records that have all words asked for, best first, and below them those that have some of the rarer words. Row-level
 -- security would keep the index from being used, as matching is not leakproof, so this runs as the owner and looks up
--- itself which teams the login belongs to. The work is bounded, however common the words are: some thousand records are
--- compared, first those with all words in the title; is_cut says that there are more.
+-- itself which teams the login belongs to. The work is bounded, however common the words are: a thousand records with all
+-- words in the title are compared, and a thousand others; is_cut says that there are more.
 CREATE FUNCTION recollect.search(
     asked text, categories text[], tags text[], statuses text[], most integer
 ) RETURNS TABLE (team text, path text, data bytea, score real, has_all boolean, is_cut boolean)
@@ -61,8 +65,8 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_custom_plan SET jit = off SET work_mem = '32MB' AS $$
 #variable_conflict use_column
 DECLARE
-    compared CONSTANT integer := 3000;
-    rare CONSTANT integer := 1000;
+    compared CONSTANT integer := 1000;
+    rare CONSTANT integer := 500;
     importance CONSTANT real[] := '{0.1, 0.2, 0.4, 1.0}';
     short CONSTANT text := left(asked, 2000);
     teams CONSTANT integer[] := ARRAY(SELECT m.team FROM recollect.members m WHERE m.login = session_user);
