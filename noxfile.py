@@ -29,12 +29,19 @@ ROOT = Path(__file__).resolve().parent
 MAIN = "{}.{}".format(*sys.version_info)
 PYTHONS = [MAIN, *(version for version in ("3.9", "3.10", "3.11", "3.12", "3.13") if version != MAIN)]
 ENDS = ("3.9", "3.13")
-ENTRANCES = ("run", "modules", "hosts", "guarding", "session_start", "stop")
 LIGHT = ("hypothesis", "pytest", "pytest-xdist")
 CORE = (
     "coldstart timestamps fields schema memory slug secrets files store index_md compose lifecycle writer"
     " settings summary_line paths errors hostile"
 ).split()
+"""Modules that hooks are made of, by their tests; run on the oldest and the newest Python, with all of tests/hooks."""
+
+BETWEEN = ("test_coldstart.py", "test_timestamps.py", "test_store.py", "hooks/test_run.py", "hooks/test_modules.py")
+"""What can differ on a Python between two others that pass: imports, the standard library's readers, the entrances."""
+
+WORKERS = "3"
+"""Processes that run tests on two cores: they wait for programs and disks a third of the time."""
+
 IS_IN_VENV = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
 """Whether `scripts/test` runs this: its environment has all that the tests need, so none is made for them again."""
 
@@ -110,11 +117,10 @@ def tests(session: nox.Session) -> None:
         _pytest(session, *session.posargs, program=sys.executable if IS_IN_VENV else "python")
         return
     _install(session, *LIGHT)
-    # The Pythons between the oldest and the newest behave like their neighbours: there the entrances will do.
-    hooks = ["tests/hooks"] if session.python in ENDS else [f"tests/hooks/test_{name}.py" for name in ENTRANCES]
-    core = [*(f"tests/test_{name}.py" for name in CORE), *hooks]
+    core = [*(f"test_{name}.py" for name in CORE), "hooks"] if session.python in ENDS else BETWEEN
     light = {"PYTHONPATH": str(ROOT / "src"), "HYPOTHESIS_PROFILE": "quick"}
-    _pytest(session, "-p", "no:cacheprovider", "-m", "not heavy", *core, *session.posargs, **light)
+    files = [f"tests/{name}" for name in core]
+    _pytest(session, "-p", "no:cacheprovider", "-m", "not heavy", *files, *session.posargs, **light)
 
 
 @nox.session(venv_params=BARE)
@@ -158,11 +164,13 @@ def wheel(session: nox.Session) -> None:
 
 
 def _pytest(session: nox.Session, *arguments: str, program: str = "python", **env: str) -> None:
-    """Run pytest on two cores, and count what it reports."""
+    """Run pytest in several processes, and count what it reports."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.xml")
         try:
-            words = ("-m", "pytest", "-q", "-n", "2", f"--junitxml={report}", *arguments)
+            # Tests of a file share what they set up: a process gets whole files, until others have nothing left to do.
+            spread = ("-n", WORKERS, "--dist", "worksteal")
+            words = ("-m", "pytest", "-q", *spread, f"--junitxml={report}", *arguments)
             session.run(program, *words, env=env, external=program != "python")
         finally:
             if os.path.exists(report):

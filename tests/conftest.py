@@ -18,9 +18,12 @@ try:
 except ImportError:  # the wheel's clean environment has pytest alone
     pass
 else:
-    settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=25)
-    settings.register_profile("long", parent=settings.get_profile("default"), max_examples=2_000)
+    # The same examples in every run: no change is refused for what another one did. `nox -s long` draws new ones.
+    settings.register_profile(
+        "default", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+    )
+    settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=15)
+    settings.register_profile("long", parent=settings.get_profile("default"), derandomize=False, max_examples=2_000)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 _HOMES = {

@@ -152,6 +152,7 @@ UNITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize(
     "function", [lambda text: list(secrets.leaks({"n": text})), secrets.redacted], ids=["leaks", "mask"]

@@ -21,7 +21,7 @@ import pytest
 import recollect
 from recollect.categories import BY_NAME
 from recollect.setting_table import SETTINGS
-from tests.hooks.conftest import ROOT, SIX
+from tests.hooks.conftest import ROOT, SIX, run_hook
 from tests.model_server import ModelServer, Request, message, notes, whole
 
 ASKS = "where do we keep user sessions, postgres or redis?"
@@ -66,13 +66,9 @@ class Lab:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(self._config), encoding="utf-8")
 
-    def hook(self, event: str, **fields: Any) -> str:
+    def hook(self, event: str, *, is_patient: bool = True, **fields: Any) -> str:
         given = {"session_id": "s", "cwd": self.root, "transcript_path": "", **fields}
-        command = [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event]
-        done = subprocess.run(
-            command, input=json.dumps(given), capture_output=True, env=self.env, text=True, check=True, timeout=120
-        )
-        return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
+        return run_hook(event, given, is_patient=is_patient, **self.env).context
 
     def run(self, *words: str) -> Any:
         command = [sys.executable, str(ROOT / "bin" / "recollect"), *words, "--json", "--project", self.root]
@@ -343,7 +339,7 @@ def judged(
                 lab.set({"retrieval.judge.endpoint": server.url + OTHER_PATH})
             path = lab.folder / "talk.jsonl"
             path.write_text("\n".join(transcript) + "\n", encoding="utf-8")
-            text = lab.hook("user_prompt_submit", prompt=prompt, transcript_path=str(path))
+            text = lab.hook("user_prompt_submit", is_patient=not delay, prompt=prompt, transcript_path=str(path))
             return look(lab, server, text)
 
     return run

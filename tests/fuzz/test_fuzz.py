@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,9 @@ import pytest
 
 from tests.fuzz import case, states
 from tests.fuzz.case import Fuzzer
+
+SEED = "suite"
+"""The same projects in every run; `python -m tests.fuzz` draws new ones."""
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="built from what POSIX allows")
 
@@ -23,14 +25,12 @@ def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzer]:
 
 
 @pytest.mark.heavy
-def test_no_project_harms_the_agent_or_the_user(fuzzer: Fuzzer) -> None:
-    seed = secrets.token_hex(4)
-    lines = []
-    for number in range(len(states.ALL)):
-        chosen, findings = fuzzer.case(seed, number)
-        lines += [f"{number} {'+'.join(chosen)}: {finding.where}: {finding.what}" for finding in findings]
+@pytest.mark.parametrize("number", range(len(states.ALL)), ids=[state.__name__ for state in states.ALL])
+def test_no_project_harms_the_agent_or_the_user(fuzzer: Fuzzer, number: int) -> None:
+    chosen, findings = fuzzer.case(SEED, number)
 
-    assert not lines, "\n".join([f"again with: python -m tests.fuzz --seed {seed} --case NUMBER", *lines])
+    again = f"python -m tests.fuzz --seed {SEED} --case {number}, made of {', '.join(chosen)}"
+    assert not findings, "\n".join([again, *(f"{finding.where}: {finding.what}" for finding in findings)])
 
 
 HARM = {
@@ -40,7 +40,10 @@ HARM = {
     "text of a record is not escaped": ('print(\'{"a": "<fuzz-mark>"}\')', "unescaped"),
     "the answer has control characters": ('print(\'{"a": "\\\\u001b"}\')', "control characters"),
     "private words are shown": ('print(\'{"a": "private-words-of-the-user"}\')', "shows the user's private words"),
-    "it takes too long": ("while time.process_time() < 100 * BARE: pass", "times a bare interpreter"),
+    "it takes too long": (
+        "while 'stop' in sys.argv and time.process_time() < 100 * BARE: pass",
+        "times a bare interpreter",
+    ),
     "it takes too much memory": ("x = bytearray(200_000_000)", "took 2"),
     "it writes into the project": ("open(os.path.join(CWD, 'src', 'new.py'), 'w')", "written outside store"),
     "a record is lost": ("[os.remove(f) for f in glob.glob(CWD + '/.claude/memory/decisions/*')]", "a valid record"),
@@ -59,6 +62,7 @@ def test_harm_is_noticed(name: str, fuzzer: Fuzzer, tmp_path: Path, monkeypatch:
     )
     monkeypatch.setattr(case, "ROOT", tmp_path)
     monkeypatch.setattr(case, "_COMMANDS", [])
+    monkeypatch.setattr(case, "_ATTEMPTS", 1)
 
     _, findings = fuzzer.case("seed", 0, only=("no_git",))
 

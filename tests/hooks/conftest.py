@@ -37,10 +37,18 @@ class Answer(NamedTuple):
 Hook = Callable[..., Answer]
 
 
-def run_hook(event: str, payload: bytes | dict[str, Any], host: str = "", **env: str) -> Answer:
+def command(event: str, *, is_patient: bool = True) -> list[str]:
+    """The words that start a hook; a patient one is not ended by the clock while the machine stalls."""
+    patience = [str(ROOT / "tests/hooks/patient.py")] if is_patient else []
+    return [sys.executable, "-S", "-E", *patience, str(ROOT / "src/recollect/hooks/run.py"), event]
+
+
+def run_hook(
+    event: str, payload: bytes | dict[str, Any], host: str = "", *, is_patient: bool = True, **env: str
+) -> Answer:
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event, *[host][: bool(host)]],
+        [*command(event, is_patient=is_patient), *[host][: bool(host)]],
         input=data,
         capture_output=True,
         env={**os.environ, **env},
@@ -69,8 +77,9 @@ def six_records(parent: Path) -> Project:
 def hook(project: Project) -> Hook:
     """Run an event in the project; fields given by name are added to the event."""
 
-    def run(event: str, *, session: str = "s1", **fields: Any) -> Answer:
-        return run_hook(event, {"session_id": session, "cwd": project.root, "transcript_path": "", **fields})
+    def run(event: str, *, session: str = "s1", is_patient: bool = True, **fields: Any) -> Answer:
+        payload = {"session_id": session, "cwd": project.root, "transcript_path": "", **fields}
+        return run_hook(event, payload, is_patient=is_patient)
 
     return run
 

@@ -137,6 +137,7 @@ LARGE = [(event, hooks.LARGEST_EVENT - 1_000, "한") for event in EVENTS] + [
 ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("event", "size", "letter"), LARGE)
 def test_a_huge_event_costs_no_more_than_the_bound(event: str, size: int, letter: str, project: Project):
     text = letter * (size // len(letter.encode()))

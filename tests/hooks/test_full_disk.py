@@ -6,13 +6,12 @@ import json
 import os
 import resource
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from recollect.project import Project
-from tests.hooks.conftest import ROOT, Answer
+from tests.hooks.conftest import Answer, command
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits of a process are POSIX")
 
@@ -53,7 +52,7 @@ def _ask(event: str, project: Project, transcript: Path, *, session: str, no_spa
     fields = json.dumps(EVENTS[event]).replace("{store}", project.store.root)
     given = {"session_id": session, "cwd": project.root, "transcript_path": str(transcript), **json.loads(fields)}
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event],
+        command(event),
         input=json.dumps(given).encode(),
         capture_output=True,
         env={**os.environ, **env},
