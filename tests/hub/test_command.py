@@ -10,7 +10,9 @@ import psycopg
 import pytest
 
 from recollect.cli.commands import COMMANDS
+from recollect.coldstart import digest
 from recollect.hub import schema
+from recollect.remotes.transport import Push
 from tests import debian
 from tests.cli.conftest import Outcome, project, recollect
 
@@ -101,6 +103,22 @@ def test_whoever_leaves_one_team_stays_in_the_other(owner, recollect):
     assert owner.session("walt").execute("SELECT name FROM recollect.teams").fetchall() == [("other",)]
 
 
+def test_earlier_versions_are_deleted_for_good(owner, recollect):
+    walt = owner.transport("walt")
+    path = "decisions/secret.json"
+    walt.push([Push(path, b"a secret", ""), Push("decisions/other.json", b"1", "")])
+    walt.push([Push(path, b"", digest(b"a secret")), Push("decisions/other.json", b"2", digest(b"1"))])
+    cursor = walt.pull("").cursor
+
+    outcome = recollect("hub", "forget", path, "--team=platform")
+    again = recollect("hub", "forget", path, "--team=platform")
+
+    assert outcome == (0, f"deleted 1 earlier version of {path}\n", "replicas and backups may still hold them\n")
+    assert again.err.startswith(f"NOT_FOUND: the hub has no earlier version of '{path}'")
+    assert owner.rows("SELECT path FROM recollect.history") == [("decisions/other.json",)]
+    assert list(walt.pull(cursor).versions) == []
+
+
 @pytest.mark.parametrize(
     ("login", "words", "code"),
     [
@@ -109,6 +127,7 @@ def test_whoever_leaves_one_team_stays_in_the_other(owner, recollect):
         ("walt", ("grant", "walt", "reviewer", "--team=platform"), "REFUSED"),
         ("walt", ("grant", "x", "reader", "--create", "--team=platform"), "REFUSED"),
         ("walt", ("revoke", "vera", "--team=platform"), "REFUSED"),
+        ("walt", ("forget", "decisions/x.json", "--team=platform"), "REFUSED"),
         ("sam", ("status",), "REFUSED"),
         (OWNER, ("grant", "sam", "reader", "--team=none"), "NOT_FOUND"),
         (OWNER, ("grant", "not-a-login", "reader", "--team=platform"), "NOT_FOUND"),

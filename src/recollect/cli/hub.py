@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.cli import questions
 from recollect.cli.output import Answer, Screen, clean, table
-from recollect.errors import BadInput
+from recollect.errors import BadInput, NotFound
 from recollect.remotes import remote
 from recollect.text import many
 
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from recollect.hub.teams import Team
 
 VARIABLE = "RECOLLECT_HUB_URL"
-_WORDS = {"init": " [URL]", "grant": " LOGIN ROLE", "revoke": " LOGIN", "status": ""}
-_COUNTS = {"init": (0, 1), "grant": (2,), "revoke": (1,), "status": (0,)}
+_WORDS = {"init": " [URL]", "grant": " LOGIN ROLE", "revoke": " LOGIN", "forget": " PATH", "status": ""}
+_COUNTS = {"init": (0, 1), "grant": (2,), "revoke": (1,), "forget": (1,), "status": (0,)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=tuple(_WORDS), help="make or update the tables, manage members, or look")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="init: the URL; grant: LOGIN ROLE; revoke: LOGIN")
+    parser.add_argument("action", choices=tuple(_WORDS), help="make the tables, manage members, delete history, look")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="init: URL; grant: LOGIN ROLE; revoke: LOGIN; forget: PATH"
+    )
     parser.add_argument("--url", default="", help=f"address of the database (default: ${VARIABLE})")
     parser.add_argument("--team", metavar="NAME", default="", help="the team (default: what follows # in the URL)")
     review = parser.add_mutually_exclusive_group()
@@ -113,6 +115,18 @@ def _revoke(args: argparse.Namespace, session: Session, where: Place) -> Answer:
     return Answer(data, lambda screen: f"{clean(login)} is no longer a member of the team {where.team}")
 
 
+def _forget(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+    from recollect.hub import teams
+
+    path = args.words[0]
+    count = teams.forget(session, where.team, path)
+    if not count:
+        raise NotFound(f"the hub has no earlier version of {path!r}", fix="give a path such as decisions/use-uv.json")
+    data = {"team": where.team, "path": path, "versions": count}
+    note = "replicas and backups may still hold them"
+    return Answer(data, lambda screen: f"deleted {many(count, 'earlier version')} of {clean(path)}", note=note)
+
+
 def _status(args: argparse.Namespace, session: Session, where: Place) -> Answer:
     from recollect.hub import schema, teams
 
@@ -143,5 +157,6 @@ _ACTIONS: dict[str, Callable[[argparse.Namespace, Any, Any], Answer]] = {
     "init": _init,
     "grant": _grant,
     "revoke": _revoke,
+    "forget": _forget,
     "status": _status,
 }

@@ -80,6 +80,14 @@ def revoke(session: Session, team: str, login: str) -> None:
             schema.withdraw_from(session, login)
 
 
+def forget(session: Session, team: str, path: str) -> int:
+    """Delete the earlier versions of a file for good; how many there were. The current one stays."""
+    with session.transaction():
+        key = _key(session, team)
+        schema.become_owner(session)
+        return session.execute("DELETE FROM recollect.history WHERE team = %s AND path = %s", (key, path)).rowcount
+
+
 def create_login(session: Session, login: str, password: str) -> None:
     """Make a login with a password, of which the server gets no more than what it must have to check it."""
     if len(login.encode()) > _LONGEST_LOGIN or not login.isprintable() or not login:
