@@ -176,6 +176,7 @@ WORDS: dict[str, list[list[str]]] = {
     "index": [["check"], ["rebuild"]],
     "config": [[], ["show", EVIL], ["set", EVIL, EVIL], ["set", "retrieval.max_inject", EVIL]],
     "judge": [["test"]],
+    "share": [["sessions-live-in-postgres-not-redis", "--to", EVIL], [EVIL, "--to", "x", "--yes"]],
     "remote": [[], ["status"], ["add", EVIL, EVIL], ["add", "x", EVIL], ["remove", EVIL], [EVIL]],
     "digest": [["--why"]],
     "doctor": [[], ["--fix"]],

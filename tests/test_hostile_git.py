@@ -395,6 +395,7 @@ COMMANDS: dict[str, list[str]] = {
     "version": [],
     "status": [],
     "remote": ["status"],
+    "share": [RECORD, "--to", "platform", "--yes"],
     "completion": ["bash"],
     "connect": ["--list"],
     "mcp": [],

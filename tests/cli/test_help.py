@@ -63,7 +63,7 @@ def test_an_example_runs(sample, recollect, monkeypatch, name, command):
     monkeypatch.setenv("EDITOR", "true")
     # The log of changes lies elsewhere, so the copy has none yet.
     assert recollect("update", "use-uv", "--tag=quick").code == 0
-    if name == "remote" and " add " not in command:
+    if name in ("remote", "share") and " add " not in command:
         assert recollect("remote", "add", "platform", "/srv/memory.git").code == 0
     words = shlex.split(command.replace("\\\n", ""))
     assert parser_of(words[0])

@@ -17,6 +17,7 @@ NEEDS_A_STORE = {
     "archive": ["x", "--reason=r"], "unarchive": ["x"], "supersede": ["x", "y"], "log": [], "undo": [], "freshness": [],
     "reanchor": ["x"], "audit": [], "stats": [], "gc": [], "index": ["check"], "digest": [],
     "improve": [], "export": [], "status": [], "web": ["--no-open"],
+    "share": ["x", "--to=platform"],
 }  # fmt: skip
 MAKES_ONE = {"init", "save", "import", "config"}
 NEEDS_NONE = {

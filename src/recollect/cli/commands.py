@@ -92,6 +92,10 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("name a file that it is about", "update use-uv --related pyproject.toml"),
             Example("a change that is to be reviewed first", "update use-uv --tag python --draft"),
         )),
+        "share": Command("share", "Give a copy of a record to everybody who reads a shared store.", (
+            Example("see what would leave this machine", "share use-uv --to platform --dry-run"),
+            Example("only where Python is written", "share use-uv --to platform --languages python --yes"),
+        )),
         "log": Command("log", "List what was changed in a store on this machine.", (
             Example("the last five changes: when, what, by whom", "log --limit 5"),
         )),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from recollect import paths, switches
 from recollect.capture import waiting
 from recollect.capture.inbox import BrokenDraft
-from recollect.cli import arguments, chosen, last_listing, record_table
+from recollect.cli import arguments, chosen, fixes, last_listing, record_table
 from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, table
 from recollect.cli.record_table import Line
@@ -35,10 +35,10 @@ def run(args: argparse.Namespace) -> Answer:
     if not args.json:
         last_listing.note(Place(desk.box.root, _path(draft)) for draft in drafts)
     off = "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
-    return Answer(data, lambda screen: _text(screen, drafts), note=off)
+    return Answer(data, lambda screen: _text(screen, drafts, fixes.where(args)), note=off)
 
 
-def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft]) -> str:
+def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> str:
     names = reference.shortest(map(_path, drafts), list(map(_path, drafts)))
     lines = [_line(draft, names[_path(draft)]) for draft in drafts]
     if not screen.is_terminal:
@@ -46,7 +46,7 @@ def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft]) -> str:
         return table(screen, (), cells)
     if not lines:
         return "The inbox is empty."
-    count = screen.paint(f"{len(lines)} waiting: recollect review", "dim")
+    count = screen.paint(f"{len(lines)} waiting: recollect review{where}", "dim")
     return "\n".join((record_table.render(screen, lines, _HEADS), count))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.capture import inbox, review
 from recollect.capture.inbox import Inbox
-from recollect.cli import arguments, chosen, questions
+from recollect.cli import arguments, chosen, fixes, questions
 from recollect.cli.output import Answer, Screen, clean
 from recollect.errors import BadInput
 from recollect.record import compose, lifecycle, memory
@@ -94,7 +94,7 @@ def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> Answer:
 
     def text(screen: Screen) -> str:
         verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
-        return f"{verb} {clean(file)}; `recollect review` decides on it"
+        return f"{verb} {clean(file)}; `recollect review{fixes.where(args)}` decides on it"
 
     return Answer(data, text)
 
