@@ -19,7 +19,7 @@ from recollect.session import ledger
 from recollect.session.ledger import Ledger
 from recollect.store import short_name
 from recollect.usage import usage_log
-from recollect.usage.counts import Counts, interval, per_record, per_week, suggestions
+from recollect.usage.counts import Counts, advice, interval, per_record, per_week
 from tests.conversation import context, does, kept, prompt, result, says, told, write
 
 ROOT = Path(__file__).parents[1]
@@ -429,7 +429,7 @@ def test_suggestions_name_what_was_contradicted_or_never_used(store):
     usage_log.append(store, [("contradicted", PATH), ("contradicted", gone.path), ("used", fine)])
     usage_log.append(store, [("ignored", path) for path in (unused, fine, gone.path) for _ in range(5)])
 
-    found = suggestions(store)
+    found = advice(store)
 
     assert [(one.path, one.kind) for one in found] == [(PATH, "contradicted"), (unused, "never-used")]
     assert found[0].reason == "contradicted 1 time, last on 2026-03-04, and not changed since"
@@ -440,7 +440,7 @@ def test_a_record_changed_after_it_was_contradicted_is_not_suggested(store):
     os.makedirs(usage_log.folder(), exist_ok=True)
     Path(usage_log.file_of(store)).write_text(f"2026-03-03\tcontradicted\t{PATH}\n")
 
-    assert suggestions(store) == []
+    assert advice(store) == []
 
 
 def test_hooks_pay_for_nothing_heavy(store, tmp_path):

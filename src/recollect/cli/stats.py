@@ -14,7 +14,8 @@ from recollect.settings import load_settings
 from recollect.store import record_files
 from recollect.store.store import Store
 from recollect.text import many
-from recollect.usage.counts import Counts, Suggestion, interval, per_record, per_week, suggestions
+from recollect.usage import counts as usage_counts
+from recollect.usage.counts import Advice, Counts, interval, per_record, per_week
 from recollect.usage.usage_log import EVENTS
 
 WEEKS = 12
@@ -41,8 +42,8 @@ def run(args: argparse.Namespace) -> Answer:
         counts = {only: counts.get(only, Counts())}
     weeks = per_week(store.root, WEEKS, only, since)
     where = fixes.where(args)
-    suggested = [each._replace(fix=fixes.placed(each.fix, where)) for each in suggestions(store.root)]
-    advice = [each for each in suggested if each.path == (only or each.path)]
+    placed = [each._replace(fix=fixes.placed(each.fix, where)) for each in usage_counts.advice(store.root)]
+    advice = [each for each in placed if each.path == (only or each.path)]
     in_store = sum(1 for _ in record_files.every(store.root))
     data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
     off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _data(
-    store: Store, counts: dict[str, Counts], weeks: list[tuple[str, Counts]], advice: list[Suggestion]
+    store: Store, counts: dict[str, Counts], weeks: list[tuple[str, Counts]], advice: list[Advice]
 ) -> dict[str, Any]:
     summed = Counts(*(sum(getattr(each, kind) for each in counts.values()) for kind in EVENTS))
     low, high = interval(summed.used, summed.judged)
@@ -81,7 +82,7 @@ def _numbers(counts: Counts) -> dict[str, int]:
     return {**numbers, "unclear": max(counts.injected - counts.judged, 0)}
 
 
-def _text(screen: Screen, root: str, data: dict[str, Any], advice: list[Suggestion], limit: int, *, only: str) -> str:
+def _text(screen: Screen, root: str, data: dict[str, Any], advice: list[Advice], limit: int, *, only: str) -> str:
     if not any(data["totals"].values()):
         since = f" since {data['since']}" if data["since"] else ""
         return f"{'this record was not' if only else 'no record was'} shown to an agent{since}"

@@ -44,7 +44,7 @@ class Counts(NamedTuple):
         return Counts(**values)
 
 
-class Suggestion(NamedTuple):
+class Advice(NamedTuple):
     """A record that wants a look: why, and the commands for it."""
 
     path: str
@@ -87,31 +87,31 @@ def interval(used: int, judged: int) -> tuple[float, float]:
     return max((middle - spread) / width, 0.0), min((middle + spread) / width, 1.0)
 
 
-def suggestions(store_root: str, least: int = 5) -> list[Suggestion]:
+def advice(store_root: str, least: int = 5) -> list[Advice]:
     """Current records contradicted since they were last changed, then those ignored `least` times and never used."""
     store = Store(store_root)
-    ranked: list[tuple[tuple[str, int, str], Suggestion]] = []
+    ranked: list[tuple[tuple[str, int, str], Advice]] = []
     for path, counts in per_record(store_root).items():
         try:
             record = store.read(path).memory
         except RecollectError:
             continue
-        suggestion = _suggestion(record, path, counts, least) if record.is_current else None
-        if suggestion:
-            ranked.append(((suggestion.kind, -counts.contradicted * 1_000 - counts.ignored, path), suggestion))
-    return [suggestion for _, suggestion in sorted(ranked)]
+        each = _advice(record, path, counts, least) if record.is_current else None
+        if each:
+            ranked.append(((each.kind, -counts.contradicted * 1_000 - counts.ignored, path), each))
+    return [each for _, each in sorted(ranked)]
 
 
-def _suggestion(record: Memory, path: str, counts: Counts, least: int) -> Suggestion | None:
+def _advice(record: Memory, path: str, counts: Counts, least: int) -> Advice | None:
     if counts.contradicted and counts.last_contradicted >= record.updated_at[:10]:
         times = many(counts.contradicted, "time")
         reason = f"contradicted {times}, last on {counts.last_contradicted}, and not changed since"
         fix = f"recollect edit {record.id}; or: recollect retire {record.id} --reason 'agents contradicted it'"
-        return Suggestion(path, record.id, record.title, "contradicted", reason, fix)
+        return Advice(path, record.id, record.title, "contradicted", reason, fix)
     if counts.ignored >= least and not counts.used:
         reason = f"shown {many(counts.injected, 'time')}, ignored {many(counts.ignored, 'time')}, never used"
         fix = f"make it more precise: recollect edit {record.id}; or: recollect archive {record.id} --reason unused"
-        return Suggestion(path, record.id, record.title, "never-used", reason, fix)
+        return Advice(path, record.id, record.title, "never-used", reason, fix)
     return None
 
 

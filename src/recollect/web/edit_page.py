@@ -33,7 +33,7 @@ class Filled(NamedTuple):
 
 
 def edit(request: Request) -> Response:
-    store, entry = record_page.found(request)
+    store, entry = record_page.requested(request)
     if request.method == "GET":
         return _page(request, f"Edit: {entry.memory.title}", Filled(_rendered(entry.memory)), entry.hash)
     filled, read = _filled(request, entry.memory.category), view.form(request).get("hash", "")

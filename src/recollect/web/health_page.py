@@ -72,7 +72,7 @@ def _quick(store: Store, opened: Index) -> Iterator[Group]:
     ]
     yield _group("Cannot be read", broken)
     yield _group("Files changed since", list(_changed(store, opened)))
-    wanted = counts.suggestions(store.root)
+    wanted = counts.advice(store.root)
     yield _group("Shown and never used, or contradicted", [
         Finding(((each.title, view.address(view.PROJECT, each.path)),), each.reason, each.fix) for each in wanted
     ])  # fmt: skip

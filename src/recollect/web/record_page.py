@@ -68,7 +68,7 @@ class Outdated(NamedTuple):
 
 
 def show(request: Request) -> Response:
-    return _page(request, *found(request))
+    return _page(request, *requested(request))
 
 
 def _page(request: Request, store: Store, entry: Entry, outdated: Outdated | None = None) -> Response:
@@ -97,7 +97,7 @@ def _usage(store: Store, entry: Entry) -> Usage:
     return Usage(total, tuple((week, each) for week, each in weeks if each != Counts()))
 
 
-def found(request: Request) -> tuple[Store, Entry]:
+def requested(request: Request) -> tuple[Store, Entry]:
     store = store_called(request, request.path_params["store"])
     return store, store.read(f"{request.path_params['folder']}/{request.path_params['name']}")
 
@@ -189,7 +189,7 @@ _DONE = {
 
 def change(request: Request) -> Response:
     """Carry one change out on the version of the record that was on the page."""
-    store, entry = found(request)
+    store, entry = requested(request)
     action = request.path_params["action"]
     fields = view.form(request)
     if action not in CHANGES:

@@ -53,7 +53,7 @@ def search(request: Request) -> Response:
     )
 
 
-def _matching(project: Project, text: str, category: str, status: str) -> list[view.Found]:
+def _matching(project: Project, text: str, category: str, status: str) -> list[view.ListedRecord]:
     chosen = [category] if category else []
     limit = _MOST_SIFTED if status else _MOST
     hits = project.search(text, limit=limit, categories=chosen, include_retired=status in ("retired", "archived"))
@@ -61,7 +61,7 @@ def _matching(project: Project, text: str, category: str, status: str) -> list[v
     return [view.hit(hit, hit.reasons(wanted) if place < _MOST_EXPLAINED else ()) for place, hit in enumerate(wanted)]
 
 
-def _listed(project: Project, category: str, status: str, page: int) -> tuple[list[view.Found], int]:
+def _listed(project: Project, category: str, status: str, page: int) -> tuple[list[view.ListedRecord], int]:
     opened = view.opened(project)
     rows, total = listing.read(opened, listing.Choice(category=category, status=status), page * _PER_PAGE)
     shown = rows[(page - 1) * _PER_PAGE :]

@@ -52,7 +52,7 @@ def show(request: Request) -> Response:
         bar_width=_WIDTH,
         width=_STEP * len(weeks),
         rows=[_row(store, path, each) for path, each in by_path[:_MOST]],
-        suggestions=counts.suggestions(store.root)[:_MOST],
+        advice=counts.advice(store.root)[:_MOST],
         address=lambda path: view.address(view.PROJECT, path),
     )
 

@@ -68,7 +68,7 @@ class Notice(NamedTuple):
     """What went wrong after the change was made."""
 
 
-class Found(NamedTuple):
+class ListedRecord(NamedTuple):
     """A record in a list."""
 
     title: str
@@ -83,13 +83,13 @@ class Found(NamedTuple):
     """Why it matches."""
 
 
-def listed(row: Listed, store: str = PROJECT) -> Found:
-    return Found(row.title, row.category, row.status, row.updated_at, address(store, row.path))
+def listed(row: Listed, store: str = PROJECT) -> ListedRecord:
+    return ListedRecord(row.title, row.category, row.status, row.updated_at, address(store, row.path))
 
 
-def hit(result: Hit, reasons: Sequence[str] = ()) -> Found:
+def hit(result: Hit, reasons: Sequence[str] = ()) -> ListedRecord:
     """A result of a search, in any store, with why it matches."""
-    return Found(
+    return ListedRecord(
         result.title,
         result.category,
         result.status,
