@@ -112,8 +112,12 @@ class Sandbox:
         store = {
             "--user": Path(paths.user_store()),
             "--project": self.root / where[-1] / paths.STORE if where else None,
+            "--remote": Path(paths.replica("platform").root),
         }
         target = store[where[0]] if where else self.root / paths.STORE
+        if where[:1] == ("--remote",):
+            assert self.run("remote", "add", "platform", "/srv/memory.git")[0] == 0
+            target.rmdir()
         if not self.pattern.exists():
             self._make()
             shutil.copytree(self.root / paths.STORE, self.pattern)
@@ -143,7 +147,8 @@ class Sandbox:
     @contextmanager
     def copied(self) -> Iterator[None]:
         """Put both stores back afterwards: of several ways out each must work."""
-        stores = (self.root / paths.STORE, self.root / "the other one" / paths.STORE, Path(paths.user_store()))
+        other = self.root / "the other one" / paths.STORE
+        stores = (self.root / paths.STORE, other, Path(paths.user_store()), Path(paths.replica("platform").root))
         present = [store for store in stores if store.is_dir()]
         for store in present:
             shutil.copytree(store, store.with_name("copy"), symlinks=True)
@@ -238,7 +243,11 @@ FAILURES: dict[str, tuple[Setup, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("where", [(), ("--user",), ("--project", "the other one")], ids=["here", "user", "elsewhere"])
+@pytest.mark.parametrize(
+    "where",
+    [(), ("--user",), ("--project", "the other one"), ("--remote", "platform")],
+    ids=["here", "user", "elsewhere", "shared"],
+)
 @pytest.mark.parametrize("name", FAILURES)
 def test_the_fix_of_a_real_failure_works_where_it_was_printed(sandbox, name, where):
     (sandbox.root / "the other one" / ".git").mkdir(parents=True)
@@ -246,6 +255,8 @@ def test_the_fix_of_a_real_failure_works_where_it_was_printed(sandbox, name, whe
     setup, words = FAILURES[name]
     if where == ("--user",) and name == "a setting for the user":
         pytest.skip("there it may be set")
+    if where[:1] == ("--remote",) and "setting" in name:
+        pytest.skip("a shared store has none")
     run = sandbox.run
     sandbox.run = lambda *words, **more: run(*words, *where, **more)
     setup(sandbox)

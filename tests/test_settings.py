@@ -211,6 +211,28 @@ def test_what_a_user_consents_to_goes_from_least_to_most():
 
 
 @pytest.mark.parametrize(
+    ("mine", "projects", "expected"),
+    [
+        (None, ["acme"], ("acme",)),
+        ([], ["acme"], ("acme",)),
+        (["platform"], ["platform", "acme"], ("platform",)),
+        (["platform"], [], ("platform",)),
+        (["platform", "acme"], ["acme"], ("acme",)),
+        (["platform"], ["none"], ("none",)),
+        (["none"], ["platform"], ("none",)),
+        (["none"], None, ("none",)),
+        (None, "platform", ()),
+        (None, [1], ()),
+        (None, ["x"] * 101, ()),
+    ],
+)
+def test_a_project_chooses_among_the_shared_stores_that_the_user_allows(tmp_path, mine, projects, expected):
+    values = [None if value is None else {"remotes": value} for value in (projects, mine)]
+
+    assert _load(tmp_path, *values).names("remotes") == expected
+
+
+@pytest.mark.parametrize(
     ("key", "mine", "projects"),
     [(key, mine, projects) for key in ASKED_FOR for mine in (None, *CONSENT[key]) for projects in CONSENT[key]],
 )

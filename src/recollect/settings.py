@@ -132,6 +132,9 @@ class Settings:
 
     def _overrules(self, key: str, value: object) -> str:
         """Why a project's value may not stand against the user's own: it may ask for less, never for more."""
+        if key == "remotes" and not _is_part(value, self.names(key)):
+            own = ", ".join(self.names(key))
+            return f"your own config says {own}, and a project may only choose among these"
         if key not in CONSENT or key not in self._values:
             return ""
         chosen = self._values[key]
@@ -207,6 +210,11 @@ def _checked(key: str, value: object, trusted: bool) -> tuple[object, str]:
     if declared.choices and value not in declared.choices:
         return None, f"must be one of {', '.join(declared.choices)}; {default!r} is used"
     return value, ""
+
+
+def _is_part(names: object, of: tuple[str, ...]) -> bool:
+    """Whether remotes are some of those that the user chose, or none; a user who chose none leaves all to projects."""
+    return not of or (isinstance(names, tuple) and bool(names) and {*names} <= {*of, "none"})
 
 
 def _checked_names(value: object) -> tuple[object, str]:

@@ -11,10 +11,13 @@ import pytest
 import recollect
 from recollect import failure_log, paths
 from recollect.cli import main
-from recollect.mcp import reading
+from recollect.mcp import reading, resources
 from recollect.project import Project
-from recollect.recall import for_file
+from recollect.recall import for_file, voices
+from recollect.recall.context_block import Candidate
 from recollect.remotes import remote
+from recollect.search import index, rank
+from recollect.store import short_name
 from recollect.store.store import Store
 from recollect.store.writer import Writer
 from tests.hooks.conftest import SIX, run_hook
@@ -164,6 +167,27 @@ def test_an_mcp_client_reads_a_shared_record(project, share):
         shown = reading.show(project, typed)
         assert (shown.data["source"], shown.data["path"]) == ("platform", PATH)
     assert [each["source"] for each in reading.recall(project, ASKED).data["records"]] == ["platform"]
+
+
+def test_a_pointer_says_how_to_read_the_record(share):
+    entry = share("platform", "decision", DECISION)
+    match = rank.match(index.open(paths.replica("platform").root).rows()[0], paths.replica("platform").root)
+
+    line = voices.pointer(Candidate(match, "platform:"))
+
+    assert line.endswith(f"recollect show --remote platform {short_name.of(entry.path)}")
+
+
+def test_records_of_shared_stores_are_resources(project, share):
+    share("platform", "decision", DECISION)
+    share("acme", "constraint", SIX["constraint"])
+    project.save("preference", SIX["preference"])
+
+    addresses = [str(address) for address, _ in resources._current(project, None)]
+
+    assert [each.split("/")[2] for each in addresses] == ["acme", "platform", "project"]
+    after = resources.parse(addresses[0])
+    assert [str(address) for address, _ in resources._current(project, after)] == addresses[1:]
 
 
 def test_a_broken_list_costs_the_shared_stores_alone(project, share):

@@ -12,6 +12,9 @@ from recollect import files, web
 from recollect.capture import inbox
 from recollect.capture.inbox import Inbox
 from recollect.record import compose, form, memory
+from recollect.remotes import remote, replica
+from recollect.settings import Settings
+from recollect.store.store import Store
 from recollect.store.writer import Writer
 from recollect.usage import usage_log
 from tests.git_project import GitProject
@@ -36,6 +39,25 @@ def test_the_start_page_counts_and_says_what_waits(browser, save, draft):
     assert "1 Decisions" in text
     assert "1 draft to review" in text
     assert "Sessions live in Postgres" in text
+
+
+def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, save):
+    save("Something of our own")
+    remote.add("platform", "/srv/platform.git")
+    store = Store(replica.ready("platform").store)
+    content = {"context": "Two", "decision": "Use uv for everything", "rationale": ["one tool"]}
+    record = compose.compose("decision", {"title": "Use uv", "content": content}, now="2026-03-02T09:30:00Z")
+    entry = Writer(store, Settings()).save(record)
+    address = f"/record/platform/{entry.path}"
+
+    listed = browser.get("/search?q=uv")
+    page = browser.get(address)
+    browser.post(f"{address}/retire", hash=entry.hash, text="old")
+
+    assert f'href="{address}"' in listed.text and "platform" in _text(listed)
+    assert "shared store platform" in _text(page)
+    assert store.read(entry.path).memory.record_status == "retired"
+    assert browser.get(f"/record/acme/{entry.path}").status_code == 404
 
 
 def test_nothing_to_do_is_said(browser, save):

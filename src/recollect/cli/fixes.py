@@ -14,8 +14,8 @@ _COMMAND = re.compile(r"""(?:(?<=^)|(?<=; )|(?<=: ))recollect(?: (?:'[^']*'|"[^"
 
 _ANY_COMMAND = re.compile(r"(?:(?<=^)|(?<=: ))(?:recollect|claude|git|ln|unset) .*$")
 _WITHIN = "\0"
-_ABOUT_REMOTES = ("remote", "sync", "hub")
-"""Commands that act on no store of their own choosing."""
+_WITHOUT_STORE = ("connect", "hub", "remote", "sync")
+"""Commands for which no flag chooses a store."""
 
 
 def commands(fix: str) -> list[str]:
@@ -52,4 +52,4 @@ def where(args: argparse.Namespace) -> str:
 
 def _names_store(command: str) -> bool:
     words = shlex.split(command)
-    return words[1] in _ABOUT_REMOTES or bool({"--user", "--remote", "--project"}.intersection(words))
+    return words[1] in _WITHOUT_STORE or bool({"--user", "--remote", "--project"}.intersection(words))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from recollect import timestamps
+from recollect import paths, timestamps
 from recollect.audit import record_freshness
 from recollect.audit.record_freshness import Checked
 from recollect.cli import arguments, chosen, last_listing, record_table
@@ -148,4 +148,5 @@ def _summary(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
 
 def _require_project(store: Store) -> None:
     if not anchors.root_of(store.root):
-        raise BadInput("your own store is tied to no project's files", fix="leave out --user")
+        flag = paths.store_flag(paths.source_of(store.root)).strip()
+        raise BadInput("this store is tied to no project's files", fix=f"leave out {flag}")

@@ -8,7 +8,7 @@ from typing import Any
 from recollect.audit import hard_to_find
 from recollect.audit.hard_to_find import CHECKS, HardToFind
 from recollect.capture.inbox import Inbox
-from recollect.cli import arguments, chosen
+from recollect.cli import arguments, chosen, fixes
 from recollect.cli.output import Answer, Screen, clean, fitted, labelled
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
@@ -76,7 +76,11 @@ def _wanted(args: argparse.Namespace, store: Store, entries: dict[str, Entry]) -
     listed = hard_to_find.among(records, anchors.root_of(store.root), lambda texts: watched(texts, "comparing records"))
     wanted = []
     for each in listed:
-        reasons = tuple(reason for reason in each.reasons if not args.check or reason.check in args.check)
+        reasons = tuple(
+            reason._replace(fix=fixes.placed(reason.fix, fixes.where(args)))
+            for reason in each.reasons
+            if not args.check or reason.check in args.check
+        )
         is_asked = (not named or each.record.path in named) and (not categories or each.record.category in categories)
         if reasons and is_asked:
             wanted.append(each._replace(reasons=reasons))

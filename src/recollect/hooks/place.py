@@ -31,11 +31,20 @@ class Place(coldstart.NamedTuple):
 
     def places(self, settings: Settings) -> list[StorePlace]:
         """The stores in play, in the order of their precedence."""
+        user_store = self.user_store if _has_records(self.user_store) else ""
         if not self.replicas:
-            return paths.places(self.store, self.user_store)
+            return paths.places(self.store, user_store)
         from recollect.remotes import shared
 
-        return paths.places(self.store, self.user_store, shared.chosen(self.replicas, settings))
+        return paths.places(self.store, user_store, shared.chosen(self.replicas, settings))
+
+
+def _has_records(user_store: str) -> bool:
+    """Whether a user's store has a folder of records: it may hold settings alone."""
+    from recollect.categories import BY_NAME
+
+    folders = (category.folder for category in BY_NAME.values())
+    return bool(user_store) and any(os.path.isdir(os.path.join(user_store, folder)) for folder in folders)
 
 
 def fields(data: bytes) -> Mapping[str, Any]:

@@ -20,6 +20,9 @@ AUTO, SEARCH = 16, 48
 _FILTERED = 400
 """Candidates compared where a filter may refuse most of them."""
 
+_LOOKED_AT = 50
+"""Candidates whose scope is read at once; more only where too few of them apply here."""
+
 _MOST_TERMS = 32
 _MOST_OCCURRENCES = 4_000
 """Occurrences visited before the commoner terms are left out: what bounds a search in a large store."""
@@ -191,14 +194,20 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
     most = _FILTERED if filter.is_narrow else AUTO if filter.auto else SEARCH
     best = sorted(scores, key=lambda n: (-scores[n], int(n)))
-    return [int(n) for n in (_fitting(index, best[:_FILTERED], filter.fits) if filter.fits else best)[:most]]
+    return [int(n) for n in (_fitting(index, best, filter.fits, most) if filter.fits else best[:most])]
 
 
-def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool]) -> list[str]:
-    """Those that apply here: most records of a shared store may be for other projects."""
-    limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(numbers)})"
-    elsewhere = {str(n) for n, scope in index.connection.execute(limited) if not fits(scope)}
-    return [n for n in numbers if n not in elsewhere]
+def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most: int) -> list[str]:
+    """The first that apply here: most records of a shared store may be for other projects."""
+    fitting: list[str] = []
+    for start in range(0, min(len(numbers), _FILTERED), _LOOKED_AT):
+        some = numbers[start : start + _LOOKED_AT]
+        limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(some)})"
+        elsewhere = {str(n) for n, scope in index.connection.execute(limited) if not fits(scope)}
+        fitting += [n for n in some if n not in elsewhere]
+        if len(fitting) >= most:
+            break
+    return fitting[:most]
 
 
 def rows(index: Index, numbers: Iterable[int]) -> list[Row]:

@@ -81,6 +81,8 @@ class ListedRecord(NamedTuple):
     """How well it matches, in a word; empty where nothing was searched for."""
     reasons: tuple[str, ...] = ()
     """Why it matches."""
+    shared: str = ""
+    """The name of the shared store that it is in; empty for the project's and the user's own."""
 
 
 def listed(row: Listed, store: str = PROJECT) -> ListedRecord:
@@ -98,6 +100,7 @@ def hit(result: Hit, reasons: Sequence[str] = ()) -> ListedRecord:
         result.snippet(),
         result.confidence,
         tuple(reasons),
+        "" if result.source in (PROJECT, USER) else result.source,
     )
 
 
