@@ -50,7 +50,7 @@ OWN_RECORD = {
     "tags": ["tone"],
     "content": {"topic": "tone", "value": "Answer in short sentences.", "reason": "they are read on a phone"},
 }
-DRAFT = {
+DRAFT: dict[str, Any] = {
     "title": "Invoices are numbered per year",
     "tags": ["invoices"],
     "content": {

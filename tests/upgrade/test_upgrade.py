@@ -11,6 +11,7 @@ import json
 import re
 import sqlite3
 import sys
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,20 @@ def test_what_0_1_0_suggested_is_not_suggested_again_and_can_still_be_saved(old:
     assert "did you mean --suggested?" in asked_for
     inbox = answered(old, "inbox", draft["draft"])["drafts"]
     assert [each["evidence"] for each in inbox] == [[old_data.SETTLED]]
+
+
+def test_a_draft_of_0_1_0_is_accepted_and_a_change_it_had_begun_is_completed(old: OldProject) -> None:
+    path = "runbooks/kafka-consumer-lag-after-a-rebalance.json"
+    before = (old.store / path).read_text(encoding="utf-8")
+    after = before.replace("Watch the lag fall", "Watch the lag rise")
+    steps = {path: [blake2b(before.encode(), digest_size=16).hexdigest(), after]}
+    (old.store / ".journal").write_text(json.dumps(steps), encoding="utf-8")
+
+    old.command("review", "--accept", "invoices-are-numbered-per-year")
+
+    assert (old.store / path).read_text(encoding="utf-8") == after
+    content = answered(old, "show", "invoices-are-numbered-per-year")["record"]["content"]
+    assert content == {**old_data.DRAFT["content"], "status": "accepted"}
 
 
 def test_every_setting_of_0_1_0_means_what_it_meant(old: OldProject) -> None:
