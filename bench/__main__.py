@@ -11,6 +11,7 @@ from types import ModuleType
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 _COMMANDS = {
+    "all": "every figure of docs/figures.md in one run, and the pages written again",
     "life": "what the hook shows in real projects on which nothing was fitted or chosen",
     "run": "ranking and injection figures of all systems on all sets",
     "fit": "fit the ranking and the gate and write the coefficients",
@@ -33,13 +34,16 @@ _COMMANDS = {
     "mutants": "the share of small changes to the source that the tests notice",
     "past": "what questions about the past are shown",
     "searches": "fit the probability that a record answers a search and write its weights",
+    "package": "the size of the wheel, and how many lines and modules there are",
+    "fuzz": "hostile projects, and the worst that they did",
+    "figures": "write docs/figures.md from the stored results",
     "report": "write docs/benchmarks.md from the stored results",
 }
 
 
 def _module(name: str) -> ModuleType:
-    # A module cannot be called after a keyword.
-    return importlib.import_module(f"bench.{'import_' if name == 'import' else name}")
+    # A module cannot be called after a keyword, and should not be after a function that everybody knows.
+    return importlib.import_module(f"bench.{name}_" if name in ("import", "all") else f"bench.{name}")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bench import sessions
+from bench import results, sessions
 from bench.sessions import Session
 from recollect import timestamps
 from recollect.capture import suggestions, triage
@@ -57,7 +57,17 @@ def run(options: argparse.Namespace) -> int:
     print(report("learnt from" if options.taught else "held", outcomes))
     if options.details:
         print(details(outcomes))
+    if not options.taught:
+        results.save("capture", {"sessions": len(outcomes), "measures": measured(outcomes)})
     return 0
+
+
+def measured(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+    """Each measure with its interval."""
+    return {
+        title: [round(value, 3) for value in (measure(outcomes), *interval(outcomes, measure))]
+        for title, measure in MEASURES
+    }
 
 
 def replay(session: Session, find: Finder) -> Outcome:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import data, metrics
+from bench import data, metrics, results
 from bench.stage import Stage
 from recollect import paths
 from recollect.recall import for_failure
@@ -44,8 +44,10 @@ def run(options: argparse.Namespace) -> int:
             continue
         cases[name] = list(measure(name, options.data, [row for row in rows if row["store"] == name]))
     print("set        failures  told  right  precision            served")
-    for name, found in (*cases.items(), ("all", [case for one in cases.values() for case in one])):
+    cases["all"] = [case for one in cases.values() for case in one]
+    for name, found in cases.items():
         print(_line(name, found))
+    results.save("failures", {"sets": {name: counts(found) for name, found in cases.items()}})
     return 0
 
 
@@ -71,6 +73,16 @@ def _names(name: str, folder: Path) -> dict[str, str]:
         return {}
     lines = (folder / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     return {json.loads(line)["id"]: f"r{number:05}" for number, line in enumerate(lines, 1)}
+
+
+def counts(cases: list[Case]) -> dict[str, int]:
+    """How many failures there are, how many a runbook is about, and how many were shown one, and the right one."""
+    return {
+        "failures": len(cases),
+        "answerable": sum(case.answerable for case in cases),
+        "shown": sum(case.told for case in cases),
+        "right": sum(case.right for case in cases),
+    }
 
 
 def _line(name: str, cases: list[Case]) -> str:

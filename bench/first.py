@@ -7,12 +7,11 @@ seen the cues. Ordinary prompts are those of the life sets that ask for work; th
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from math import sqrt
 from pathlib import Path
 
-from bench import data, sessions
+from bench import data, results, sessions
 from bench.sessions import Session
+from bench.shares import wilson
 from recollect.capture import triage
 
 
@@ -31,30 +30,20 @@ def run(options: argparse.Namespace) -> int:
     rows += [(f"ordinary prompts of {folder.name}: suggested", sessions.ordinary(folder)) for folder in measured]
     rows.append(("all ordinary prompts", [session for _, listed in rows[2:] for session in listed]))
     print("| first prompts | suggestions | of | share |\n| --- | --- | --- | --- |")
-    for name, listed in rows:
-        print(_row(name, listed))
+    counts = {name: (sum(map(is_suggested, listed)), len(listed)) for name, listed in rows}
+    for name, (suggested, of) in counts.items():
+        print(_row(name, suggested, of))
+    if not options.life:
+        results.save("first", {"counts": counts})
     return 0
 
 
-def _row(name: str, listed: Sequence[Session]) -> str:
-    suggested = sum(is_suggested(session) for session in listed)
-    low, high = wilson(suggested, len(listed))
-    share = suggested / len(listed) if listed else 0.0
-    return f"| {name} | {suggested} | {len(listed)} | {share:.3f} [{low:.3f}, {high:.3f}] |"
+def _row(name: str, suggested: int, of: int) -> str:
+    low, high = wilson(suggested, of)
+    return f"| {name} | {suggested} | {of} | {suggested / max(of, 1):.3f} [{low:.3f}, {high:.3f}] |"
 
 
 def is_suggested(session: Session) -> bool:
     """Whether anything is suggested when the first turn ends."""
     end, shown = next(iter(session.stops()))
     return bool(triage.findings(end, shown=shown))
-
-
-def wilson(successes: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    if not of:
-        return 0.0, 1.0
-    z = 1.96
-    share, shrink = successes / of, 1 + z * z / of
-    middle = (share + z * z / (2 * of)) / shrink
-    half = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / shrink
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -13,10 +13,11 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
+from bench import results
+from bench.shares import wilson
 from recollect.importers import adr
 from recollect.importers.adr_links import Adr
 
@@ -24,9 +25,6 @@ LABELS = Path(__file__).parent / "sets" / "adr-labels.jsonl"
 NOW = "2026-11-16T00:00:00Z"
 _FROM_THE_LINES = 0.85
 """Share of a proposed decision's words that the labelled lines must have; the rest are names of options spelled out."""
-
-_Z = 1.96
-"""Standard deviations of a 95 % interval."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -71,6 +69,9 @@ def run(options: argparse.Namespace) -> int:
         return 1
     verdicts = [judged(label, _text(options.clones, label)) for label in labels]
     print(report(verdicts))
+    parts = list(dict.fromkeys(verdict.label.part for verdict in verdicts))
+    by_part = {part: [verdict for verdict in verdicts if verdict.label.part == part] for part in parts}
+    results.save("import", {"parts": {part: counts(own) for part, own in by_part.items()}})
     if options.wrong:
         print(
             *(f"{each.outcome}: {each.label.repo} {each.label.path}" for each in verdicts if _is_wrong(each)), sep="\n"
@@ -156,6 +157,18 @@ def report(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(lines)
 
 
+def counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """How many records there are, how many were proposed, and of these read right or with two options swapped."""
+    right = sum(verdict.outcome == "right" for verdict in verdicts)
+    return {
+        "records": len(verdicts),
+        "proposed": right + sum(map(_is_wrong, verdicts)),
+        "right": right,
+        "swapped": sum(verdict.is_swapped for verdict in verdicts),
+        "left to the agent": sum(verdict.outcome == "agent" for verdict in verdicts),
+    }
+
+
 def _row(name: str, verdicts: Iterable[Verdict]) -> str:
     counts = Counter(verdict.outcome.partition(":")[0] for verdict in verdicts)
     proposed = counts["right"] + counts["wrong"]
@@ -166,7 +179,7 @@ def _row(name: str, verdicts: Iterable[Verdict]) -> str:
 def _sentence(verdicts: Sequence[Verdict]) -> str:
     proposed = [verdict for verdict in verdicts if verdict.outcome == "right" or _is_wrong(verdict)]
     right = sum(verdict.outcome == "right" for verdict in proposed)
-    low, high = interval(right, len(proposed))
+    low, high = wilson(right, len(proposed))
     agents = sum(verdict.outcome == "agent" for verdict in verdicts)
     swapped = sum(verdict.is_swapped for verdict in verdicts)
     share, left = right / max(1, len(proposed)), agents / max(1, len(verdicts))
@@ -174,14 +187,3 @@ def _sentence(verdicts: Sequence[Verdict]) -> str:
         f"Right: {right} of {len(proposed)} proposed, {share:.1%} ({low:.1%} to {high:.1%}); chosen and rejected "
         f"swapped: {swapped}; left to the agent: {agents} of {len(verdicts)}, {left:.0%}."
     )
-
-
-def interval(right: int, count: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share."""
-    if not count:
-        return 0.0, 1.0
-    share = right / count
-    centre = share + _Z * _Z / (2 * count)
-    spread = _Z * sqrt(share * (1 - share) / count + _Z * _Z / (4 * count * count))
-    scale = 1 + _Z * _Z / count
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)

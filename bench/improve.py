@@ -13,15 +13,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import data, life_sets, metrics, results
+from bench import data, life_sets, metrics, page, results
 from bench.data import Prompt, Set
 from bench.stage import Stage
 from bench.systems import Hit, Systems
 from recollect.record.memory import Memory
 
 RECIPE = data.OWN / "recipe"
-KINDS = ("task", "question", "other-words", life_sets.COMMIT)
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "write-records-that-are-found.md"
+KINDS = {
+    "task": "tasks",
+    "question": "questions",
+    "other-words": "in other words",
+    life_sets.COMMIT: "real commit subjects",
+}
 FIGURES = ("hit@1", "hit@3", "served")
+_COLUMNS = ("right record first", "among the first three", "shown as a rule")
 COUNTS = (0, 3, 6, 10)
 """Triggers a record: none, what an agent in a hurry writes, what counts as enough, all."""
 
@@ -56,7 +63,40 @@ def run(options: argparse.Namespace) -> int:
         print(f"{count:>2} triggers, {', '.join(life_sets.CHOOSE)}: {row}")
     measured = {"sets": names, "figures": figures, "gain of the recipe": growth, "by number of triggers": counts}
     print(results.save("improve", measured))
+    page.put(PAGE, "improve", tables(measured))
     return 0
+
+
+def tables(measured: dict[str, Any]) -> dict[str, str]:
+    """The tables of the page by the name of the place they stand in."""
+    before, after = (measured["figures"][name]["kinds"] for name in ("none", "recipe"))
+    gained = measured["gain of the recipe"]
+    return {
+        "recipe": page.table(
+            ["prompts", *_COLUMNS],
+            [
+                [f"{called} ({before[kind]['prompts']})"]
+                + [_growth(before[kind][name][0], after[kind][name][0], *gained[kind][name]) for name in FIGURES]
+                for kind, called in KINDS.items()
+            ],
+        ),
+        "number": page.table(
+            ["triggers a record", *_COLUMNS],
+            [
+                [str(count), *("{:.0f} % ({:.0f} to {:.0f})".format(*_percents(row[name])) for name in FIGURES)]
+                for count, row in measured["by number of triggers"].items()
+            ],
+        ),
+    }
+
+
+def _growth(before: float, after: float, *gain: float) -> str:
+    texts = (f"{value:.0f}".replace("-", "−") for value in _percents(gain))
+    return "{:.0f} → {:.0f} % (+{}, {} to {})".format(*_percents([before, after]), *texts)
+
+
+def _percents(shares: Sequence[float]) -> list[float]:
+    return [100 * share for share in shares]
 
 
 def by_count(count: int) -> dict[str, list[float]]:

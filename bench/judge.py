@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench import data, life_sets
+from bench import data, life_sets, page, results
 from bench.data import Prompt, Set
-from bench.import_ import interval
+from bench.shares import wilson
 from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
 from recollect import paths
@@ -32,6 +32,8 @@ from recollect.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from recollect.judge.judge import Ask
+
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "judge.md"
 
 
 class Asked(NamedTuple):
@@ -68,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--certain-in", type=float, metavar="P", help="instead of retrieval.judge.certain_in")
     parser.add_argument("--certain-out", type=float, metavar="P", help="instead of retrieval.judge.certain_out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE as well")
+    parser.add_argument("--page", action="store_true", help=f"store the figures, and put them into {PAGE.name}")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -99,6 +102,9 @@ def _run(options: argparse.Namespace) -> int:
         )
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
+    if options.page:
+        results.save("judge", {"figures": figures})
+        page.put(PAGE, "judge", {"limits": table(figures)})
     return 0
 
 
@@ -122,7 +128,7 @@ def table(figures: Sequence[dict[str, Any]]) -> str:
 
 
 def _with_interval(share: float, of: int) -> str:
-    low, high = interval(round(share * of), of)
+    low, high = wilson(round(share * of), of)
     return f"{share:.2f} ({low:.2f}–{high:.2f})"
 
 

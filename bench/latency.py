@@ -6,14 +6,16 @@ import argparse
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench import results, stage
 from recollect import paths
@@ -46,45 +48,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--replica", type=int, default=REPLICA, help="records in the replica of a shared store; 0: none"
     )
     parser.add_argument("--times", type=int, default=21, help="runs of each kind (default 21)")
-    parser.add_argument("--python", default=sys.executable, help="the interpreter to measure")
+    parser.add_argument(
+        "--pythons", nargs="+", default=oldest_and_newest(), help="interpreters (default: 3.9 and 3.13)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    found = {}
+    stored = results.load("latency") or {}
+    found, beside = stored.get("pythons", {}), stored.get("replica", {})
     for size in options.sizes:
         with tempfile.TemporaryDirectory(prefix="recollect-latency-") as folder:
-            found[str(size)] = measure(Path(folder), size, options.times, options.python)
-        print(json.dumps({size: found[str(size)]}), flush=True)
-    if options.replica:
+            prompts = write_store(Path(folder, "project", ".claude", "memory"), size)
+            for python in options.pythons:
+                costs = measure(Path(folder), size, prompts, options.times, python)
+                found.setdefault(version(python), {})[str(size)] = costs
+                print(json.dumps({version(python): {size: costs}}), flush=True)
+        results.save("latency", {"times": options.times, "pythons": found, "replica": beside})
+    for python in options.pythons if options.replica else ():
         with tempfile.TemporaryDirectory(prefix="recollect-latency-") as folder:
-            found["replica"] = measure_replica(Path(folder), options.replica, options.times, options.python)
-        print(json.dumps({"replica": found["replica"]}), flush=True)
-    results.save("latency", {"python": sys.version.split()[0], "times": options.times, "sizes": found})
+            beside[version(python)] = measure_replica(Path(folder), options.replica, options.times, python)
+        print(json.dumps({version(python): beside[version(python)]}), flush=True)
+    results.save("latency", {"times": options.times, "pythons": found, "replica": beside})
     return 0
 
 
-def measure(folder: Path, size: int, times: int, python: str) -> dict[str, dict[str, float]]:
+def oldest_and_newest() -> list[str]:
+    """The oldest and the newest Python that are supported, where they are installed; else the one that runs this."""
+    return [path for path in map(_installed, ("3.9", "3.13")) if path] or [sys.executable]
+
+
+def _installed(name: str) -> str:
+    """The program of a Python itself: the shim of a version manager costs more than what is measured."""
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
+    own = sorted(str(path) for path in root.glob(f"{name}.*/bin/python{name}"))
+    return own[0] if own else shutil.which(f"python{name}") or ""
+
+
+def version(python: str) -> str:
+    command = [python, "-c", "import platform; print(platform.python_version())"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def measure(folder: Path, size: int, prompts: list[str], times: int, python: str) -> dict[str, dict[str, Any]]:
     """Ratios to a bare interpreter for a warm cache, after one file changed, and with no cache at all."""
-    store = folder / "project" / ".claude" / "memory"
-    prompts = write_store(store, size)
-    env = environment(folder)
+    store, own = folder / "project" / ".claude" / "memory", folder / version(python)
+    env = environment(own)
     subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(store)], env=env, check=True)
     time.sleep(2.1)  # A folder younger than this is listed again, as it may still change.
-    hook = command(python, "user_prompt_submit")
     cases: dict[str, Callable[[int], None]] = {
         "warm": lambda turn: None,
-        "one file changed": lambda turn: _touch(store, turn),
+        "one file changed": lambda turn: _change(store, turn),
     }
     if size <= SIZES[1]:
-        cases["cold cache"] = lambda turn: _forget(folder / "cache")
+        cases["cold cache"] = lambda turn: _forget(own / "cache")
 
-    def event(turn: int) -> Event:
-        return {"prompt": prompts[turn % len(prompts)], "cwd": str(folder / "project"), "session_id": f"s{turn}"}
+    hook = command(python, "user_prompt_submit")
+    asked = partial(event, folder / "project", prompts)
+    return {case: compare(hook, partial(asked, case), env, times, before) for case, before in cases.items()}
 
-    return {name: compare(hook, event, env, times, before) for name, before in cases.items()}
+
+def event(project: Path, prompts: Sequence[str], case: str, turn: int) -> Event:
+    """A prompt in a session of its own: in one that has seen a record, showing it again costs less."""
+    return {"prompt": prompts[turn % len(prompts)], "cwd": str(project), "session_id": f"{case}{turn}".replace(" ", "")}
 
 
-def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[str, dict[str, float]]:
+def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[str, dict[str, Any]]:
     """The same in a project of 500 records, alone and beside a shared store of many, half of them limited in scope."""
     store, env = folder / "project" / ".claude" / "memory", environment(folder)
     prompts = write_store(store, OWN)
@@ -97,14 +125,11 @@ def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[st
     for root in (store, replica):
         subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(root)], env=env, check=True)
     time.sleep(2.1)
+    asked = partial(event, folder / "project", prompts)
     hook = command(python, "user_prompt_submit")
-
-    def event(turn: int) -> Event:
-        return {"prompt": prompts[turn % len(prompts)], "cwd": str(folder / "project"), "session_id": f"s{turn}"}
-
-    beside = compare(hook, event, env, times)
+    beside = compare(hook, partial(asked, "beside"), env, times)
     listed.unlink()
-    return {"beside a replica": beside, "without it": compare(hook, event, env, times)}
+    return {f"beside a replica of {size:,}": beside, "without it": compare(hook, partial(asked, "alone"), env, times)}
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -129,7 +154,7 @@ def compare(
     env: dict[str, str],
     times: int,
     before: Callable[[int], None] = lambda turn: None,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """What a hook costs against a bare interpreter, the two run in turn."""
     bare: list[Cost] = []
     ours: list[Cost] = []
@@ -139,12 +164,14 @@ def compare(
         ours.append(timed(hook, json.dumps(event(turn)).encode(), env))
     bare, ours = bare[2:], ours[2:]
     cpu, wall = (statistics.median(getattr(one, kind) for one in bare) for kind in ("cpu", "wall"))
+    ratios = sorted(one.cpu / cpu for one in ours)
     return {
         "bare cpu ms": round(cpu, 2),
         "cpu ms": round(statistics.median(one.cpu for one in ours), 2),
-        "cpu ratio": round(statistics.median(one.cpu for one in ours) / cpu, 2),
+        "cpu ratio": round(statistics.median(ratios), 2),
+        "cpu ratio, nine in ten": [round(ratios[len(ratios) // 20], 2), round(ratios[-1 - len(ratios) // 20], 2)],
         "wall ratio": round(statistics.median(one.wall for one in ours) / wall, 2),
-        "worst cpu ratio": round(max(one.cpu for one in ours) / cpu, 2),
+        "worst cpu ratio": round(ratios[-1], 2),
     }
 
 
@@ -195,9 +222,11 @@ def vocabulary(rng: random.Random, count: int) -> list[str]:
     return list(found)
 
 
-def _touch(store: Path, turn: int) -> None:
+def _change(store: Path, turn: int) -> None:
     path = sorted((store / "decisions").iterdir())[turn]
-    path.write_bytes(path.read_bytes().replace(b"accepted", b"proposed"))
+    before = path.read_bytes()
+    after = before.replace(b"accepted", b"proposed")
+    path.write_bytes(after if after != before else before.replace(b"proposed", b"accepted"))
 
 
 def _forget(cache: Path) -> None:

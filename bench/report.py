@@ -48,8 +48,10 @@ the fit in turn:
 
 ![precision, served and disturbed against the threshold](benchmarks-bar.svg)
 
+[All figures](figures.md) has those of everything else: hooks, commands, capture, import.
+
 To repeat it: `pip install -e .[bench]`, clone the projects into a folder, then `python -m bench life --repositories
-FOLDER`, `python -m bench latency` and `python -m bench report`. Without `--repositories` commit subjects are left
+FOLDER` and `python -m bench report`. Without `--repositories` commit subjects are left
 out. `python -m bench fit` fits ranking and gate again; it needs sets that are not part of this repository, and names
 those that are missing.
 """
@@ -77,21 +79,6 @@ sets are asked too (*off topic*). `none` are prompts of our projects that no rec
 
 The threshold is P ≥ {threshold}. The original rule always injects its best three matches.
 """
-_LATENCY = """
-## What it costs
-
-Median CPU time of the hook that runs at a prompt, divided by that of `python3 -S -E -c pass`. Both are new processes
-that run in turn (Python {python}, {times} runs each). [What it costs](cost.md) has the other hooks, tokens and disk.
-"""
-
-
-_SCALE = """
-## Large stores
-
-Seconds of CPU time of a whole command or hook, with an index that is up to date (Python {python}). In the columns
-*touched* every file got a new modification time before, as after a checkout: a hook then checks 64 files, or 512 after
-a change of a folder, and each record that it shows; a command checks at most 50,000.
-"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,18 +86,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    measured, fitted, latency, real = map(results.load, ("run", "fit", "latency", "life"))
+    measured, fitted, real = map(results.load, ("run", "fit", "life"))
     if not measured or not fitted or not real:
         print("nothing to report: run `python -m bench life`, `python -m bench fit` and `python -m bench run` first")
         return 1
     sets = measured["sets"]
     parts = [_head(real)]
     _draw_curve(fitted, options.folder)
-    if latency:
-        parts += [_LATENCY.format(**latency), *_costs(latency["sizes"])]
-    scale = results.load("scale")
-    if scale:
-        parts += [_SCALE.format(**scale), _scale(scale["sizes"])]
     parts += [_APPENDIX, *_ranking(sets, options.folder)]
     parts += [_INJECTION.format(threshold=measured["threshold"]), *_speaking(sets), *_kinds(sets)]
     (options.folder / "benchmarks.md").write_text("\n".join(parts) + "\n", encoding="utf-8")
@@ -236,26 +218,6 @@ def _draw_curve(fitted: dict[str, Any], folder: Path) -> None:
     series = {key: [row[key] for row in rows] for key in rows[0] if key != "threshold"}
     chart = plot.lines("Effect of the threshold", [row["threshold"] for row in rows], series, fitted["threshold"])
     (folder / "benchmarks-bar.svg").write_text(chart, encoding="utf-8")
-
-
-def _costs(sizes: dict[str, Any]) -> list[str]:
-    cases = list(dict.fromkeys(case for one in sizes.values() for case in one))
-    rows = [
-        [f"{int(size):,}", *(_cost(one.get(case)) for case in cases)]
-        for size, one in sizes.items()
-    ]  # fmt: skip
-    return [page.table(["records", *cases], rows)]
-
-
-def _scale(sizes: dict[str, Any]) -> str:
-    cases = list(dict.fromkeys(case for one in sizes.values() for case in one))
-    order = sorted(sizes, key=int)
-    rows = [[f"{int(size):,}", *(f"{sizes[size][case]['cpu']:.2f}" for case in cases)] for size in order]
-    return page.table(["records", *cases], rows)
-
-
-def _cost(one: dict[str, float] | None) -> str:
-    return f"{one['cpu ratio']:.1f} × ({one['cpu ms']:.0f} ms; wall {one['wall ratio']:.1f} ×)" if one else ""
 
 
 def _span(bounds: Sequence[float]) -> str:

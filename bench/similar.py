@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import data, first, results
+from bench import data, results
+from bench.shares import wilson
 from recollect.capture import similar
 from recollect.record import memory
 from recollect.record.memory import Memory, from_json
@@ -134,7 +135,7 @@ def summary(tallies: list[Tally], labels: dict[tuple[str, str], bool]) -> dict[s
         "named": len(named),
         "unread": sum(pair not in labels for pair in named),
         "right": right,
-        "interval": [round(bound, 2) for bound in first.wilson(right, len(named))],
+        "interval": [round(bound, 2) for bound in wilson(right, len(named))],
         "refused": len({pair for tally in tallies for pair in tally.refused}),
         "replacements": len(places),
         **{f"found in {depth}": sum(0 < place <= depth for place in places) for depth in (1, 3, 5, 10)},

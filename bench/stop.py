@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import latency, sessions
+from bench import latency, results, sessions
 from bench.sessions import Session
 from recollect.capture import triage
 from recollect.hosts import claude_code
@@ -40,12 +40,14 @@ def run(options: argparse.Namespace) -> int:
         Path(project, ".claude", "memory", "decisions").mkdir(parents=True)
         path = Path(folder, "transcript.jsonl")
         event = {"session_id": "s", "cwd": str(project), "transcript_path": str(path)}
+        costs = {}
         for length in (0, *LENGTHS):
             write(path, length)
             name = f"answers of {length:,} characters" if length else "100 MB of ordinary talk"
             hook = latency.command(options.python, "stop")
-            cost = latency.compare(hook, lambda turn: event, latency.environment(Path(folder)), options.times)
-            print(json.dumps({name: cost}), flush=True)
+            costs[name] = latency.compare(hook, lambda turn: event, latency.environment(Path(folder)), options.times)
+            print(json.dumps({name: costs[name]}), flush=True)
+    results.save("stop", {"python": latency.version(options.python), "times": options.times, "cases": costs})
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench import capture, first, sessions
+from bench import capture, sessions, shares
 from bench.sessions import Session
 from recollect.capture.triage import Finding
 from recollect.categories import BY_NAME
@@ -48,7 +48,7 @@ def test_first_prompts_have_something_to_keep_or_nothing_in_three_languages():
 
 @pytest.mark.parametrize(("part", "of", "interval"), [(8, 10, (0.49, 0.94)), (0, 20, (0.0, 0.16)), (0, 0, (0.0, 1.0))])
 def test_the_interval_of_a_share(part, of, interval):
-    assert tuple(round(bound, 2) for bound in first.wilson(part, of)) == interval
+    assert tuple(round(bound, 2) for bound in shares.wilson(part, of)) == interval
 
 
 def session(expected: str, evidence: str = "we go with rows, they are faster") -> Session:

@@ -8,7 +8,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bench import data, improve  # noqa: E402
+from bench import data, improve, results  # noqa: E402
 from recollect.record import schema  # noqa: E402
 
 RECORDS = [
@@ -58,3 +58,9 @@ def test_a_lift_is_measured_on_the_same_prompts(tmp_path, monkeypatch):
     old, new = ([improve.value(each, "hit@1") for each in asked[:2]] for asked in (before, after))
     gain, low, high = improve.gains(before, after, "other-words")["hit@1"]
     assert new == [1.0, 1.0] and gain == 1 - sum(old) / 2 > 0 and low <= gain <= high
+
+
+def test_the_page_has_the_figures_that_were_measured():
+    page = improve.PAGE.read_text(encoding="utf-8")
+
+    assert [name for name, table in improve.tables(results.load("improve")).items() if table not in page] == []

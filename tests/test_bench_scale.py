@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from bench import report, scale
+from bench import figure_tables, scale
 
 
 @pytest.mark.heavy
@@ -17,4 +17,5 @@ def test_every_command_and_hook_is_measured(tmp_path):
 
     assert json.loads(json.dumps(found)) == found
     assert all(cost["cpu"] > 0 for cost in found.values())
-    assert report._scale({"1000": found, "30": found}).count("\n") == 3
+    table = figure_tables.scale({"sizes": {"1000": found, "30": found}}).splitlines()
+    assert (table[0], len(table)) == ("| CPU time | 30 records | 1,000 records |", 2 + len(found))

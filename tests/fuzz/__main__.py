@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import secrets
 import sys
 import tempfile
@@ -19,6 +20,7 @@ def main() -> int:
     parser.add_argument("--seed", default="", help="begin with this seed (default: a fresh one)")
     parser.add_argument("--case", type=int, default=-1, help="run this case of the seed alone")
     parser.add_argument("--only", default="", help="use these states, separated by commas")
+    parser.add_argument("--json", default="", help="write the totals to this file, too")
     parser.add_argument("--folder", default="", help="work in this folder and leave the last case there")
     args = parser.parse_args()
     seed = args.seed or secrets.token_hex(4)
@@ -50,6 +52,15 @@ def _run(fuzzer: Fuzzer, seed: str, args: argparse.Namespace, only: tuple[str, .
     print("worst: " + ", ".join(f"{name} {value:.0f}" for name, value in sorted(fuzzer.worst.items())))
     for what, count in failed.most_common():
         print(f"{count:5} {what}")
+    if args.json:
+        totals = {
+            "cases": cases,
+            "processes": fuzzer.processes,
+            "worst": fuzzer.worst,
+            "states": tried,
+            "failed": failed,
+        }
+        Path(args.json).write_text(json.dumps({"seed": seed, "minutes": args.minutes, **totals}), encoding="utf-8")
     return 1 if failed else 0
 
 

@@ -1,0 +1,99 @@
+"""`python -m bench all`: every figure of docs/figures.md measured in one run, and the pages written again.
+
+Each part is a command of its own that stores its result, so a run that was stopped goes on with `--only` or `--skip`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+_CLONES = "CLONES"
+
+
+class Part(NamedTuple):
+    """One command: its words, and about how many minutes it takes on two cores."""
+
+    words: str
+    minutes: float
+
+    @property
+    def name(self) -> str:
+        return self.words.split()[0]
+
+
+PARTS = (
+    Part("package", 0.2),
+    Part("past", 1),
+    Part("failures", 0.5),
+    Part("first", 0.5),
+    Part("capture", 0.5),
+    Part("similar", 1),
+    Part("improve", 2),
+    Part("judge life-bevy life-pandas --prompts 1000 --page", 2),
+    Part(f"import --clones {_CLONES}", 1),
+    Part(f"life --repositories {_CLONES}", 3),
+    Part(f"digest --repositories {_CLONES}", 4),
+    Part("latency", 6),
+    Part("cost", 2),
+    Part("stop", 1),
+    Part("mcp", 0.2),
+    Part("web", 1),
+    Part("scale", 12),
+    Part("hub", 20),
+    Part("fuzz", 15),
+    Part("mutants", 45),
+)
+PAGES = ("report", "figures")
+_NAMES = tuple(part.name for part in PARTS)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", nargs="+", choices=_NAMES, metavar="PART", help="measure these parts alone")
+    parser.add_argument("--skip", nargs="+", choices=_NAMES, metavar="PART", default=[], help="leave these parts out")
+    parser.add_argument("--repositories", type=Path, metavar="DIR", help="clones that life, digest and import read")
+    parser.add_argument("--list", action="store_true", help="print the parts with their commands, and measure nothing")
+
+
+def run(options: argparse.Namespace) -> int:
+    chosen = [part for part in PARTS if part.name in (options.only or _NAMES) and part.name not in options.skip]
+    if options.list:
+        print("\n".join(f"{part.minutes:5.1f} min  python -m bench {part.words}" for part in chosen))
+        return 0
+    failed = [part.name for part in chosen if not _is_done(part, options.repositories)]
+    for page in PAGES:
+        _run([page])
+    if failed:
+        print(f"not measured: {', '.join(failed)}; again: python -m bench all --only {' '.join(failed)}")
+    return 1 if failed else 0
+
+
+def _is_done(part: Part, repositories: Path | None) -> bool:
+    """Measure one part; whether its figures are there now."""
+    if _CLONES in part.words and not repositories:
+        print(f"{part.name}: left out, it reads clones (--repositories DIR)", flush=True)
+        return False
+    words = [str(repositories) if word == _CLONES else word for word in part.words.split()]
+    print(f"{part.name}: about {part.minutes:g} minutes", flush=True)
+    started = time.monotonic()
+    status = _run(words)
+    print(f"{part.name}: {'done' if status == 0 else 'FAILED'}, {time.monotonic() - started:.0f} s", flush=True)
+    return status == 0
+
+
+def _run(words: Sequence[str]) -> int:
+    """A process for each part: none leaves anything behind that another would measure."""
+    log = ROOT / ".bench-cache" / f"{words[0]}.log"
+    log.parent.mkdir(exist_ok=True)
+    with log.open("w", encoding="utf-8") as output:
+        command = (sys.executable, "-m", "bench", *words)
+        done = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        print("".join(log.read_text(encoding="utf-8").splitlines(keepends=True)[-15:]), f"see {log}", flush=True)
+    return done.returncode

@@ -1,0 +1,227 @@
+"""The tables of docs/figures.md, each from one stored result, by its name there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bench import page
+from bench.shares import wilson
+
+Measured = Mapping[str, Any]
+
+
+def _percent(share: float, low: float, high: float) -> str:
+    return f"{share * 100:.0f} % ({low * 100:.0f} to {high * 100:.0f})"
+
+
+def _of(part: int, of: int) -> str:
+    """A share of a count, with the count."""
+    if not of:
+        return "none"
+    return f"{part} of {of}: {_percent(part / of, *wilson(part, of))}"
+
+
+def life(measured: Measured) -> str:
+    rows = (
+        ("rules that are relevant", "written prompts", "precision"),
+        ("prompts with an answer: a rule gives it", "written prompts", "served"),
+        ("the same: a rule or a pointer gives it", "written prompts", "reached"),
+        ("prompts without an answer: a rule is shown", "written prompts", "disturbed"),
+        ("the same: a pointer is shown", "written prompts", "pointed idle"),
+        ("prompts in other words: a rule answers", "in other words", "served"),
+        ("commit subjects: rules that are relevant or defensible", "commit subjects", "precision with maybe"),
+        ("commit subjects with an answer: a rule gives it", "commit subjects", "served"),
+    )
+    variants = measured["variants"].values()
+    return page.table(
+        ["", "no triggers", "three", "ten"],
+        [[what, *(_in_life(each[kind], key) for each in variants)] for what, kind, key in rows],
+    )
+
+
+def _in_life(figures: Measured, key: str) -> str:
+    return _percent(figures[key], *figures["intervals"][key])
+
+
+def past(measured: Measured) -> str:
+    variants = list(measured["variants"].values())
+    names = [name for name in variants[0] if name != "questions"]
+    rows = [[name, *(_spread(each[name]) for each in variants)] for name in names]
+    return page.table([f"{variants[0]['questions']} questions", "no triggers", "three", "ten"], rows)
+
+
+def _spread(figure: Measured) -> str:
+    return _percent(figure["share"], figure["low"], figure["high"])
+
+
+def failures(measured: Measured) -> str:
+    rows = [
+        [name, str(each["failures"]), _of(each["right"], each["shown"]), _of(each["right"], each["answerable"])]
+        for name, each in measured["sets"].items()
+    ]
+    return page.table(["set", "failures", "shown runbooks that are right", "failures with a runbook that get it"], rows)
+
+
+def capture(measured: Measured) -> str:
+    rows = [[name, _percent(*values)] for name, values in measured["measures"].items()]
+    return page.table([f"{measured['sessions']} sessions", "share"], rows)
+
+
+def first_prompts(measured: Measured) -> str:
+    return page.table(
+        ["first prompts", "share"], [[name, _of(part, of)] for name, (part, of) in measured["counts"].items()]
+    )
+
+
+def digest(measured: Measured) -> str:
+    groups = {name: each for name, each in measured.items() if name not in ("date", "run")}
+    rows = [
+        ["entries that help", *(_percent(*each["precision"]) for each in groups.values())],
+        [
+            "entries that help or are defensible",
+            *(_percent(*each["precision with defensible"]) for each in groups.values()),
+        ],
+        ["digests that are empty", *(f"{each['empty'] * 100:.0f} %" for each in groups.values())],
+        [
+            "starts for which nothing helps: something is shown",
+            *(f"{each['wrong where nothing helps'] * 100:.1f} %" for each in groups.values()),
+        ],
+        ["characters of a digest, at most", *(f"{each['most characters']:,}" for each in groups.values())],
+    ]
+    return page.table(["", *(f"{name} ({each['cases']} starts)" for name, each in groups.items())], rows)
+
+
+def similar(measured: Measured) -> str:
+    every = measured["all"]
+    return page.table(
+        ["", "share"],
+        [
+            ["records named as similar at a save that settle the same question", _of(every["right"], every["named"])],
+            *(
+                [
+                    f"replaced records that a search lists among the first {depth}",
+                    _of(every[f"found in {depth}"], every["replacements"]),
+                ]
+                for depth in (3, 5, 10)
+            ),
+        ],
+    )
+
+
+def imported(measured: Measured) -> str:
+    rows = [
+        [part, str(each["records"]), _of(each["right"], each["proposed"]), str(each["swapped"])]
+        for part, each in measured["parts"].items()
+    ]
+    return page.table(["records of", "records", "proposed ones that are right", "options swapped"], rows)
+
+
+def improve(measured: Measured) -> str:
+    tasks = {name: each["kinds"]["task"] for name, each in measured["figures"].items()}
+    rows = [
+        [f"{key}, of {next(iter(tasks.values()))['prompts']} tasks", *(_percent(*each[key]) for each in tasks.values())]
+        for key in ("hit@1", "hit@3", "served")
+    ]
+    return page.table(["triggers by", *tasks], rows)
+
+
+def judge(measured: Measured) -> str:
+    rows = [
+        [each["system"], *(_of(round(each[key] * each["of"][key]), each["of"][key]) for key in each["of"])]
+        for each in measured["figures"]
+        if each["set"] == "all"
+    ]
+    return page.table(
+        ["", "rules that are relevant", "prompts that are answered", "prompts that get a wrong rule"], rows
+    )
+
+
+def latency(measured: Measured) -> str:
+    rows = []
+    for python, sizes in measured["pythons"].items():
+        for size in sorted(sizes, key=int):
+            cells = [_hook(sizes[size].get(case)) for case in ("warm", "one file changed", "cold cache")]
+            rows.append([python, f"{int(size):,}", *cells])
+        beside = measured.get("replica", {}).get(python, {})
+        rows += [[python, f"500, {case}", _hook(cost), "", ""] for case, cost in beside.items()]
+    return page.table(["Python", "records", "nothing changed", "one file changed", "no index yet"], rows)
+
+
+def _hook(cost: Measured | None) -> str:
+    if not cost:
+        return ""
+    low, high = cost.get("cpu ratio, nine in ten") or (cost["cpu ratio"], cost["worst cpu ratio"])
+    return f"{cost['cpu ratio']:.1f} × ({low:.1f} to {high:.1f}), {cost['cpu ms']:.0f} ms"
+
+
+def events(measured: Measured) -> str:
+    cases = measured.get("hooks") or measured["cases"]
+    return page.table(["when", "CPU time"], [[name, _hook(cost)] for name, cost in cases.items()])
+
+
+def scale(measured: Measured) -> str:
+    sizes = measured["sizes"]
+    order = sorted(sizes, key=int)
+    cases = list(sizes[order[0]])
+    rows = [[case, *(f"{sizes[size][case]['cpu']:.2f} s" for size in order)] for case in cases]
+    return page.table(["CPU time", *(f"{int(size):,} records" for size in order)], rows)
+
+
+def mcp(measured: Measured) -> str:
+    cases = {name: each for name, each in measured.items() if isinstance(each, dict) and "cpu ratio" in each}
+    rows = [[name, f"{each['cpu ratio']:.1f} ×, {each['cpu ms']:.0f} ms"] for name, each in cases.items()]
+    return page.table(["until it has answered", "CPU time"], rows)
+
+
+def web(measured: Measured) -> str:
+    rows = [[name, f"{each:.0f} ms"] for name, each in measured["pages"].items()]
+    return page.table([f"page, {measured['records']:,} records", "CPU time of the server"], rows)
+
+
+def hub(measured: Measured) -> str:
+    sizes = measured["sizes"]
+    kinds = [name for name, value in next(iter(sizes.values())).items() if isinstance(value, dict) and "p95" in value]
+    rows = [
+        [kind, *(f"{each[kind]['p50']:,.0f} / {each[kind]['p95']:,.0f} ms" for each in sizes.values())]
+        for kind in kinds
+    ]
+    return page.table(["p50 / p95", *(f"{int(size):,} records" for size in sizes)], rows)
+
+
+def package(measured: Measured) -> str:
+    wheel = measured["wheel"]
+    largest, size = next(iter(wheel["largest"].items()))
+    longest = measured["longest module"]
+    return page.table(
+        ["what", "how much"],
+        [
+            ["wheel", f"{wheel['bytes'] / 1e6:.1f} MB, at most 8; {size / 1e6:.1f} MB of it are `{largest}`"],
+            *(
+                [f"`{part}`", f"{each['files']:,} files, {each['lines']:,} lines"]
+                for part, each in measured["parts"].items()
+            ),
+            ["packages", str(measured["packages"])],
+            ["longest module", f"`{longest['name']}`, {longest['lines']} lines"],
+        ],
+    )
+
+
+def mutants(measured: Measured) -> str:
+    counts: dict[str, int] = {}
+    for each in measured["mutants"]:
+        counts[each["status"]] = counts.get(each["status"], 0) + 1
+    real = sum(counts.values()) - counts.get("equivalent", 0)
+    rows = [["noticed by a test, of those that change anything", _of(counts.get("killed", 0), real)]]
+    rows += [[name, str(count)] for name, count in sorted(counts.items()) if name != "killed"]
+    return page.table([f"{sum(counts.values())} changes", ""], rows)
+
+
+def fuzz(measured: Measured) -> str:
+    rows = [
+        ["hostile projects", f"{measured['cases']:,}"],
+        ["processes", f"{measured['processes']:,}"],
+        ["failures", f"{sum(measured['failed'].values()):,}"],
+        *([f"most: {name}", f"{value:,.0f}"] for name, value in sorted(measured["worst"].items())),
+    ]
+    return page.table([f"seed `{measured['seed']}`, {measured['minutes']:g} minutes", ""], rows)

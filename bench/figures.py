@@ -1,0 +1,184 @@
+"""`python -m bench figures`: docs/figures.md, all figures on one page, from the stored results.
+
+Only the standard library is needed, so that `scripts/docs --check` can compare the page with the results anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import figure_tables, results
+from bench.figure_tables import Measured
+
+PAGE = Path(__file__).parents[1] / "docs" / "figures.md"
+
+_HEAD = """# All figures
+
+<!-- Generated from bench/results by `python -m bench figures` and `scripts/docs`. Edits are overwritten. -->
+"""
+_ABOUT = (
+    "`python -m bench all` measures everything on this page and writes it again; `--only` and `--skip` name parts."
+    " Below each table stand its command, the day, the machine and the commit. A *load* above the number of cores means"
+    " that other programs competed for them: CPU times are then up to half higher, multiples of a bare interpreter less"
+    " so, times on the clock several times. Ranges in brackets are 95 % intervals unless something else is said."
+)
+_WIDTH = 132
+
+
+class Section(NamedTuple):
+    """A part of the page: the result it shows, and how."""
+
+    title: str
+    result: str
+    text: str
+    table: Callable[[Measured], str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page that is written")
+
+
+def run(options: argparse.Namespace) -> int:
+    options.page.write_text(text(), encoding="utf-8")
+    print(f"wrote {options.page}")
+    return 0
+
+
+def text() -> str:
+    """The whole page; what was never measured is left out."""
+    parts = [_HEAD, _filled(_ABOUT) + "\n"]
+    for section in SECTIONS:
+        measured = results.load(section.result)
+        if measured:
+            table = section.table(measured)
+            source = _source(section.result, measured)
+            parts.append(f"## {section.title}\n\n{_filled(section.text)}\n\n{table}\n\n{_filled(source)}\n")
+    return "\n".join(parts)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _source(name: str, measured: Measured) -> str:
+    run = measured.get("run") or {"command": f"python -m bench {name}"}
+    facts = [f"`{run['command']}`", f"{measured['date']}"]
+    if "python" in measured:
+        facts.append(f"Python {measured['python']}")
+    if "machine" in run:
+        facts += [str(run["machine"]), f"load {run['load']:.1f}", f"commit {run['commit']}"]
+    return ", ".join(facts) + "."
+
+
+SECTIONS: Sequence[Section] = (
+    Section(
+        "What is shown at a prompt",
+        "life",
+        "Four public projects on which nothing was fitted and nothing chosen. [Benchmarks](benchmarks.md) has every"
+        " kind of prompt and the comparison with BM25; [life sets](life-sets.md) says how the projects were labelled.",
+        figure_tables.life,
+    ),
+    Section("Questions about the past", "past", "The same projects.", figure_tables.past),
+    Section(
+        "After a failed command",
+        "failures",
+        "`harbor` and `lumen` are what the bar was chosen on; `quarry` and `runbooks` are not.",
+        figure_tables.failures,
+    ),
+    Section(
+        "What sessions decide",
+        "capture",
+        "Sessions that nobody read while tuning. How they were made: `bench/results/capture.md`.",
+        figure_tables.capture,
+    ),
+    Section(
+        "Suggestions at a first prompt",
+        "first",
+        "Rules in a first prompt, and prompts that only ask for work.",
+        figure_tables.first_prompts,
+    ),
+    Section(
+        "Digests",
+        "digest",
+        "Starts of sessions in real repositories; *untouched* are those on which nothing was tuned"
+        " or fitted ([more](digest.md)).",
+        figure_tables.digest,
+    ),
+    Section(
+        "Records that replace others", "similar", "Twelve projects, each saved record by record.", figure_tables.similar
+    ),
+    Section(
+        "Import of decision records",
+        "import",
+        "By round. Most rounds were learnt from afterwards: what they say is explained in `bench/results/import.md`.",
+        figure_tables.imported,
+    ),
+    Section(
+        "Triggers by the recipe",
+        "improve",
+        "Records of two projects, without triggers, with those that the recipe asks for, and with those of an author.",
+        figure_tables.improve,
+    ),
+    Section(
+        "What a judge could gain",
+        "judge",
+        "Two projects that bars were chosen on. A *perfect judge* always answers right ([more](how-to/judge.md)).",
+        figure_tables.judge,
+    ),
+    Section(
+        "The hook at a prompt",
+        "latency",
+        "CPU time of the whole process, as a multiple of `python3 -S -E -c pass`, which runs in turn with it."
+        " Medians; nine of ten runs are in the brackets.",
+        figure_tables.latency,
+    ),
+    Section(
+        "Every hook",
+        "cost",
+        "The same for each event in a store of 142 real records. [What it costs](cost.md) has tokens and disk.",
+        figure_tables.events,
+    ),
+    Section(
+        "The end of a turn",
+        "stop",
+        "The same where nothing is worth saving, for several lengths of answers.",
+        figure_tables.events,
+    ),
+    Section(
+        "Commands and hooks in large stores",
+        "scale",
+        "Seconds of CPU time of the whole process, with an index that is up to date. *All files touched*: every file"
+        " got a new modification time before, as after a checkout. A hook then checks 64 files, or 512 after a change"
+        " of a folder, and each record that it shows; a command checks at most 50,000.",
+        figure_tables.scale,
+    ),
+    Section("The MCP server", "mcp", "From its start, as a multiple of `python3 -S -E -c pass`.", figure_tables.mcp),
+    Section(
+        "The pages of `recollect web`",
+        "web",
+        "*First* is the first request to a server that has just started.",
+        figure_tables.web,
+    ),
+    Section(
+        "A hub", "hub", "Times on the clock, the server on the same machine. [More](team/scale.md).", figure_tables.hub
+    ),
+    Section(
+        "The package", "package", "What users install, and how much of it there is to read.", figure_tables.package
+    ),
+    Section(
+        "Whether the tests would notice",
+        "mutants",
+        "Small changes to random lines of the source, one at a time.",
+        figure_tables.mutants,
+    ),
+    Section(
+        "Hostile projects",
+        "fuzz",
+        "What is done to them, and what is checked: [security](security.md#what-was-tried).",
+        figure_tables.fuzz,
+    ),
+)
