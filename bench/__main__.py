@@ -10,7 +10,7 @@ from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-_COMMANDS = {
+COMMANDS = {
     "all": "every figure of docs/figures.md in one run, and the pages written again",
     "life": "what the hook shows in real projects on which nothing was fitted or chosen",
     "run": "ranking and injection figures of all systems on all sets",
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     chosen = (argv if argv is not None else sys.argv[1:])[:1]
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, summary in _COMMANDS.items():
+    for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary)
         if chosen == [name]:
             _module(name).add_arguments(command)
