@@ -64,7 +64,7 @@ def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapp
     merged = {key: value for key, value in merged.items() if value is not _ABSENT}
     _part_opposite_links(merged, ours, theirs)
     for side in (0, 1):
-        for flaw in memory.new_flaws(_chosen(merged, side), ours, theirs):
+        for flaw in memory.new_flaws(chosen(merged, side), ours, theirs):
             if not _set_clash(merged, ours, theirs, memory.without_positions(flaw.where).split(".")):
                 raise BadRecord(f"the two versions together are no valid record: {flaw}", fix="merge it by hand")
     if len(merged) > 1 and all(map(_is_loose, merged.values())):
@@ -72,14 +72,14 @@ def merge_objects(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapp
     return {key: merged[key] for key in _keys(merged)}
 
 
-def _chosen(value: Any, side: int) -> Any:
+def chosen(value: Any, side: int) -> Any:
     """A merged value after somebody chose one side of every clash."""
     if isinstance(value, Clash):
         return value[side]
     if not isinstance(value, dict):
         return value
-    chosen = {key: _chosen(inner, side) for key, inner in value.items()}
-    return {key: inner for key, inner in chosen.items() if inner is not _ABSENT}
+    members = {key: chosen(inner, side) for key, inner in value.items()}
+    return {key: inner for key, inner in members.items() if inner is not _ABSENT}
 
 
 def _keys(*sides: Mapping[str, Any]) -> list[str]:

@@ -28,10 +28,13 @@ class State(coldstart.NamedTuple):
     note: str = ""
     """What somebody must do at the remote, such as merging a branch."""
     refused: tuple[tuple[str, str], ...] = ()
-    """Paths that the remote did not take, or that we did not take from it, each with the reason."""
+    """Paths that the remote did not take, or that must not leave this machine, each with the reason."""
+    unreadable: tuple[tuple[str, str], ...] = ()
+    """Paths of the remote that we did not take, each with the reason."""
 
 
-_TEXTS = tuple(field for field in State._fields if field != "refused")
+_LISTS = ("refused", "unreadable")
+_TEXTS = tuple(field for field in State._fields if field not in _LISTS)
 
 
 class Replica:
@@ -104,9 +107,13 @@ def delete(replica: Replica) -> None:
 
 def _state(fields: dict[str, Any]) -> State:
     texts = {key: value for key, value in fields.items() if key in _TEXTS and isinstance(value, str)}
-    pairs = fields.get("refused")
-    refused = [pair for pair in pairs if _is_pair(pair)] if isinstance(pairs, list) else []
-    return State()._replace(**texts, refused=tuple((path, why) for path, why in refused))
+    refused, unreadable = (_pairs(fields.get(key)) for key in _LISTS)
+    return State()._replace(**texts, refused=refused, unreadable=unreadable)
+
+
+def _pairs(values: object) -> tuple[tuple[str, str], ...]:
+    pairs = [pair for pair in values if _is_pair(pair)] if isinstance(values, list) else []
+    return tuple((path, why) for path, why in pairs)
 
 
 def _is_pair(value: object) -> bool:

@@ -22,6 +22,9 @@ class Version(NamedTuple):
     data: bytes
     """Empty for a file that was deleted."""
 
+    flaw: str = ""
+    """Why it was not read, such as a link or a file too large; then it is reported and left alone."""
+
 
 class Pulled(NamedTuple):
     """What changed at the remote since a cursor, and the cursor to ask with next time."""

@@ -18,6 +18,9 @@ from recollect.coldstart import NamedTuple
 from recollect.state_file import StateFile
 
 FOLDER = "history"
+SYNC = "sync"
+"""The action that takes what others wrote in a shared store: not ours to take back."""
+
 _LARGEST = 16_000_000
 """Bytes of one store's history; beyond it the older half goes. A change of a record takes two to four thousand."""
 

@@ -36,10 +36,12 @@ def undo(store: Store, change_id: str = "", *, skip_changed: bool = False) -> Un
 
 
 def _chosen(root: str, changes: Sequence[LoggedChange], change_id: str) -> LoggedChange:
-    """The change to take back: the named one, or the last that was made, is no undo and is not taken back yet."""
+    """The change to take back: the named one, or the last of ours that was made, no undo, and not taken back yet."""
     candidates = [change for change in changes if not change.undoes and change.action != "undo"]
     if change_id:
         candidates = [change for change in candidates if change.id.startswith(change_id)]
+    else:
+        candidates = [change for change in candidates if change.action != history.SYNC]
     for change in reversed(candidates):
         if change.is_undone and change_id:
             raise CannotUndo(f"the change {change.id} is taken back already", fix="recollect log")
@@ -50,6 +52,11 @@ def _chosen(root: str, changes: Sequence[LoggedChange], change_id: str) -> Logge
 
 
 def _undoable(change: LoggedChange) -> LoggedChange:
+    if change.action == history.SYNC:
+        raise CannotUndo(
+            f"the sync of {change.at} cannot be taken back: the shared store would get the old versions",
+            fix="change single records of it: recollect edit, recollect retire",
+        )
     if change.is_whole:
         return change
     raise CannotUndo(

@@ -1,0 +1,119 @@
+"""Machines that share a store, for tests: replicas in folders of their own, and a remote in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from recollect.coldstart import digest
+from recollect.record import memory
+from recollect.remotes import engine
+from recollect.remotes.engine import Synced
+from recollect.remotes.replica import Replica
+from recollect.remotes.transport import Pulled, Push, Pushed, Transport, Version
+from recollect.settings import Settings
+from recollect.store.store import Store
+from recollect.store.writer import Writer
+from tests.records import raw, sample
+
+NOW = "2026-05-01T12:00:00Z"
+
+
+class MemoryRemote:
+    """A shared store in memory: every version that was ever written, in order."""
+
+    def __init__(self) -> None:
+        self.log: list[Version] = []
+        self.files: dict[str, bytes] = {}
+
+    def write(self, path: str, data: bytes) -> None:
+        self.files[path] = data
+        self.log.append(Version(path, data))
+
+
+class MemoryTransport:
+    """A connection to it, which compares before it sets."""
+
+    def __init__(self, remote: MemoryRemote) -> None:
+        self.remote = remote
+
+    def pull(self, cursor: str) -> Pulled:
+        return Pulled(iter(self.remote.log[int(cursor or 0) :]), str(len(self.remote.log)))
+
+    def push(self, changes: Sequence[Push]) -> Pushed:
+        accepted, outdated = [], []
+        for path, data, expected in changes:
+            present = self.remote.files.get(path, b"")
+            if present == data:
+                accepted.append(path)
+            elif (digest(present) if present else "") == expected:
+                self.remote.write(path, data)
+                accepted.append(path)
+            else:
+                outdated.append(path)
+        return Pushed(tuple(accepted), tuple(outdated))
+
+    def wait(self, seconds: float) -> bool:
+        return False
+
+    def close(self) -> None:
+        pass
+
+
+class Machine:
+    """One machine: a replica, and what a person does with it."""
+
+    def __init__(self, folder: Path, transport: Transport, now: str = NOW) -> None:
+        self.replica = Replica("platform")
+        self.replica.root = str(folder)
+        self.transport = transport
+        self.now = now
+
+    @property
+    def store(self) -> Store:
+        return Store(self.replica.store)
+
+    @property
+    def writer(self) -> Writer:
+        return Writer(self.store, Settings(), self.now)
+
+    def sync(self, **options: Any) -> Synced:
+        return engine.sync(self.replica, self.transport, **options)
+
+    def save(self, record_id: str, **fields: Any) -> None:
+        self.writer.save(sample(id=record_id, title=record_id.replace("-", " "), **fields))
+
+    def edit(self, record_id: str, patch: dict[str, Any]) -> None:
+        self.writer.update(record_id, patch, self.store.get(record_id).hash)
+
+    def save_all(self, numbers: Iterable[int], text: str) -> None:
+        """Write many records at once, over those that are there."""
+        with self.store.writing("save") as batch:
+            for number in numbers:
+                content = raw()["content"] | {"decision": f"{text} {number}"}
+                batch.put(sample(id=f"record-{number}", title=f"record {number}", content=content))
+
+    def delete(self, *paths: str) -> None:
+        with self.store.writing("gc") as batch:
+            for path in paths:
+                batch.drop(path)
+
+    def read(self, record_id: str) -> memory.Memory:
+        return self.store.get(record_id).memory
+
+    def files(self) -> dict[str, bytes]:
+        """Every record and draft, by path."""
+        return files_in(self.replica.store)
+
+
+def files_in(root: str) -> dict[str, bytes]:
+    """The JSON files below a folder, by path."""
+    contents = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if name.endswith(".json"):
+                full = Path(folder, name)
+                contents[full.relative_to(root).as_posix()] = full.read_bytes()
+    return contents
