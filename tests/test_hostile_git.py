@@ -1,7 +1,7 @@
 """Hostile repositories: in each place where git would run a program one is planted, and none may run.
 
 Every shape is opened by every hook and every command; plain git shows that its trap is armed. The last tests hold that
-git is run in one module only.
+git is run in two modules only.
 """
 
 from __future__ import annotations
@@ -478,9 +478,9 @@ def test_a_git_that_can_still_fetch_missing_objects_is_not_allowed_any_protocol(
     hostile: tuple[str, Path, Trap], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, _, trap = hostile
-    pinned = repository._environment
+    pinned = repository.environment
     monkeypatch.setattr(
-        repository, "_environment", lambda: {k: v for k, v in pinned().items() if k != "GIT_NO_LAZY_FETCH"}
+        repository, "environment", lambda: {k: v for k, v in pinned().items() if k != "GIT_NO_LAZY_FETCH"}
     )
 
     assert cli.main(["freshness"]) == cli.main(["digest"]) == 0
@@ -515,6 +515,7 @@ def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Pat
 
 STARTS_PROGRAMS = {
     "git/process.py": "runs git, for git/repository.py alone",
+    "git/mirror.py": "runs git in a bare repository of ours, for `recollect sync`",
     "doctor/machine.py": "asks the Python that runs the hooks for its version",
     "terminal/editor.py": "the user's editor",
     "terminal/pager.py": "the user's pager, on a terminal",
@@ -555,7 +556,7 @@ def test_programs_are_started_in_few_places() -> None:
     assert starting == set(STARTS_PROGRAMS)
 
 
-def test_git_is_run_by_one_module() -> None:
+def test_git_is_run_by_two_modules() -> None:
     naming = {
         name
         for name, tree in _modules().items()
@@ -566,9 +567,9 @@ def test_git_is_run_by_one_module() -> None:
     }
     importing = {name for name, tree in _modules().items() if "process" in _imported_from_git(tree)}
 
-    # The other one asks only whether git is installed.
-    assert naming == {"git/repository.py", "git/git_files.py"}
-    assert importing == {"git/repository.py", "git/git_files.py"}
+    # `git_files` asks only whether git is installed.
+    assert naming == {"git/repository.py", "git/git_files.py", "git/mirror.py"}
+    assert importing == {"git/repository.py", "git/git_files.py", "git/mirror.py"}
     assert "run_all" not in set(_names_of(_modules()["git/git_files.py"]))
 
 

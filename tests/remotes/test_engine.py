@@ -358,6 +358,14 @@ def test_what_the_remote_refuses_is_reported_and_tried_again(ann, monkeypatch):
     assert ann.sync().pushed == ("decisions/use-uv.json",)
 
 
+def test_a_remote_that_takes_only_drafts_is_remembered(ann, monkeypatch):
+    monkeypatch.setattr(ann.transport, "pull", lambda cursor: Pulled((), "1", asks_for_review=True))
+
+    ann.sync()
+
+    assert ann.replica.state.asks_for_review
+
+
 def test_a_push_that_is_always_late_ends_and_says_so(ann, monkeypatch):
     ann.save("use-uv")
     monkeypatch.setattr(ann.transport, "push", lambda changes: Pushed(outdated=(changes[0].path,)))

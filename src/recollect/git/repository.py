@@ -25,7 +25,7 @@ _LARGEST_FILE = 200_000
 _LARGEST_PACK = 8_000_000
 _LONGEST_BRANCH = 250
 _LONGEST_ADDRESS = 500
-_PINNED = (
+PINNED = (
     "--no-pager", "--no-replace-objects", "--no-optional-locks",
     "-c", "safe.bareRepository=explicit",
     "-c", "core.fsmonitor=false",
@@ -133,8 +133,8 @@ class Repository:
             pins = ("-C", place, f"--git-dir={os.path.join(self.root, '.git')}", f"--work-tree={place}")
             # `check-ignore` alone refuses to take paths literally.
             literal = () if question[0] == "check-ignore" else ("--literal-pathspecs",)
-            commands.append((program, *pins, *_PINNED, *literal, *question))
-        return process.run_all(commands, _environment(), deadline, LARGEST_LISTING)
+            commands.append((program, *pins, *PINNED, *literal, *question))
+        return process.run_all(commands, environment(), deadline, LARGEST_LISTING)
 
 
 def around(folder: str) -> Repository | None:
@@ -181,7 +181,7 @@ def _run(*words: str, deadline: float) -> process.Outcome:
     program = process.find("git", outside=here.root if here else os.getcwd())
     if not program:
         return process.Outcome(None, b"", NO_GIT)
-    return process.run_all([(program, *_PINNED, *words)], _environment(), deadline)[0]
+    return process.run_all([(program, *PINNED, *words)], environment(), deadline)[0]
 
 
 def is_commit(text: str) -> bool:
@@ -189,7 +189,7 @@ def is_commit(text: str) -> bool:
     return 7 <= len(text) <= 64 and not text.strip("0123456789abcdef")
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The user's environment, without what would point git at another repository, program or network."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _USERS_CONFIG}
     return {

@@ -10,7 +10,8 @@ import os
 
 from recollect.errors import BadInput
 
-GIT, POSTGRES = "git", "postgres"
+GIT = "git"
+POSTGRES = "postgres"
 LONGEST = 2_000
 _GIT_SCHEMES = ("https", "http", "ssh", "git", "file")
 _POSTGRES_SCHEMES = ("postgresql", "postgres")

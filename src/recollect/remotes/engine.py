@@ -185,8 +185,10 @@ class _Run:
         while chunk := list(islice(versions, _TOGETHER)):
             self._write(chunk)
         received.close()
-        state = self._replica.state._replace(cursor=self._cursor, unreadable=tuple(sorted(self.unreadable.items())))
-        if state != self._replica.state:
+        before = self._replica.state
+        state = before._replace(cursor=self._cursor, unreadable=tuple(sorted(self.unreadable.items())))
+        state = state._replace(asks_for_review=received.asks_for_review)
+        if state != before:
             self._replica.write_state(state)
 
     def _receive(self, cursor: str, late: Sequence[str] = ()) -> spool.Spool:
@@ -196,7 +198,7 @@ class _Run:
         received.fill(Version(path, b"") for path in late if path not in received.paths)
         if received.paths and len(received.paths | self._agreed.paths()) > door.MOST_FILES:
             raise spool.too_large()
-        received.is_reset = pulled.is_reset
+        received.is_reset, received.asks_for_review = pulled.is_reset, pulled.asks_for_review
         self._is_reset = self._is_reset or pulled.is_reset
         still = {} if pulled.is_reset or not cursor else self.unreadable
         still = {path: why for path, why in still.items() if path not in received.paths}

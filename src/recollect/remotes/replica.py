@@ -31,10 +31,12 @@ class State(coldstart.NamedTuple):
     """Paths that the remote did not take, or that must not leave this machine, each with the reason."""
     unreadable: tuple[tuple[str, str], ...] = ()
     """Paths of the remote that we did not take, each with the reason."""
+    asks_for_review: bool = False
+    """Whether the remote takes only drafts from us, as it said at the last sync."""
 
 
 _LISTS = ("refused", "unreadable")
-_TEXTS = tuple(field for field in State._fields if field not in _LISTS)
+_TEXTS = tuple(field for field in State._fields if field not in (*_LISTS, "asks_for_review"))
 
 
 class Replica:
@@ -108,7 +110,8 @@ def delete(replica: Replica) -> None:
 def _state(fields: dict[str, Any]) -> State:
     texts = {key: value for key, value in fields.items() if key in _TEXTS and isinstance(value, str)}
     refused, unreadable = (_pairs(fields.get(key)) for key in _LISTS)
-    return State()._replace(**texts, refused=refused, unreadable=unreadable)
+    asks = fields.get("asks_for_review") is True
+    return State()._replace(**texts, refused=refused, unreadable=unreadable, asks_for_review=asks)
 
 
 def _pairs(values: object) -> tuple[tuple[str, str], ...]:

@@ -30,6 +30,7 @@ class Spool:
         """Paths that cannot be part of a shared store, each with the reason; of very many only the first."""
         self.paths: set[str] = set()
         self.is_reset = False
+        self.asks_for_review = False
         self._bytes = 0
 
     def close(self) -> None:

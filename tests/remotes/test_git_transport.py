@@ -1,0 +1,347 @@
+"""A shared store in a real git repository, reached over file://."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from recollect.capture.inbox import Inbox
+from recollect.errors import BadRemote, Offline
+from recollect.record import memory
+from recollect.remotes import git_answers, git_transport
+from recollect.remotes.git_transport import GitTransport
+from tests.git_project import GitProject
+from tests.records import sample
+from tests.remotes.machines import Machine
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+
+class Server:
+    """A bare repository that others push to."""
+
+    def __init__(self, folder, branch="main"):
+        self.folder = folder
+        self.url = f"file://{folder}"
+        subprocess.run(("git", "init", "-q", "--bare", "-b", branch, str(folder)), check=True)
+
+    def git(self, *words):
+        command = ("git", "--git-dir", str(self.folder), *words)
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def files(self, ref="HEAD"):
+        return self.git("ls-tree", "-r", "--name-only", ref).splitlines()
+
+    def protect(self, *branches):
+        """Refuse pushes to some branches, as hosts of git do."""
+        hook = self.folder / "hooks" / "pre-receive"
+        hook.parent.mkdir(exist_ok=True)
+        cases = "|".join(f"refs/heads/{branch}" for branch in branches)
+        hook.write_text(
+            f"#!/bin/sh\nwhile read old new ref; do case $ref in {cases}) echo protected; exit 1;; esac; done\n"
+        )
+        hook.chmod(0o755)
+
+    def unprotect(self):
+        (self.folder / "hooks" / "pre-receive").unlink()
+
+
+@pytest.fixture
+def server(tmp_path):
+    return Server(tmp_path / "server.git")
+
+
+def machine(folder, url, **options):
+    return Machine(folder, GitTransport(url, str(folder / "repository")), **options)
+
+
+@pytest.fixture
+def ann(tmp_path, server):
+    return machine(tmp_path / "ann", server.url)
+
+
+@pytest.fixture
+def bob(tmp_path, server):
+    return machine(tmp_path / "bob", server.url)
+
+
+def test_an_empty_repository_gets_its_first_commit_and_everyone_has_the_same(ann, bob, server):
+    assert (ann.sync().pulled, bob.sync().pulled) == ((), ())
+    ann.save("use-uv")
+
+    assert ann.sync().pushed == ("decisions/use-uv.json",)
+    assert bob.sync().pulled == ("decisions/use-uv.json",)
+    assert ann.files() == bob.files() != {}
+    assert server.files() == ["decisions/use-uv.json"]
+    assert "Sync 1 file: use-uv" in server.git("log", "-1", "--format=%s")
+
+
+def test_two_machines_and_a_hundred_records_in_conflict_end_with_the_same_files(tmp_path, ann, server):
+    # A clock that is a day ahead decides nothing.
+    bob = machine(tmp_path / "bob", server.url, now="2026-05-02T12:00:00Z")
+    ann.save_all(range(100), "first")
+    ann.sync()
+    bob.sync()
+    ann.save_all(range(100), "Ann")
+    bob.save_all(range(100), "Bob")
+
+    ann.sync()
+    done = bob.sync()
+    ann.sync()
+
+    assert ann.files() == bob.files()
+    assert len(done.conflicts) == 100
+    texts = {draft.record.content["decision"] for draft in Inbox(ann.replica.store).drafts()}
+    assert texts == {f"Bob {number}" for number in range(100)}
+    assert server.files() == sorted(ann.files())
+
+
+def test_records_of_a_project_lie_below_its_folder_and_no_other_file_is_touched(tmp_path, bob, server):
+    project = GitProject(tmp_path / "project")
+    project.write("src/app.py", "print()\n")
+    project.write(".claude/memory/decisions/use-uv.json", memory.render(sample(id="use-uv", title="use uv")).decode())
+    project.write(".claude/memory/memory-config.json", "{}")
+    project.commit()
+    project.git("push", "-q", server.url, "main")
+
+    assert bob.sync().pulled == ("decisions/use-uv.json",)
+    bob.edit("use-uv", {"tags": ["tools"]})
+    bob.save("use-ruff")
+    bob.sync()
+
+    project.git("pull", "-q", server.url, "main")
+    assert json.loads(project.read(".claude/memory/decisions/use-uv.json"))["tags"] == ["redis", "sessions", "tools"]
+    changed = project.git("diff", "--name-only", "HEAD~1", "HEAD").split()
+    assert changed == [".claude/memory/decisions/use-ruff.json", ".claude/memory/decisions/use-uv.json"]
+
+
+def test_a_project_without_records_gets_them_below_its_folder(tmp_path, bob, server):
+    project = GitProject(tmp_path / "project")
+    project.write("src/app.py", "print()\n")
+    project.commit()
+    project.git("push", "-q", server.url, "main")
+    bob.save("use-uv")
+
+    bob.sync()
+
+    assert server.files() == [".claude/memory/decisions/use-uv.json", "src/app.py"]
+
+
+@pytest.mark.parametrize("branch", ["main", "master", "team"])
+def test_the_default_branch_is_the_one_that_the_repository_names(tmp_path, branch):
+    server = Server(tmp_path / "other.git", branch)
+    project = GitProject(tmp_path / "project")
+    project.write("README.md", "records\n")
+    project.commit()
+    project.git("push", "-q", server.url, f"main:{branch}")
+    carol = machine(tmp_path / "carol", server.url)
+    carol.save("use-uv")
+
+    carol.sync()
+
+    assert server.files(branch) == ["README.md", "decisions/use-uv.json"]
+
+
+def test_a_protected_branch_gets_a_branch_beside_it_until_somebody_merges(ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    server.protect("main")
+    bob.edit("use-uv", {"content": {"decision": "By Bob"}})
+
+    first = bob.sync()
+    again = bob.sync()
+
+    assert (first.pushed, first.waiting) == ((), ("decisions/use-uv.json",))
+    assert first.note.startswith("main does not take changes directly: they are on the branch recollect/")
+    assert again == first
+    assert bob.replica.state.note == first.note
+    (branch,) = [name for name in server.git("branch", "--format=%(refname:short)").split() if name != "main"]
+    assert server.git("rev-list", "--count", f"main..{branch}") == "1"
+    server.git("update-ref", "refs/heads/main", branch)
+    merged = bob.sync()
+    assert (merged.waiting, merged.note, merged.conflicts) == ((), "", ())
+    ann.sync()
+    assert ann.files() == bob.files()
+
+
+def test_a_merged_branch_that_was_edited_further_is_no_conflict(tmp_path, ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    server.protect("main")
+    bob.edit("use-uv", {"content": {"decision": "By Bob"}})
+    bob.sync()
+    (branch,) = [name for name in server.git("branch", "--format=%(refname:short)").split() if name != "main"]
+    server.unprotect()
+    server.git("update-ref", "refs/heads/main", branch)
+    ann.sync()
+    ann.edit("use-uv", {"content": {"decision": "By Bob, corrected by Ann"}})
+    ann.sync()
+
+    done = bob.sync()
+
+    assert done.conflicts == ()
+    assert bob.read("use-uv").content["decision"] == "By Bob, corrected by Ann"
+
+
+def test_what_nobody_may_push_is_reported_and_pulling_goes_on(ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    server.protect("*")
+    bob.save("use-ruff")
+
+    done = bob.sync()
+
+    assert done.pulled == ("decisions/use-uv.json",)
+    assert "does not take it" in done.refused["decisions/use-ruff.json"]
+
+
+def test_no_network_says_since_when_and_nothing_is_lost(tmp_path, ann, server):
+    ann.save("use-uv")
+    ann.transport = GitTransport("http://127.0.0.1:9/memory.git", str(tmp_path / "ann/repository"))
+
+    with pytest.raises(Offline, match="cannot be reached"):
+        ann.sync()
+
+    assert ann.replica.state.offline_since
+    ann.transport = GitTransport(server.url, str(tmp_path / "ann/repository"))
+    assert ann.sync().pushed == ("decisions/use-uv.json",)
+
+
+def test_an_address_without_a_repository_is_named(tmp_path):
+    with pytest.raises(BadRemote, match="does not appear to be a git repository"):
+        machine(tmp_path / "carol", f"file://{tmp_path}/nothing.git").sync()
+
+
+def test_a_rewritten_history_loses_nothing(tmp_path, ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    first = server.git("rev-parse", "main")
+    ann.save("use-ruff")
+    ann.sync()
+    bob.sync()
+    server.git("update-ref", "refs/heads/main", first)
+
+    done = bob.sync()
+    ann.sync()
+
+    assert done.is_reset and done.pushed == ("decisions/use-ruff.json",)
+    assert ann.files() == bob.files()
+    assert sorted(ann.files()) == ["decisions/use-ruff.json", "decisions/use-uv.json"]
+
+
+def test_links_modules_and_large_files_in_a_repository_are_reported(tmp_path, bob, server):
+    project = GitProject(tmp_path / "project")
+    project.write("decisions/use-uv.json", memory.render(sample(id="use-uv")).decode())
+    project.write("decisions/large.json", "x" * 1_000_001)
+    project.write("decisions/empty.json", "")
+    os.symlink("/etc/passwd", project.root / "decisions/link.json")
+    project.git("add", "-A")
+    commit = "a" * 40
+    project.git("update-index", "--add", "--cacheinfo", f"160000,{commit},decisions/module.json")
+    project.git("commit", "-q", "-m", "records")
+    project.git("push", "-q", server.url, "main")
+
+    done = bob.sync()
+
+    assert list(bob.files()) == ["decisions/use-uv.json"]
+    assert {path: why.split(":")[0].split(" (")[0] for path, why in done.refused.items()} == {
+        "decisions/large.json": "larger than 1,000,000 bytes",
+        "decisions/empty.json": "not JSON",
+        "decisions/link.json": "not a file",
+        "decisions/module.json": "not a file",
+    }
+    bob.save("use-ruff")
+    assert bob.sync().pushed == ("decisions/use-ruff.json",)
+    assert "decisions/link.json" in server.files()
+
+
+def test_a_broken_mirror_is_fetched_again(tmp_path, ann, bob):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    ann.edit("use-uv", {"tags": ["more"]})
+    ann.sync()
+    shutil.rmtree(tmp_path / "bob/repository/objects")
+    (tmp_path / "bob/repository/objects").mkdir()
+
+    bob.sync()
+
+    assert ann.files() == bob.files()
+
+
+def test_a_lock_left_by_a_killed_git_does_not_matter(tmp_path, ann, bob):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    ann.edit("use-uv", {"tags": ["more"]})
+    ann.sync()
+    (tmp_path / "bob/repository/refs/recollect/theirs.lock").touch()
+
+    bob.sync()
+
+    assert ann.files() == bob.files()
+
+
+def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server, monkeypatch):
+    ann.sync()
+    bob.sync()
+    ann.save("use-uv")
+    bob.save("use-ruff")
+    make, raced = git_transport.git_commit.make, []
+
+    def race(*arguments):
+        if not raced:
+            raced.append(True)
+            monkeypatch.setattr(git_transport.git_commit, "make", make)
+            bob.sync()
+        return make(*arguments)
+
+    monkeypatch.setattr(git_transport.git_commit, "make", race)
+
+    assert ann.sync().pushed == ("decisions/use-uv.json",)
+
+    assert server.files() == ["decisions/use-ruff.json", "decisions/use-uv.json"]
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("ssh: Could not resolve hostname nowhere: Name or service not known", "OFFLINE"),
+        ("fatal: unable to access 'https://h/': Failed to connect to h port 443", "OFFLINE"),
+        ("did not answer in time", "OFFLINE"),
+        ("git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.", "REFUSED"),
+        ("fatal: could not read Username for 'https://h': terminal prompts disabled", "REFUSED"),
+        ("fatal: unable to access 'https://h/': The requested URL returned error: 403", "REFUSED"),
+        ("remote: Repository not found.\nfatal: repository 'https://h/' not found", "BAD_REMOTE"),
+        ("fatal: transport 'ext' not allowed", "REFUSED"),
+    ],
+)
+def test_why_a_remote_does_not_answer(message, code):
+    answer = git_answers.Answer(128, b"", message)
+
+    assert git_answers.failure(answer, "https://h/").code == code
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        ("*\trefs/x:refs/heads/main\t[new branch]", "done"),
+        ("=\trefs/x:refs/heads/main\t[up to date]", "done"),
+        (" \trefs/x:refs/heads/main\ta..b", "done"),
+        ("!\trefs/x:refs/heads/main\t[rejected] (fetch first)", "behind"),
+        ("!\trefs/x:refs/heads/main\t[remote rejected] (cannot lock ref 'refs/heads/main')", "behind"),
+        ("!\trefs/x:refs/heads/main\t[remote rejected] (protected branch hook declined)", "protected"),
+        ("!\trefs/x:refs/heads/main\t[remote rejected] (branch is currently checked out)", "protected"),
+        ("nothing that git says", ""),
+    ],
+)
+def test_how_a_push_ended(line, outcome):
+    answer = git_answers.Answer(1, f"To file:///x\n{line}\nDone\n".encode(), "")
+
+    assert git_answers.pushed(answer) == outcome
