@@ -62,12 +62,23 @@ class MemoryTransport:
         pass
 
 
+class FolderReplica(Replica):
+    """A replica in a folder of its own, as on a machine of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("platform")
+        self.root = str(folder)
+
+    @property
+    def store(self) -> str:
+        return os.path.join(self.root, "store")
+
+
 class Machine:
     """One machine: a replica, and what a person does with it."""
 
     def __init__(self, folder: Path, transport: Transport, now: str = NOW) -> None:
-        self.replica = Replica("platform")
-        self.replica.root = str(folder)
+        self.replica = FolderReplica(folder)
         self.transport = transport
         self.now = now
 
