@@ -74,8 +74,8 @@ def failure(answer: Answer, url: str) -> RecollectError:
 def shortened(message: str) -> str:
     """The lines of a message that say something, as one."""
     lines = [line.strip() for line in message.splitlines()]
-    said = "; ".join(line for line in lines if line and not line.startswith(("hint:", "To ")))
-    return said[:_LONGEST]
+    reasons = "; ".join(line for line in lines if line and not line.startswith(("hint:", "To ")))
+    return reasons[:_LONGEST]
 
 
 def pushed(answer: Answer) -> str:
