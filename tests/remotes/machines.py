@@ -124,7 +124,8 @@ def files_in(root: str) -> dict[str, bytes]:
     contents = {}
     for folder, _, names in os.walk(root):
         for name in names:
-            if name.endswith(".json"):
+            # A killed writer leaves a file whose name begins with a dot, which nothing reads.
+            if name.endswith(".json") and name[0] != ".":
                 full = Path(folder, name)
                 contents[full.relative_to(root).as_posix()] = full.read_bytes()
     return contents

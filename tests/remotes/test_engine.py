@@ -11,7 +11,7 @@ from recollect.capture.inbox import Inbox
 from recollect.coldstart import digest
 from recollect.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
 from recollect.record import memory
-from recollect.remotes import door, engine
+from recollect.remotes import door, engine, pending
 from recollect.remotes.transport import Pulled, Pushed, Version
 from recollect.store import history, undo
 from tests.records import raw, sample
@@ -343,7 +343,7 @@ def test_a_remote_that_cannot_be_reached_leaves_the_moment_when_that_began(ann, 
             ann.sync()
 
     assert since and ann.replica.state.offline_since == since
-    assert engine.unpushed(ann.replica) == ["decisions/use-uv.json"]
+    assert pending.changes(ann.replica) == ["decisions/use-uv.json"]
     ann.sync()
     state = ann.replica.state
     assert (state.offline_since, state.last_error, bool(state.last_sync)) == ("", "", True)

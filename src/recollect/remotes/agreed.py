@@ -54,6 +54,13 @@ class Agreed:
     def paths(self) -> set[str]:
         return set(every_path(self._base))
 
+    def differences(self, store: str) -> Iterator[tuple[str, bytes, bytes]]:
+        """The files that are not in a replica as they were agreed on: path, here, agreed."""
+        for path in sorted(self.paths().union(every_path(store))):
+            local, base = contents(store, path), self.read(path)
+            if local != base:
+                yield path, local, base
+
     def forget(self) -> None:
         """Nothing is agreed on any more: the remote has another history."""
         shutil.rmtree(self._base, ignore_errors=True)

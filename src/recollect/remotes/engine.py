@@ -18,6 +18,7 @@ from recollect.remotes import agreed, door, reconcile, spool
 from recollect.remotes.agreed import Agreed
 from recollect.remotes.reconcile import Conflict, Reconciled
 from recollect.remotes.replica import Replica, State
+from recollect.remotes.spool import Spool
 from recollect.remotes.transport import Push, Pushed, Transport, Version
 from recollect.store import history
 from recollect.store.store import Batch, Store
@@ -93,11 +94,6 @@ def preview(replica: Replica, transport: Transport) -> Synced:
         return run.preview()
 
 
-def unpushed(replica: Replica) -> list[str]:
-    """The paths of a replica that differ from what the remote has, as far as is known here."""
-    return [path for path, _, _ in _differences(replica.store, Agreed(replica.root, replica.base))]
-
-
 def _failed(state: State, error: RecollectError) -> State:
     since = (state.offline_since or timestamps.now()) if isinstance(error, Offline) else state.offline_since
     return state._replace(last_error=error.message, offline_since=since)
@@ -154,11 +150,11 @@ class _Run:
         return self._result(last)
 
     def preview(self) -> Synced:
-        received = self._receive(self._cursor)
-        decided = self._decided(received, is_trial=True)
-        received.close()
+        with Spool(self._replica.root) as received:
+            self._receive(received, self._cursor)
+            decided = self._decided(received, is_trial=True)
         ahead = [path for path, each in decided.items() if each.local != each.base]
-        changed = [path for path, _, _ in _differences(self._replica.store, self._agreed) if path not in decided]
+        changed = [path for path, _, _ in self._agreed.differences(self._replica.store) if path not in decided]
         return self._result(Pushed(accepted=tuple(sorted((*ahead, *changed)))))
 
     def _result(self, last: Pushed) -> Synced:
@@ -171,30 +167,20 @@ class _Run:
     def _pull(self, late: Sequence[str] = ()) -> None:
         """Take what changed; all of it, if what came too late is not in what the cursor leads to."""
         is_first = not self._cursor
-        received = self._receive(self._cursor)
-        if not set(late) <= received.paths:
-            received.close()
-            received = self._receive("", late)
-        if received.is_reset:
-            self._agreed.forget()
-        elif is_first:
-            # After the state was lost: what the remote has no more is pushed again.
-            for path in self._agreed.paths() - received.paths:
-                self._agreed.write(path, b"")
-        versions = iter(received)
-        while chunk := list(islice(versions, _TOGETHER)):
-            self._write(chunk)
-        received.close()
-        before = self._replica.state
-        state = before._replace(cursor=self._cursor, unreadable=tuple(sorted(self.unreadable.items())))
-        state = state._replace(asks_for_review=received.asks_for_review)
-        if state != before:
-            self._replica.write_state(state)
+        with Spool(self._replica.root) as received:
+            self._receive(received, self._cursor)
+            is_enough = set(late) <= received.paths
+            if is_enough:
+                self._take(received, is_first)
+        if not is_enough:
+            with Spool(self._replica.root) as received:
+                self._receive(received, "", late)
+                self._take(received, is_first)
 
-    def _receive(self, cursor: str, late: Sequence[str] = ()) -> spool.Spool:
-        """What changed since a cursor, all of it checked; a file that came too late and is not there was deleted."""
+    def _receive(self, received: Spool, cursor: str, late: Sequence[str] = ()) -> None:
+        """Get what changed since a cursor, and check it; a file that came too late and is not there was deleted."""
         pulled = self._transport.pull(cursor)
-        received = spool.receive(self._replica.root, pulled.versions)
+        received.fill(pulled.versions)
         received.fill(Version(path, b"") for path in late if path not in received.paths)
         if received.paths and len(received.paths | self._agreed.paths()) > door.MOST_FILES:
             raise spool.too_large()
@@ -204,7 +190,23 @@ class _Run:
         still = {path: why for path, why in still.items() if path not in received.paths}
         self.unreadable = {**still, **received.refused}
         self._cursor = pulled.cursor
-        return received
+
+    def _take(self, received: Spool, is_first: bool) -> None:
+        """Bring what was received into the replica, and note how far the remote was read."""
+        if received.is_reset:
+            self._agreed.forget()
+        elif is_first:
+            # After the state was lost: what the remote has no more is pushed again.
+            for path in self._agreed.paths() - received.paths:
+                self._agreed.write(path, b"")
+        versions = iter(received)
+        while chunk := list(islice(versions, _TOGETHER)):
+            self._write(chunk)
+        before = self._replica.state
+        state = before._replace(cursor=self._cursor, unreadable=tuple(sorted(self.unreadable.items())))
+        state = state._replace(asks_for_review=received.asks_for_review)
+        if state != before:
+            self._replica.write_state(state)
 
     def _write(self, versions: Sequence[Version]) -> None:
         """Write what becomes of some files as one change of the store, then what is agreed on."""
@@ -275,7 +277,7 @@ class _Run:
 
     def _outgoing(self) -> Iterator[Push]:
         """What differs from what the remote has, without what must not leave this machine."""
-        for path, local, base in _differences(self._replica.store, self._agreed):
+        for path, local, base in self._agreed.differences(self._replica.store):
             flaw = door.flaw(path, local)
             if path in self.unreadable:
                 flaw = f"the remote's version cannot be used: {self.unreadable[path]}"
@@ -285,14 +287,6 @@ class _Run:
                 self._held[path] = flaw
             else:
                 yield Push(path, local, agreed.fingerprint(base))
-
-
-def _differences(store: str, agreed_versions: Agreed) -> Iterator[tuple[str, bytes, bytes]]:
-    """The files that are not in a replica as they were agreed on: path, here, agreed."""
-    for path in sorted(agreed_versions.paths().union(agreed.every_path(store))):
-        local, base = agreed.contents(store, path), agreed_versions.read(path)
-        if local != base:
-            yield path, local, base
 
 
 def _put(batch: Batch, path: str, data: bytes) -> None:

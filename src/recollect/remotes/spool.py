@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from types import TracebackType
 from typing import IO
 
 from recollect.errors import BadRemote
@@ -22,10 +23,13 @@ _MOST_REFUSED = 1_000
 
 
 class Spool:
-    """The versions of one pull, in order."""
+    """The versions of one pull, in order, for the time of a `with`.
+
+    Their folder is ours: the system's temporary folder may be small, and others look into it.
+    """
 
     def __init__(self, folder: str) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by close()
+        self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self.refused: dict[str, str] = {}
         """Paths that cannot be part of a shared store, each with the reason; of very many only the first."""
         self.paths: set[str] = set()
@@ -33,7 +37,10 @@ class Spool:
         self.asks_for_review = False
         self._bytes = 0
 
-    def close(self) -> None:
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
 
     def fill(self, versions: Iterable[Version]) -> None:
@@ -69,14 +76,3 @@ def too_large() -> BadRemote:
         f"the shared store has more than {door.MOST_FILES:,} files or {door.MOST_BYTES:,} bytes; nothing was taken",
         fix="share fewer records, or divide them among several shared stores",
     )
-
-
-def receive(folder: str, versions: Iterable[Version]) -> Spool:
-    """All versions, in a folder of ours: the system's temporary folder may be small, and is not private."""
-    spool = Spool(folder)
-    try:
-        spool.fill(versions)
-    except BaseException:
-        spool.close()
-        raise
-    return spool
