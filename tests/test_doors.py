@@ -177,6 +177,7 @@ WORDS: dict[str, list[list[str]]] = {
     "config": [[], ["show", EVIL], ["set", EVIL, EVIL], ["set", "retrieval.max_inject", EVIL]],
     "judge": [["test"]],
     "share": [["sessions-live-in-postgres-not-redis", "--to", EVIL], [EVIL, "--to", "x", "--yes"]],
+    "sync": [[], [EVIL], [EVIL, "--dry-run"], ["--missing", EVIL]],
     "remote": [[], ["status"], ["add", EVIL, EVIL], ["add", "x", EVIL], ["remove", EVIL], [EVIL]],
     "digest": [["--why"]],
     "doctor": [[], ["--fix"]],

@@ -184,9 +184,12 @@ NAMES = {"restore": "retired", "unarchive": "archived"}
 
 
 @pytest.mark.parametrize("command", COMMANDS_IN_TEXTS)
-def test_a_command_that_can_be_printed_works_as_printed(sandbox, command):
+def test_a_command_that_can_be_printed_works_as_printed(sandbox, command, tmp_path):
     sandbox.fill()
-    assert sandbox.run("remote", "add", "first", "/srv/memory.git")[0] == 0
+    shared = str(tmp_path / "memory.git")
+    if " sync" in command:
+        subprocess.run(("git", "init", "-q", "--bare", shared), check=True)
+    assert sandbox.run("remote", "add", "first", shared)[0] == 0
     name = command.split()[1]
     filled = command.replace("{draft}", "draft").replace("{form}", "form.md").replace("{change}", sandbox.change)
     filled = filled.replace("{0}", "first").replace("first", NAMES.get(name, "first"))

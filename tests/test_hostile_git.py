@@ -396,6 +396,7 @@ COMMANDS: dict[str, list[str]] = {
     "status": [],
     "remote": ["status"],
     "share": [RECORD, "--to", "platform", "--yes"],
+    "sync": [],
     "completion": ["bash"],
     "connect": ["--list"],
     "mcp": [],
@@ -516,6 +517,7 @@ def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Pat
 STARTS_PROGRAMS = {
     "git/process.py": "runs git, for git/repository.py alone",
     "git/mirror.py": "runs git in a bare repository of ours, for `recollect sync`",
+    "remotes/background.py": "our own `recollect sync`, apart from the hook that starts it",
     "doctor/machine.py": "asks the Python that runs the hooks for its version",
     "terminal/editor.py": "the user's editor",
     "terminal/pager.py": "the user's pager, on a terminal",

@@ -74,6 +74,7 @@ PAGES = {
     "docs/how-to/write-records-that-are-found.md": ["recollect init"],
     "docs/how-to/turn-everything-off.md": [*_BEGUN, *_INSTALLED],
     "docs/how-to/move-from-the-earlier-plugin.md": [],
+    "docs/team/git.md": [],
 }
 """Each page, and what happened in the project before somebody reads it."""
 

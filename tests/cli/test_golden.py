@@ -40,7 +40,6 @@ ELSEWHERE = {
 """Commands whose texts other tests cover."""
 
 NOT_HERE = {
-    "BAD_REMOTE": "needs a server: tests/hub/test_command.py",
     "REFUSED": "needs a server: tests/hub/test_command.py",
     "COMMAND_FAILED": "needs a coding agent that fails: tests/cli/test_connect.py",
     "MODEL_FAILED": "needs a model that fails: tests/test_judge.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 
 import pytest
 
@@ -65,6 +66,10 @@ def test_an_example_runs(sample, recollect, monkeypatch, name, command):
     assert recollect("update", "use-uv", "--tag=quick").code == 0
     if name in ("remote", "share") and " add " not in command:
         assert recollect("remote", "add", "platform", "/srv/memory.git").code == 0
+    if name == "sync":
+        shared = str(sample.parent / "memory.git")
+        subprocess.run(("git", "init", "-q", "--bare", shared), check=True)
+        assert recollect("remote", "add", "platform", shared).code == 0
     words = shlex.split(command.replace("\\\n", ""))
     assert parser_of(words[0])
     if name == "judge":

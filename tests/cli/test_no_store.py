@@ -22,7 +22,7 @@ NEEDS_A_STORE = {
 MAKES_ONE = {"init", "save", "import", "config"}
 NEEDS_NONE = {
     "completion", "connect", "judge", "doctor", "clean", "hub", "mcp", "merge-driver", "demo", "try", "version",
-    "remote",
+    "remote", "sync",
 }  # fmt: skip
 LATER = set(COMMANDS) - set(NEEDS_A_STORE) - MAKES_ONE - NEEDS_NONE
 

@@ -29,6 +29,8 @@ _RACES = (
     "reference already exists",
     "unable to lock",
 )
+_ADVICE = ("hint:", "To ", "Please make sure", "and the repository exists", "Could not read from remote")
+_MOST_LINES = 3
 _LONGEST = 300
 
 
@@ -72,10 +74,10 @@ def failure(answer: Answer, url: str) -> RecollectError:
 
 
 def shortened(message: str) -> str:
-    """The lines of a message that say something, as one."""
-    lines = [line.strip() for line in message.splitlines()]
-    reasons = "; ".join(line for line in lines if line and not line.startswith(("hint:", "To ")))
-    return reasons[:_LONGEST]
+    """What a message of git says in one line, without its advice."""
+    lines = [line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in message.splitlines()]
+    reasons = [line for line in lines if line and not line.startswith(_ADVICE)]
+    return "; ".join(reasons[:_MOST_LINES])[:_LONGEST]
 
 
 def pushed(answer: Answer) -> str:

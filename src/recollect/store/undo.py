@@ -55,7 +55,7 @@ def _undoable(change: LoggedChange) -> LoggedChange:
     if change.action == history.SYNC:
         raise CannotUndo(
             f"the sync of {change.at} cannot be taken back: the shared store would get the old versions",
-            fix="change single records of it: recollect edit, recollect retire",
+            fix="change or retire its records one by one; to see which: recollect log",
         )
     if change.is_whole:
         return change

@@ -1,0 +1,143 @@
+"""`recollect sync`: bring the replicas of shared stores and their remotes to the same files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Any, Union
+
+from recollect.cli import arguments
+from recollect.cli.output import Answer, Screen, clean, fitted
+from recollect.coldstart import NamedTuple
+from recollect.errors import NotFound, Offline, RecollectError
+from recollect.remotes import engine, pending, remote
+from recollect.remotes.address import GIT
+from recollect.remotes.engine import Synced
+from recollect.remotes.remote import Remote
+from recollect.remotes.replica import Replica
+from recollect.remotes.transport import Transport
+from recollect.terminal.progress import Progress
+from recollect.text import many
+
+_MOST_NAMED = 5
+_INDENT = "  "
+
+
+class _Done(NamedTuple):
+    """How the sync of one remote ended."""
+
+    remote: Remote
+    outcome: Union[Synced, RecollectError]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="REMOTE", help="which ones (default: all that are connected)")
+    arguments.add(parser, "--dry-run")
+    meaning = "if most files are gone from a replica: bring them back, or delete them for everybody"
+    parser.add_argument("--missing", choices=("restore", "delete"), default="", help=meaning)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    remotes = [remote.get(name) for name in dict.fromkeys(args.names)] or remote.connected()
+    if not remotes:
+        raise NotFound("no shared store is connected", fix="connect one: `recollect remote add NAME URL`")
+    done = [_tried(each, dry_run=args.dry_run, missing=args.missing) for each in remotes]
+    if len(done) == 1 and isinstance(done[0].outcome, RecollectError):
+        raise done[0].outcome
+
+    def text(screen: Screen) -> str:
+        return "\n".join(line for each in done for line in lines(screen, each.remote.name, each.outcome, args.dry_run))
+
+    data = {"remotes": [_data(each) for each in done], "dry_run": args.dry_run}
+    return Answer(data, text, status=0 if all(map(_is_whole, done)) else 1)
+
+
+def open_transport(connected: Remote) -> Transport:
+    """The connection to a remote, by its kind; nothing is sent before the first question."""
+    if connected.kind == GIT:
+        from recollect.remotes.git_transport import GitTransport
+
+        return GitTransport(connected.url, Replica(connected.name).repository)
+    from recollect.hub.transport import PostgresTransport
+
+    return PostgresTransport(connected.url)
+
+
+def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None) -> Synced:
+    """Sync one remote, or find out what that would do; RecollectError if it cannot be done."""
+    replica, transport = Replica(connected.name), open_transport(connected)
+    try:
+        if dry_run:
+            return engine.preview(replica, transport)
+        return engine.sync(replica, transport, missing=missing, patience=patience)
+    except Offline as error:
+        since, left = replica.state.offline_since, len(pending.changes(replica))
+        waits = f"; {many(left, 'change')} to push" if left else ""
+        error.message = f"{error.message}; offline since {since}{waits}"
+        raise
+    finally:
+        transport.close()
+
+
+def _tried(connected: Remote, **options: Any) -> _Done:
+    with Progress(f"syncing {connected.name}"):
+        try:
+            return _Done(connected, sync_one(connected, **options))
+        except RecollectError as error:
+            return _Done(connected, error)
+
+
+def lines(screen: Screen, name: str, outcome: Union[Synced, RecollectError], dry_run: bool = False) -> Iterator[str]:
+    """What a sync did, for people: one line, and one more for each thing that needs a person."""
+    label = screen.paint(name, "bold")
+    if isinstance(outcome, RecollectError):
+        yield fitted(screen, f"{label}: {clean(f'{outcome.code}: {outcome.message}')}")
+        yield fitted(screen, clean(outcome.fix), _INDENT)
+        return
+    yield f"{label}: {_counts(name, outcome, dry_run)}"
+    for line in _remarks(outcome):
+        yield fitted(screen, clean(line), _INDENT)
+
+
+def _counts(name: str, done: Synced, dry_run: bool) -> str:
+    would = ("would pull", "would push") if dry_run else ("pulled", "pushed")
+    counts = [f"{verb} {len(each):,}" for verb, each in zip(would, (done.pulled, done.pushed)) if each]
+    if done.waiting:
+        counts.append(f"{len(done.waiting):,} waiting for a merge")
+    if done.conflicts:
+        counts.append(f"{many(len(done.conflicts), 'conflict')}: recollect review --remote {name}")
+    return ", ".join(counts) or "up to date"
+
+
+def _remarks(done: Synced) -> Iterator[str]:
+    if done.is_reset:
+        yield "the remote has lost what was agreed on (a rewritten history or a backup): every file was compared anew"
+    if done.revived:
+        yield f"deleted on one side and edited on the other, so kept: {_some(done.revived)}"
+    if done.outdated:
+        yield f"others wrote at the same time, so not pushed yet: {_some(done.outdated)}"
+    if done.note:
+        yield done.note
+    refused = sorted(done.refused.items())
+    yield from (f"not synced: {path}: {reason}" for path, reason in refused[:_MOST_NAMED])
+    if len(refused) > _MOST_NAMED:
+        yield f"and {len(refused) - _MOST_NAMED:,} more that were not synced"
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
+    return ", ".join(paths[:_MOST_NAMED]) + more
+
+
+def _is_whole(done: _Done) -> bool:
+    """Whether nothing is left that a person must look after: a conflict or a waiting branch is kept and told."""
+    outcome = done.outcome
+    return isinstance(outcome, Synced) and not outcome.refused and not outcome.outdated
+
+
+def _data(done: _Done) -> dict[str, Any]:
+    name, outcome = done.remote.name, done.outcome
+    if isinstance(outcome, RecollectError):
+        return {"name": name, "error": {"code": outcome.code, "message": outcome.message, "fix": outcome.fix}}
+    facts = {**outcome._asdict(), "conflicts": [each._asdict() for each in outcome.conflicts]}
+    return {"name": name, **facts, "refused": dict(outcome.refused)}

@@ -1,0 +1,135 @@
+"""`recollect sync` with a real repository: what a person types on two machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import DECISION
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """The address of an empty repository."""
+    folder = tmp_path / "memory.git"
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(folder)), check=True)
+    return str(folder)
+
+
+@pytest.fixture
+def other(recollect, tmp_path, monkeypatch):
+    """The same commands on another machine: its own home, its own data."""
+
+    def run(*words):
+        with monkeypatch.context() as patch:
+            for name in ("HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+                patch.setenv(name, str(tmp_path / "other" / name))
+            return recollect(*words)
+
+    return run
+
+
+def _save(recollect, title, *words):
+    assert recollect("save", "decision", title, *DECISION, *words, "--remote", "platform").code == 0
+
+
+def _update(recollect, text):
+    shown = json.loads(recollect("show", "jobs-are-rows", "--json", "--remote", "platform").out)
+    return recollect(
+        "update", "jobs-are-rows", "--set", f"decision={text}", "--hash", shown["hash"], "--remote", "platform"
+    )
+
+
+def test_two_machines_share_edit_and_conflict(project, recollect, other, shared):
+    for machine in (recollect, other):
+        assert machine("remote", "add", "platform", shared).code == 0
+    _save(recollect, "Jobs are rows")
+
+    assert recollect("sync") == (0, "platform: pushed 1\n", "")
+    assert other("sync", "platform") == (0, "platform: pulled 1\n", "")
+    assert recollect("sync") == (0, "platform: up to date\n", "")
+    for machine, text in ((recollect, "By Ann"), (other, "By Bob")):
+        assert _update(machine, text).code == 0
+    assert recollect("sync").out == "platform: pushed 1\n"
+    outcome = other("sync")
+    assert (outcome.code, outcome.out) == (
+        0,
+        "platform: pulled 1, pushed 2, 1 conflict: recollect review --remote platform\n",
+    )
+    assert recollect("sync").out == "platform: pulled 2\n"
+    shown = [
+        json.loads(machine("show", "jobs-are-rows", "--json", "--remote", "platform").out)
+        for machine in (recollect, other)
+    ]
+    assert shown[0]["record"]["content"]["decision"] == shown[1]["record"]["content"]["decision"] == "By Ann"
+    drafts = json.loads(recollect("inbox", "--json", "--remote", "platform").out)["drafts"]
+    assert [draft["record"]["content"]["decision"] for draft in drafts] == ["By Bob"]
+
+
+def test_a_dry_run_shows_and_writes_nothing(project, recollect, other, shared):
+    for machine in (recollect, other):
+        machine("remote", "add", "platform", shared)
+    _save(recollect, "Jobs are rows")
+    recollect("sync")
+    _save(other, "Queues are tables")
+
+    outcome = other("sync", "--dry-run")
+
+    assert outcome == (0, "platform: would pull 1, would push 1\n", "")
+    assert other("sync", "--dry-run") == outcome
+
+
+def test_json_names_every_file(project, recollect, shared):
+    recollect("remote", "add", "platform", shared)
+    _save(recollect, "Jobs are rows")
+
+    done = json.loads(recollect("sync", "--json").out)
+
+    (platform,) = done["remotes"]
+    assert (platform["name"], platform["pushed"], platform["conflicts"]) == (
+        "platform",
+        ["decisions/jobs-are-rows.json"],
+        [],
+    )
+
+
+def test_what_is_held_back_is_named_and_ends_with_1(project, recollect, shared):
+    recollect("remote", "add", "platform", shared)
+    secret = ("--set", "context=AKIAQ7ZX4M2PLWVN8RTB", "--allow-secret")
+    _save(recollect, "Keys in the vault", *secret)
+
+    outcome = recollect("sync")
+
+    assert outcome.code == 1
+    assert "not synced: decisions/keys-in-the-vault.json: held back" in outcome.out
+
+
+def test_one_remote_that_fails_does_not_keep_the_others(project, recollect, shared, tmp_path):
+    recollect("remote", "add", "platform", shared)
+    recollect("remote", "add", "gone", "http://127.0.0.1:9/memory.git")
+
+    outcome = recollect("sync")
+
+    assert outcome.code == 1
+    assert "gone: OFFLINE: http://127.0.0.1:9/memory.git cannot be reached" in outcome.out
+    assert "platform: up to date" in outcome.out
+    alone = recollect("sync", "gone")
+    assert alone.code == 1
+    assert "offline since" in alone.err
+
+
+def test_two_syncs_at_once_of_one_replica_wait_for_each_other(project, recollect, shared, tmp_path):
+    recollect("remote", "add", "platform", shared)
+    _save(recollect, "Jobs are rows")
+    command = (sys.executable, "-m", "recollect", "sync", "--json")
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ) for _ in range(3)]
+    done = [json.loads(each.communicate()[0])["remotes"][0] for each in running]
+
+    assert sorted(len(each["pushed"]) for each in done) == [0, 0, 1]
