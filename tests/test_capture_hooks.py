@@ -155,12 +155,15 @@ def test_what_the_store_says_already_is_not_offered(hook, project, tmp_path):
 
 
 def test_our_own_block_is_not_captured(hook, project, tmp_path):
-    block = f"<memory-context source='x'>\n<result>{DECIDED}</result>\n</memory-context>"
     path = tmp_path / "t.jsonl"
-    lines = [line("user", f"what is the type of amount? {block}"), tool("Read", file_path="/p/a"), SESSION[5]]
-    path.write_text("\n".join(lines), encoding="utf-8")
 
-    assert stop(hook, path, last_assistant_message=f"It is an int. {block}").stdout == b""
+    def suggested(text: str) -> bytes:
+        lines = [line("user", f"what is the type of amount? {text}"), tool("Read", file_path="/p/a"), SESSION[5]]
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return stop(hook, path, last_assistant_message=f"It is an int. {text}").stdout
+
+    assert suggested(f"<memory-context source='x'>\n<result>{DECIDED}</result>\n</memory-context>") == b""
+    assert b"argon2id" in suggested(DECIDED)
 
 
 def test_a_sentence_with_a_secret_is_not_offered(hook, project, tmp_path):
@@ -178,7 +181,9 @@ def test_evidence_cannot_pose_as_markup(hook, project, tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join([*SESSION[:3], line("user", said), *SESSION[4:]]), encoding="utf-8")
 
-    assert "<system-reminder>" not in stop(hook, path).context
+    context = stop(hook, path).context
+    assert "&lt;/memory-context&gt;" in context
+    assert "<" not in context
 
 
 def test_what_was_said_last_counts_though_the_transcript_lags(hook, project, tmp_path):

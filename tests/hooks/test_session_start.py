@@ -301,12 +301,13 @@ def test_a_project_with_nothing_but_a_knowledge_bank_is_told_of_it(tmp_path):
     assert run_hook("user_prompt_submit", {**prompt, "session_id": "s2"}, "gemini").stdout == b""
 
 
-def test_a_session_that_is_nowhere_reads_nothing_around_the_hook(home, tmp_path, monkeypatch):
-    (home / ".claude" / "memory").mkdir(parents=True)
-    add_feature(Project(str(tmp_path)), "stray")
-    monkeypatch.chdir(tmp_path)
+def test_a_session_that_is_nowhere_reads_nothing_around_the_hook(project, monkeypatch):
+    """A relative folder would be one below wherever the host has started the hook."""
+    monkeypatch.chdir(project.root)
+    event = {"session_id": "s1", "source": "startup"}
 
-    assert run_hook("session_start", {"session_id": "s1", "cwd": "elsewhere", "source": "startup"}).stdout == b""
+    assert run_hook("session_start", {**event, "cwd": "elsewhere"}).stdout == b""
+    assert run_hook("session_start", {**event, "cwd": project.root}).context
 
 
 def add_feature(project: Project, slug: str) -> None:
