@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
 
 import pytest
 
@@ -27,6 +28,19 @@ def test_a_created_record_is_a_file_a_line_in_the_catalog_and_an_entry(store):
     assert entry == store.get("sessions-in-redis") == Entry(sample(), "decisions/sessions-in-redis.json", entry.hash)
     assert "-> decisions/sessions-in-redis.json #tags:redis,sessions" in index_md.read(store.root)
     assert sorted(os.listdir(store.root)) == [".lock", "decisions", "index.md"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each file is waited for")
+def test_a_change_of_many_files_waits_for_the_disk_once_before_its_journal_goes(store, monkeypatch):
+    waits = []
+    monkeypatch.setattr(os, "sync", lambda: waits.append((store.is_interrupted, len(list(store.entries())))))
+
+    with store.writing("save") as batch:
+        for number in range(60):
+            batch.put(sample(id=f"record-{number}", title=f"record {number}"))
+
+    assert waits == [(True, 60)]
+    assert not store.is_interrupted
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Union
 
@@ -19,6 +20,8 @@ from recollect.store.history import FileChange
 
 _NAME = ".journal"
 _LARGEST = 1 << 30
+_MANY = 50
+"""Files of one change from which on the disk is waited for once, after all of them: each wait takes milliseconds."""
 
 Changes = Mapping[str, Union[str, None]]
 """The new text of each file, or None for a file that goes."""
@@ -38,15 +41,19 @@ def begin(root: str, changes: Changes, action: str, undoes: str = "") -> str:
     change_id = history.begin(root, action, tuple(_logged(root, changes)), undoes)
     files.write(_file(root), json.dumps(steps).encode("utf-8"))
     done = 0
+    # What is not on the disk yet is in the journal, which is. Only Linux waits for the disk in `sync`.
+    is_lasting = len(changes) < _MANY or sys.platform != "linux"
     try:
         for path, new in changes.items():
-            _make(os.path.join(root, path), new)
+            _make(os.path.join(root, path), new, is_lasting)
             done += 1
     except Unwritable as error:
         if not done:
             end(root)
             raise
         raise Unwritable(error.message, fix=f"{error.fix}; the next command will finish the change") from error
+    if not is_lasting:
+        os.sync()
     return change_id
 
 
@@ -131,11 +138,11 @@ def _read(root: str, path: str) -> bytes | None:
         ) from error
 
 
-def _make(path: str, text: str | None) -> None:
+def _make(path: str, text: str | None, is_lasting: bool = True) -> None:
     if text is None:
         files.remove(path)
     else:
-        files.write(path, text.encode("utf-8"))
+        files.write(path, text.encode("utf-8"), lasting=is_lasting)
 
 
 def _file(root: str) -> str:
