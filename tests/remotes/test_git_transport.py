@@ -345,3 +345,20 @@ def test_how_a_push_ended(line, outcome):
     answer = git_answers.Answer(1, f"To file:///x\n{line}\nDone\n".encode(), "")
 
     assert git_answers.pushed(answer) == outcome
+
+
+def test_a_branch_that_is_set_back_to_before_our_push_gets_it_again(ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    before = server.git("rev-parse", "main")
+    bob.edit("use-uv", {"content": {"decision": "Newer"}})
+    bob.sync()
+    server.git("update-ref", "refs/heads/main", before)
+
+    done = bob.sync()
+    ann.sync()
+
+    assert done.is_reset
+    assert b"Newer" in b"".join(ann.files().values())
+    assert ann.files() == bob.files()

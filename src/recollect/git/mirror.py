@@ -62,7 +62,7 @@ class Mirror:
     def create(self) -> Answer:
         """Make the repository if it is not there, and take away the locks that a killed git left in it."""
         if not os.path.isfile(os.path.join(self.folder, "HEAD")):
-            files.make_folder(os.path.dirname(self.folder), is_private=True)
+            files.make_folder(self.folder, is_private=True)
             return self._run("init", "-q", "--bare", "--template=", self.folder, is_there=False)
         for folder, _, names in os.walk(self.folder):
             for name in names:

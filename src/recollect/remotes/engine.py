@@ -147,6 +147,9 @@ class _Run:
             last = self._push()
             if not last.outdated:
                 break
+        if self._pushed:
+            # The cursor must be past our own changes: a remote that loses them is noticed by that.
+            self._pull()
         return self._result(last)
 
     def preview(self) -> Synced:

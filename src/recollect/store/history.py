@@ -73,7 +73,7 @@ def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "
     seed = f"{root}{os.getpid()}{time.monotonic_ns()}"
     # Eight hex digits name one of the few thousand changes that a history holds.
     change_id = coldstart.digest(seed.encode("utf-8", "surrogatepass"))[:8]
-    by = "import" if action == "import" else who()
+    by = action if action in ("import", SYNC) else who()
     line = {"id": change_id, "at": timestamps.now(), "action": action, "by": by, "undoes": undoes}
     text = json.dumps({**line, "files": [list(file) for file in files]})
     if len(text) > _LARGEST_CHANGE:
