@@ -7,12 +7,16 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from .conftest import DECISION
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+HOMES = ("HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+PROGRAM = (sys.executable, "-m", "recollect")
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ def other(recollect, tmp_path, monkeypatch):
 
     def run(*words):
         with monkeypatch.context() as patch:
-            for name in ("HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            for name in HOMES:
                 patch.setenv(name, str(tmp_path / "other" / name))
             return recollect(*words)
 
@@ -128,8 +132,22 @@ def test_one_remote_that_fails_does_not_keep_the_others(project, recollect, shar
 def test_two_syncs_at_once_of_one_replica_wait_for_each_other(project, recollect, shared, tmp_path):
     recollect("remote", "add", "platform", shared)
     _save(recollect, "Jobs are rows")
-    command = (sys.executable, "-m", "recollect", "sync", "--json")
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ) for _ in range(3)]
+    running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=os.environ) for _ in range(3)]
     done = [json.loads(each.communicate()[0])["remotes"][0] for each in running]
 
     assert sorted(len(each["pushed"]) for each in done) == [0, 0, 1]
+
+
+def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(project, recollect, shared, tmp_path):
+    homes = [{**os.environ, **{name: str(tmp_path / f"{number}" / name) for name in HOMES}} for number in range(4)]
+    for number, home in enumerate(homes):
+        run = partial(subprocess.run, env=home, check=True, stdout=subprocess.DEVNULL)
+        run((*PROGRAM, "remote", "add", "platform", shared))
+        run((*PROGRAM, "save", "decision", f"Rule {number}", *DECISION, "--remote", "platform"))
+
+    running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=home) for home in homes]
+    done = [json.loads(each.communicate()[0])["remotes"][0] for each in running]
+
+    assert [each["pushed"] for each in done] == [[f"decisions/rule-{number}.json"] for number in range(4)]
+    listed = subprocess.run(("git", "--git-dir", shared, "ls-tree", "-r", "--name-only", "main"), capture_output=True)
+    assert listed.stdout.decode().split() == [f"decisions/rule-{number}.json" for number in range(4)]

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from recollect.capture.inbox import Inbox
-from recollect.errors import BadRemote, Offline
+from recollect.errors import BadRemote, Offline, Refused
 from recollect.record import memory
 from recollect.remotes import git_answers, git_transport
 from recollect.remotes.git_transport import GitTransport
@@ -362,3 +362,44 @@ def test_a_branch_that_is_set_back_to_before_our_push_gets_it_again(ann, bob, se
     assert done.is_reset
     assert b"Newer" in b"".join(ann.files().values())
     assert ann.files() == bob.files()
+
+
+def test_waiting_ends_when_somebody_has_pushed(ann, bob, monkeypatch):
+    monkeypatch.setattr(git_transport, "_POLL_EVERY", 0.01)
+    ann.sync()
+    assert ann.transport.wait(0.03) is False
+    bob.save("use-uv")
+    bob.sync()
+
+    assert ann.transport.wait(60) is True
+
+
+def test_an_address_cannot_run_a_program(tmp_path):
+    carol = machine(tmp_path / "carol", f"ext::sh -c touch% {tmp_path}/ran")
+
+    with pytest.raises(Refused, match="not allowed"):
+        carol.sync()
+
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_sync_inside_of_a_git_hook_uses_its_own_repository(tmp_path, ann, server, monkeypatch):
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    ann.save("use-uv")
+
+    ann.sync()
+
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.delenv(name)
+    assert server.files() == ["decisions/use-uv.json"]
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_git_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(git_transport, "_LOOK", 0.2)
+    monkeypatch.setenv("GIT_SSH_COMMAND", "sleep 600; true")
+    carol = machine(tmp_path / "carol", "ssh://nowhere.invalid/memory.git")
+
+    with pytest.raises(Offline, match="did not answer in time"):
+        carol.sync()

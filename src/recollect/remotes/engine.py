@@ -26,7 +26,7 @@ from recollect.store.store import Batch, Store
 _ROUNDS = 6
 """Times that a push which came too late is tried again; with fifty writers at once two are the rule."""
 
-_TOGETHER = 500
+_TOGETHER = 1_000
 """Files that are written as one change: other writers wait for the lock so long."""
 
 _MOST_GONE = 20
