@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     for page in PAGES:
         _run([page])
     if failed:
-        print(f"not measured: {', '.join(failed)}; again: python -m bench all --only {' '.join(failed)}")
+        print(f"failed or left out: {', '.join(failed)}; again: python -m bench all --only {' '.join(failed)}")
     return 1 if failed else 0
 
 

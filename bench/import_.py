@@ -177,13 +177,11 @@ def _row(name: str, verdicts: Iterable[Verdict]) -> str:
 
 
 def _sentence(verdicts: Sequence[Verdict]) -> str:
-    proposed = [verdict for verdict in verdicts if verdict.outcome == "right" or _is_wrong(verdict)]
-    right = sum(verdict.outcome == "right" for verdict in proposed)
-    low, high = wilson(right, len(proposed))
-    agents = sum(verdict.outcome == "agent" for verdict in verdicts)
-    swapped = sum(verdict.is_swapped for verdict in verdicts)
-    share, left = right / max(1, len(proposed)), agents / max(1, len(verdicts))
+    each = counts(verdicts)
+    right, proposed, left = each["right"], each["proposed"], each["left to the agent"]
+    low, high = wilson(right, proposed)
     return (
-        f"Right: {right} of {len(proposed)} proposed, {share:.1%} ({low:.1%} to {high:.1%}); chosen and rejected "
-        f"swapped: {swapped}; left to the agent: {agents} of {len(verdicts)}, {left:.0%}."
+        f"Right: {right} of {proposed} proposed, {right / max(1, proposed):.1%} ({low:.1%} to {high:.1%}); chosen and "
+        f"rejected swapped: {each['swapped']}; left to the agent: {left} of {len(verdicts)}, "
+        f"{left / max(1, len(verdicts)):.0%}."
     )

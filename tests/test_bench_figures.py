@@ -37,7 +37,7 @@ def test_a_part_that_fails_is_named_and_the_pages_are_written_all_the_same(
 
     assert all_.run(options) == 1
     assert ran == ["mcp", "report", "figures"]
-    assert "not measured: life, mcp; again: python -m bench all --only life mcp" in capsys.readouterr().out
+    assert "failed or left out: life, mcp; again: python -m bench all --only life mcp" in capsys.readouterr().out
 
 
 def test_a_result_says_how_and_where_it_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
