@@ -46,6 +46,7 @@ PARTS = (
     Part("mcp", 0.2),
     Part("web", 1),
     Part("scale", 12),
+    Part("hub", 20),
     Part("fuzz", 15),
     Part("mutants", 45),
 )

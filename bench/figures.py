@@ -164,6 +164,9 @@ SECTIONS: Sequence[Section] = (
         figure_tables.web,
     ),
     Section(
+        "A hub", "hub", "Times on the clock, the server on the same machine. [More](team/scale.md).", figure_tables.hub
+    ),
+    Section(
         "The package", "package", "What users install, and how much of it there is to read.", figure_tables.package
     ),
     Section(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import all_, figures, results
+from bench import all_, figure_tables, figures, results
 from bench.__main__ import main
 
 
@@ -60,3 +60,23 @@ def test_what_was_never_measured_is_not_on_the_page(tmp_path: Path, monkeypatch:
 
     assert [line for line in page.splitlines() if line.startswith("## ")] == ["## The MCP server"]
     assert "| start | 1.7 ×, 13 ms |" in page
+
+
+def test_the_tables_of_the_longest_parts() -> None:
+    spread = {"p50": 3.2, "p95": 12.0, "most": 40.0}
+    hub = {"sizes": {"10000": {"load average": 1.0, "connect": spread}, "1000000": {"connect": spread}}}
+    statuses = ["killed"] * 17 + ["survived", "equivalent", "not reached"]
+    fuzzed = {"seed": "a1", "minutes": 15.0, "cases": 140, "processes": 1900, "worst": {"hook MB": 90.4}, "failed": {}}
+
+    assert figure_tables.hub(hub).splitlines() == [
+        "| p50 / p95 | 10,000 records | 1,000,000 records |",
+        "| --- | --- | --- |",
+        "| connect | 3 / 12 ms | 3 / 12 ms |",
+    ]
+    assert figure_tables.mutants({"mutants": [{"status": each} for each in statuses]}).splitlines()[2:] == [
+        "| noticed by a test, of those that change anything | 17 of 19: 89 % (69 to 97) |",
+        "| equivalent | 1 |",
+        "| not reached | 1 |",
+        "| survived | 1 |",
+    ]
+    assert "| failures | 0 |\n| most: hook MB | 90 |" in figure_tables.fuzz(fuzzed)
