@@ -48,6 +48,9 @@ IS_IN_VENV = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
 BARE = ["--without-pip"]
 """Arguments for `venv`: pip is lent by the Python that runs nox, which saves seconds for each environment."""
 
+TOOLS = "none" if IS_IN_VENV else "venv"
+"""How the environment for tools is made: `.venv` has them."""
+
 _PREFERENCE = ("--set", "topic=indentation", "--set", "value=tabs", "--set", "reason=everybody sets the width")
 
 _counts: Counter[str] = Counter()
@@ -81,29 +84,29 @@ def _reported(check: Callable[[nox.Session], None]) -> Callable[[nox.Session], N
     return run
 
 
-@nox.session(venv_params=BARE)
+@nox.session(venv_backend=TOOLS, venv_params=BARE)
 @_reported
 def lint(session: nox.Session) -> None:
     """Lint, and check the formatting."""
     _install(session, _pinned("ruff"))
-    session.run("ruff", "check", "-q", ".")
-    session.run("ruff", "format", "-q", "--check", ".")
+    _python(session, "-m", "ruff", "check", "-q", ".")
+    _python(session, "-m", "ruff", "format", "-q", "--check", ".")
 
 
-@nox.session(venv_params=BARE)
+@nox.session(venv_backend=TOOLS, venv_params=BARE)
 @_reported
 def types(session: nox.Session) -> None:
     """Check the types of the package, strictly."""
     # The types of what the package itself uses, where it uses anything.
     _install(session, *map(_pinned, ("mypy", "jinja2", "psycopg", "starlette", "uvicorn")))
-    session.run("mypy")
+    _python(session, "-m", "mypy")
 
 
-@nox.session(venv_params=BARE)
+@nox.session(venv_backend=TOOLS, venv_params=BARE)
 @_reported
 def docs(session: nox.Session) -> None:
     """Compare the reference pages with the program they are generated from."""
-    session.run("python", "scripts/docs", "--check")
+    _python(session, "scripts/docs", "--check")
 
 
 @nox.session(python=PYTHONS, venv_params=BARE)
@@ -126,9 +129,10 @@ def tests(session: nox.Session) -> None:
 @nox.session(venv_params=BARE)
 @_reported
 def long(session: nox.Session) -> None:
-    """Repeat races and kills many times, and give Hypothesis thousands of examples."""
+    """Repeat races, kills and histories many times, and give Hypothesis thousands of examples."""
     _install(session, "pip<26", "-e", ".[test]")
-    _pytest(session, "tests/test_races.py", "tests/test_kill.py", *session.posargs, RECOLLECT_TEST_ROUNDS="20")
+    repeated = [f"tests/test_{name}.py" for name in ("races", "kill", "freshness_truth")]
+    _pytest(session, *repeated, *session.posargs, RECOLLECT_TEST_ROUNDS="20")
     _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
 
 
@@ -163,6 +167,12 @@ def wheel(session: nox.Session) -> None:
             session.run("recollect", "show", "tabs-not-spaces", env=env)
 
 
+def _python(session: nox.Session, *words: str) -> None:
+    """Run the Python that has the tools: that of the session, or the one that runs nox."""
+    is_own = session.virtualenv.venv_backend != "none"
+    session.run("python" if is_own else sys.executable, *words, external=not is_own)
+
+
 def _pytest(session: nox.Session, *arguments: str, program: str = "python", **env: str) -> None:
     """Run pytest in several processes, and count what it reports."""
     with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +197,9 @@ def _count(report: str) -> None:
 
 
 def _install(session: nox.Session, *requirements: str) -> None:
-    """Install into the environment of a session, once."""
+    """Install into the environment of a session, once; without one, `.venv` has it all."""
+    if session.virtualenv.venv_backend == "none":
+        return
     mark = Path(session.virtualenv.location, "installed")
     if not mark.exists():
         _pip(session, "install", "-qq", *requirements)

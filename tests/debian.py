@@ -50,7 +50,7 @@ def require(item: pytest.Item) -> None:
     """Skip a test whose packages cannot be had."""
     needed = _needed(item)
     if any(program(package) is None for package in needed):
-        reason = _install(item.config.stash[_CHOSEN])
+        reason = install(item.config.stash[_CHOSEN])
         if missing := [package for package in needed if program(package) is None]:
             pytest.skip(f"{', '.join(missing)} is not installed: {reason}")
 
@@ -60,7 +60,7 @@ def _needed(item: pytest.Item) -> list[str]:
 
 
 @functools.cache
-def _install(packages: frozenset[str]) -> str:
+def install(packages: frozenset[str]) -> str:
     """Install what is missing, one process at a time; why it could not be, or nothing."""
     if os.environ.get("RECOLLECT_TEST_APT") == "0":
         return "RECOLLECT_TEST_APT is 0"

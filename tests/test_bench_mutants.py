@@ -173,7 +173,10 @@ def test_that_always_fails():
 """
 
 
-def test_a_strong_test_kills_and_a_weak_one_lets_live(tmp_path: Path):
+def test_a_strong_test_kills_and_a_weak_one_lets_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # Plugins that happen to be installed are three quarters of the time of a run.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")
     files = {"src/ferry/__init__.py": "", "src/ferry/fare.py": SOURCE, "tests/test_fare.py": TESTS}
     files["pyproject.toml"] = "[tool.pytest.ini_options]\npythonpath = ['src']\n"
     for name, text in files.items():

@@ -37,7 +37,7 @@ esac
 
 
 def _install(*packages: str) -> str:
-    return debian._install.__wrapped__(frozenset(packages))
+    return debian.install.__wrapped__(frozenset(packages))
 
 
 def test_all_that_is_missing_comes_with_one_call_after_an_update_if_it_needs_one(apt):

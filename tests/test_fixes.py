@@ -21,8 +21,8 @@ import pytest
 from recollect import paths
 from recollect.cli import COMMANDS, fixes, main
 from tests.model_server import ModelServer, message, whole
+from tests.source_tree import FILES, SRC, tree
 
-SOURCE = Path(__file__).parents[1] / "src" / "recollect"
 FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/voices.py", "usage/evidence.py",
               "capture/suggestions.py", "store/index_md.py", "cli/demo.py", "cli/completion.py",
               "mcp/prompts.py"}  # fmt: skip
@@ -47,10 +47,10 @@ SAMPLES = {
 
 def templates() -> Iterator[tuple[str, str]]:
     """Every text of the source that names a command outside backticks, with samples for its expressions."""
-    for file in sorted(SOURCE.rglob("*.py")):
-        module = file.relative_to(SOURCE).as_posix()
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for parent in ast.walk(tree):
+    # Read while tests are collected: a module without the program's name has no command in it.
+    for file in (file for file in FILES if "recollect " in file.read_text(encoding="utf-8")):
+        module = file.relative_to(SRC).as_posix()
+        for parent in ast.walk(tree(file)):
             for node in ast.iter_child_nodes(parent):
                 is_text = isinstance(node, ast.JoinedStr) or (
                     isinstance(node, ast.Constant)

@@ -22,6 +22,7 @@ import pytest
 from recollect import cli, hooks
 from recollect.git import changes, git_files, process, repository, work_tree
 from tests.git_project import GitProject
+from tests.source_tree import trees
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="programs are planted as shell scripts"),
@@ -546,14 +547,8 @@ def _names_of(tree: ast.AST) -> Iterator[str]:
             yield node.id
 
 
-def _modules() -> dict[str, ast.AST]:
-    return {
-        str(file.relative_to(SRC)): ast.parse(file.read_text(encoding="utf-8")) for file in sorted(SRC.rglob("*.py"))
-    }
-
-
 def test_programs_are_started_in_few_places() -> None:
-    starting = {name for name, tree in _modules().items() if STARTERS.intersection(_names_of(tree))}
+    starting = {name for name, tree in trees().items() if STARTERS.intersection(_names_of(tree))}
 
     assert starting == set(STARTS_PROGRAMS)
 
@@ -561,18 +556,18 @@ def test_programs_are_started_in_few_places() -> None:
 def test_git_is_run_by_two_modules() -> None:
     naming = {
         name
-        for name, tree in _modules().items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, (ast.Call, ast.Tuple, ast.List))
         for part in (node.args if isinstance(node, ast.Call) else node.elts)[:1]
         if isinstance(part, ast.Constant) and part.value in ("git", "git.exe")
     }
-    importing = {name for name, tree in _modules().items() if "process" in _imported_from_git(tree)}
+    importing = {name for name, tree in trees().items() if "process" in _imported_from_git(tree)}
 
     # `git_files` asks only whether git is installed.
     assert naming == {"git/repository.py", "git/git_files.py", "git/mirror.py"}
     assert importing == {"git/repository.py", "git/git_files.py", "git/mirror.py"}
-    assert "run_all" not in set(_names_of(_modules()["git/git_files.py"]))
+    assert "run_all" not in set(_names_of(trees()["git/git_files.py"]))
 
 
 def _imported_from_git(tree: ast.AST) -> set[str]:

@@ -8,20 +8,20 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.source_tree import FILES, tree, trees
+
 ROOT = Path(__file__).parents[1]
-FILES = sorted((ROOT / "src" / "recollect").rglob("*.py"))
-TREES = {str(file.relative_to(ROOT / "src")): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
 
 HIDE_THE_TYPE = {"told", "found", "one", "said", "kept", "known", "given", "heard"}
 SAY_NOTHING = {"utils", "helpers", "common", "misc", "manager"}
 CATCH_ALL_ALLOWED = {
-    "recollect/cli/__init__.py": "the entrance for people: a traceback, and exit code 3",
-    "recollect/hooks/__init__.py": "the entrance for agents: a session never breaks",
-    "recollect/budget.py": "a step of a hook that fails must not cost the others",
-    "recollect/judge/judge.py": "carried from a thread to the one that waits",
-    "recollect/mcp/server.py": "one request that fails must not end the connection",
-    "recollect/search/indexing.py": "one record must not keep the others from being found",
-    "recollect/usage/usage_log.py": "the Stop hook has other work",
+    "cli/__init__.py": "the entrance for people: a traceback, and exit code 3",
+    "hooks/__init__.py": "the entrance for agents: a session never breaks",
+    "budget.py": "a step of a hook that fails must not cost the others",
+    "judge/judge.py": "carried from a thread to the one that waits",
+    "mcp/server.py": "one request that fails must not end the connection",
+    "search/indexing.py": "one record must not keep the others from being found",
+    "usage/usage_log.py": "the Stop hook has other work",
 }
 
 
@@ -44,7 +44,7 @@ def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def test_no_name_hides_its_type():
-    wrong = [f"{file}:{line} {name}" for file, tree in TREES.items() for name, line in _bound(tree)
+    wrong = [f"{file}:{line} {name}" for file, tree in trees().items() for name, line in _bound(tree)
              if name.strip("_") in HIDE_THE_TYPE]  # fmt: skip
 
     assert wrong == []
@@ -56,7 +56,7 @@ def test_no_module_is_named_for_nothing():
 
 def test_functions_fit_on_a_screen():
     lengths = {
-        f"{file}:{function.name}": _length(function) for file, tree in TREES.items() for function in _functions(tree)
+        f"{file}:{function.name}": _length(function) for file, tree in trees().items() for function in _functions(tree)
     }
     long = {name: length for name, length in lengths.items() if length > 20}
 
@@ -77,7 +77,7 @@ def test_reasons_are_written_down():
         text = file.read_text(encoding="utf-8")
         lines += text.count("\n")
         reasons += sum(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(text).readline))
-        reasons += sum(_is_text(node) for node in _after_constants(ast.parse(text)))
+        reasons += sum(_is_text(node) for node in _after_constants(tree(file)))
 
     assert reasons / lines >= 0.02, f"{reasons} in {lines} lines"
 
@@ -103,7 +103,7 @@ def _swallows_everything(node: ast.AST) -> bool:
 
 
 def test_everything_is_caught_only_where_there_is_a_reason():
-    places = [file for file, tree in TREES.items() for node in ast.walk(tree) if _swallows_everything(node)]
+    places = [file for file, tree in trees().items() for node in ast.walk(tree) if _swallows_everything(node)]
 
     assert sorted(places) == sorted(CATCH_ALL_ALLOWED)
 
@@ -112,13 +112,13 @@ def test_records_are_named_tuples_of_one_kind():
     """Data classes are imported from nowhere, and named tuples from `recollect.coldstart` alone."""
     wrong = [
         f"{file}: {node.module}.{alias.name}"
-        for file, tree in TREES.items()
+        for file, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if (node.module, alias.name) in (("typing", "NamedTuple"), ("collections", "namedtuple"))
         or node.module == "dataclasses"
-        if file != "recollect/coldstart.py"
+        if file != "coldstart.py"
     ]
 
     assert wrong == []

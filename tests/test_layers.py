@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import source_tree
+
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src"
 HEAVY = (
@@ -45,7 +47,7 @@ MODULES = _modules()
 
 def imports(module: str, *, lazy: bool) -> set[str]:
     """The modules of ours that one imports when it is loaded; with `lazy` also those its functions import."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    tree = source_tree.tree(MODULES[module])
     return {name for name in _imported(tree, lazy) if name in MODULES and name not in (module, "recollect")}
 
 

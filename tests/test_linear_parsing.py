@@ -19,7 +19,7 @@ from recollect.session.transcript import Ending, Message
 from tests import cost
 from tests.cost import Yardstick
 
-SIZE = 1_000_000
+SIZE = 400_000
 PLAIN = "We decided to go with Postgres, because Redis lost sessions. Then run `make check` again.\n"
 SMALL = PLAIN * (SIZE // 20 // len(PLAIN))
 PIECES = [

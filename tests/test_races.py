@@ -13,7 +13,7 @@ import pytest
 from tests import aftermath
 
 WRITERS = 8
-STEPS = 125 * int(os.environ.get("RECOLLECT_TEST_ROUNDS", "1"))
+STEPS = 50 * int(os.environ.get("RECOLLECT_TEST_ROUNDS", "1"))
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(os.name == "nt", reason="the lock is tested where flock is")]
 
