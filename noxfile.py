@@ -236,14 +236,22 @@ def _offer_pyenv() -> None:
 
 
 def _summary() -> None:
-    """Say which tests were skipped and why, what failed, and the totals on a line of their own."""
+    """Say what was skipped and why, what failed, and the totals on a line of their own."""
     if not _ran:
         return
+    for version in _missing():
+        print(f"skipped: the tests on Python {version}: it is not installed")
     for reason, number in sorted(_skipped.items()):
         print(f"skipped: {number} test{'' if number == 1 else 's'}: {reason}")
     if _failed:
         print(f"failed: {', '.join(_failed)}")
     print(f"{_counts['passed']} passed, {_counts['failed']} failed, {_counts['skipped']} skipped", flush=True)
+
+
+def _missing() -> list[str]:
+    """The Pythons that a run of everything did without."""
+    is_whole = {"lint", f"tests-{MAIN}", "wheel"} <= set(_ran)
+    return [version for version in PYTHONS if is_whole and f"tests-{version}" not in _ran]
 
 
 _forget_stale_environments()

@@ -68,7 +68,7 @@ ELSEWHERE = {
     "text": {"Block", "many"},
     "transcript": {
         *("first_prompt", "last_prompts", "last_turns", "tail", "lines", "ending", "messages", "Message"),
-        *("Format", "Transcript", "any_entry"),
+        *("Format", "Transcript", "any_entry", "last_written"),
     },
     "ledger": {"Ledger"},
     "sessions": {"Prompt", "Session", "recent", "read"},
