@@ -202,7 +202,7 @@ def _install(session: nox.Session, *requirements: str) -> None:
         return
     mark = Path(session.virtualenv.location, "installed")
     if not mark.exists():
-        _pip(session, "install", "-qq", *requirements)
+        _pip(session, "install", "-qq", "--no-compile", *requirements)
         mark.touch()
 
 
