@@ -19,7 +19,7 @@ import pytest
 import recollect
 from recollect import failure_log
 from recollect.errors import AlreadyExists, Invalid, RecollectError, UnsafePath, Unwritable
-from recollect.record import compose, memory, secrets
+from recollect.record import compose, memory
 from recollect.search import document, index
 from recollect.settings import Settings, load_settings
 from recollect.store import index_md
@@ -298,17 +298,6 @@ def test_a_record_too_large_to_be_read_again_was_written(store):
     with pytest.raises(Invalid, match="larger than"):
         _writer(store).update("good", {"content": {"rationale": lines}}, store.get("good").hash)
     assert store.get("good").memory == sample(id="good")
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize(
-    "unit", ["eyJ-", "eyJaaaaaaaa.", "sk-", "a://b:c", "-----BEGIN A ", "aws secret ", "SG.aaaa", "password="]
-)
-def test_a_megabyte_made_to_slow_the_secret_search_is_searched_in_seconds(unit):
-    text = unit * (1_000_000 // len(unit))
-
-    with _at_most(20):
-        list(secrets.leaks({"note": text}))
 
 
 def test_a_config_of_many_misspelt_keys_costs_a_hook_nothing(store):

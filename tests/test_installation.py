@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes installat
 class Machine:
     """A user with Claude Code, the plugin and a project with one memory, all in good order until a test breaks it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, plugin: Path) -> None:
         self.home, self.project, self.clone = root / "home", root / "project", root / "a clone"
         self.bin, self.claude = self.home / "bin", self.home / ".claude"
         for folder in (self.bin, self.claude / "plugins", self.project):
@@ -39,9 +39,7 @@ class Machine:
         for tool in ("sh", "mkdir", "mv", "rm", "git"):
             (self.bin / tool).symlink_to(str(shutil.which(tool)))
         (self.bin / "python3").symlink_to(REAL)
-        ignored = shutil.ignore_patterns("__pycache__")
-        for part in ("hooks", "src", "bin", ".claude-plugin"):
-            shutil.copytree(ROOT / part, self.clone / part, ignore=ignored)
+        shutil.copytree(plugin, self.clone)
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
         recollect.open(str(self.project)).save("preference", PREFERENCE)
         self.install("memory@recollect", self.clone)
@@ -121,9 +119,19 @@ def merge(path: Path, added: dict[str, Any]) -> None:
 PREFERENCE = {"title": "Tabs, not spaces", "content": {"topic": "indentation", "value": "tabs", "reason": "width"}}
 
 
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the plugin, compiled, so that no test pays for that again."""
+    folder = tmp_path_factory.mktemp("plugin")
+    for part in ("hooks", "src", "bin", ".claude-plugin"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run([REAL, "-m", "compileall", "-q", str(folder / "src")], check=True)
+    return folder
+
+
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+def machine(tmp_path: Path, plugin: Path) -> Machine:
+    return Machine(tmp_path, plugin)
 
 
 def only(findings: list[dict[str, str]]) -> tuple[str, str, str, str]:

@@ -148,7 +148,7 @@ UNITS = [
     "a://b:c@", "eyJ-", "eyJaaaaaaaa.", "-----BEGIN A ", "-----BEGIN PRIVATE KEY-----", '"d":"', "aws secret ",
     "SG.aaaa", "login a / ", "mysql -p", "docker login -p docker login ", "mnemonic abc def ", "htpasswd -b a b ",
     "$2b$", "session=", "A1b2C3d4 as the token ", "Authorization: Basic ", "password for the account of ", "1:11:a:b:",
-    "xoxb-", "curl -u a:", "{{", "…", "postgres://a:b1cdefgh@c ",
+    "xoxb-", "sk-", "password=", "curl -u a:", "{{", "…", "postgres://a:b1cdefgh@c ",
 ]  # fmt: skip
 
 
