@@ -33,9 +33,9 @@ def page() -> str:
         "| --- | --- |",
         *(f"| {code} | {meaning} |" for code, meaning in _CODES),
         "",
-        "Every command takes:",
+        "Every command takes these; `--user` and `--remote` those that act on one store:",
         "",
-        *_table(dict(help.sections(parser_of("version")))[help.COMMON]),
+        *_table(dict(help.sections(parser_of("list")))[help.COMMON]),
     ]
     for name in COMMANDS:
         lines += _section(name)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from recollect.cli import help, main, parser_of
+from recollect.cli import fixes, help, main, parser_of
 from recollect.cli.commands import COMMANDS, GROUPS
 from recollect.cli.output import Screen
 from tests.model_server import ModelServer, keeps
@@ -101,3 +101,20 @@ def test_headings_are_bold_on_a_terminal():
 
     assert "\x1b[1mstart here\x1b[0m" in help.overview(screen)
     assert "\x1b[1mexamples:\x1b[0m" in help.page(parser_of("save"), screen)
+
+
+@pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if not command.has_store])
+@pytest.mark.parametrize("flag", ["--user", "--remote=platform"])
+def test_a_command_that_acts_on_no_one_store_lets_nobody_choose_one(recollect, name, flag):
+    """It would act as if the flag were not there."""
+    outcome = recollect(name, flag)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert flag.partition("=")[0] not in recollect(name, "--help").out
+
+
+def test_a_fix_chooses_a_store_only_for_a_command_that_acts_on_one():
+    fix = "recollect why x; recollect list; then look"
+
+    assert fixes.placed(fix, " --user") == "recollect why x; recollect list --user; then look"
+    assert fixes.placed(fix, " --project y") == "recollect why x --project y; recollect list --project y; then look"

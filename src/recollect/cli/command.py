@@ -18,3 +18,5 @@ class Command(NamedTuple):
     module: str
     summary: str
     examples: tuple[Example, ...]
+    has_store: bool = True
+    """Whether it acts on one store, which `--user` or `--remote` can choose."""

@@ -16,7 +16,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("see what would be written", "connect codex --dry-run"),
             Example("connect one, with Recollect's MCP server too", "connect gemini --mcp --yes"),
             Example("take the connection away", "connect gemini --remove --yes"),
-        )),
+        ), has_store=False),
         "import": Command("import_", "Draft records from decision records and other tools' memories.", (
             Example("see what would be drafted", "import --dry-run"),
             Example("draft it, to be reviewed", "import docs/adr"),
@@ -30,12 +30,12 @@ GROUPS: dict[str, dict[str, Command]] = {
         "demo": Command("demo", "Show it at work in a sample project, in a temporary folder.", (
             Example("nothing is installed, nothing remains", "demo"),
             Example("every command and hook, step by step", "demo --long"),
-        )),
+        ), has_store=False),
         "completion": Command("completion", "Print the script that completes commands and ids on Tab.", (
             Example("for bash; ~/.bashrc is to evaluate it", "completion bash"),
             Example("for zsh; ~/.zshrc is to evaluate it", "completion zsh"),
             Example("for fish; its place is ~/.config/fish/completions/recollect.fish", "completion fish"),
-        )),
+        ), has_store=False),
         "doctor": Command("doctor", "Find out what is wrong with a memory or an installation.", (
             Example("what is wrong, and what to do about it", "doctor"),
             Example("carry out the repairs that lose nothing", "doctor --fix"),
@@ -109,7 +109,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("open it; it ends when nobody has used it for an hour", "web"),
             Example("only print the address, with its token", "web --no-open --port 8700"),
             Example("a site of plain files, to publish", "web --static site"),
-        )),
+        ), has_store=False),
         "remote": Command("remote", "Connect shared stores of a team, and see how they stand.", (
             Example("connect one; nothing is fetched yet", "remote add platform /srv/memory.git"),
             Example("those that are connected", "remote list"),
@@ -169,10 +169,10 @@ GROUPS: dict[str, dict[str, Command]] = {
         "why": Command("why", "Explain which records a prompt gets, which not, and why.", (
             Example("each candidate, its score and the reasons", "why 'how do I install the dependencies?'"),
             Example("as the first prompt of a session", "why --first 'add a dependency'"),
-        )),
+        ), has_store=False),
         "recall": Command("recall", "Show what the agent would get for a prompt, byte for byte.", (
             Example("and about how many tokens that is", "recall 'how do I install the dependencies?'"),
-        )),
+        ), has_store=False),
         "digest": Command("try_", "Show what a session that starts here would be shown.", (
             Example("as the agent gets it", "digest"),
             Example("and why each record was chosen", "digest --why"),
@@ -193,7 +193,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "clean": Command("upkeep", "Remove what Recollect keeps outside your stores.", (
             Example("see what that is: indexes, ledgers, counts, logs", "clean --dry-run"),
             Example("remove it; no record is touched", "clean"),
-        )),
+        ), has_store=False),
         "hub": Command("hub", "Keep the shared stores of teams in a Postgres database.", (
             Example("make the tables, and a team", "hub init postgresql://localhost/memory --team platform"),
             Example("let somebody in; the role is reader, writer or reviewer", "hub grant ann writer --team platform"),
@@ -201,14 +201,14 @@ GROUPS: dict[str, dict[str, Command]] = {
         )),
         "mcp": Command("mcp", "Serve the memory over MCP; an agent starts this.", (
             Example("what its config names", "mcp"),
-        )),
+        ), has_store=False),
         "merge-driver": Command("merge_driver", "Merge two versions of a record; git calls this.", (
             Example("what git runs, with three files of its own", "merge-driver base.json ours.json theirs.json"),
-        )),
+        ), has_store=False),
         "version": Command("", "Print the version.", (
             Example("for people", "version"),
             Example("with that of Python, for a program", "version --json"),
-        )),
+        ), has_store=False),
     },
 }
 # fmt: on

@@ -10,6 +10,8 @@ import argparse
 import re
 import shlex
 
+from recollect.cli.commands import COMMANDS
+
 _COMMAND = re.compile(r"""(?:(?<=^)|(?<=; )|(?<=: ))recollect(?: (?:'[^']*'|"[^"]*"|[^\s;'"])+)+(?=; |$)""")
 
 _ANY_COMMAND = re.compile(r"(?:(?<=^)|(?<=: ))(?:recollect|claude|git|ln|unset) .*$")
@@ -38,7 +40,7 @@ def split(part: str) -> tuple[str, str]:
 
 def placed(fix: str, where: str) -> str:
     """A fix whose commands act on a store: `where` holds the flags that name it."""
-    return _COMMAND.sub(lambda match: match[0] + ("" if _names_store(match[0]) else where), fix)
+    return _COMMAND.sub(lambda match: match[0] + ("" if _names_store(match[0], where) else where), fix)
 
 
 def where(args: argparse.Namespace) -> str:
@@ -50,6 +52,9 @@ def where(args: argparse.Namespace) -> str:
     return "" if args.project == "." else f" --project {shlex.quote(args.project)}"
 
 
-def _names_store(command: str) -> bool:
+def _names_store(command: str, where: str) -> bool:
+    """Whether a command says on which store it acts, or cannot be told so."""
     words = shlex.split(command)
-    return words[1] in _WITHOUT_STORE or bool({"--user", "--remote", "--project"}.intersection(words))
+    takes_project_only = words[1] in COMMANDS and not COMMANDS[words[1]].has_store and "--project" not in where
+    is_named = bool({"--user", "--remote", "--project"}.intersection(words))
+    return words[1] in _WITHOUT_STORE or takes_project_only or is_named

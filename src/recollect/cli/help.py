@@ -32,11 +32,15 @@ class Parser(argparse.ArgumentParser):
         self.set_defaults(command=name)
 
     def add_common(self) -> None:
-        """The options of every command, behind its own."""
+        """The options of every command, behind its own; only where it acts on one store, those that choose it."""
         common = self.add_argument_group(COMMON)
         common.add_argument("--json", action="store_true", help="answer, and report errors, as JSON on standard output")
-        common.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
-        common.add_argument("--remote", metavar="REMOTE", default="", help="act on the replica of this shared store")
+        self.set_defaults(user=False, remote="")
+        if COMMANDS[self.name].has_store:
+            common.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
+            common.add_argument(
+                "--remote", metavar="REMOTE", default="", help="act on the replica of this shared store"
+            )
         common.add_argument("--project", metavar="DIR", default=".", help="act on the project of DIR (default: here)")
         common.add_argument("--no-pager", action="store_true", help="print a long answer without a pager")
         common.add_argument("-h", "--help", action="help", help="show this help")
