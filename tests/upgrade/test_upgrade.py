@@ -33,6 +33,7 @@ ANSWER = [
     *("save", "decision", "Passwords are hashed with argon2id", "--draft", "--json", "--tag", "auth"),
     *("--set", "context=bcrypt cuts", "--set", "decision=Use argon2id.", "--set", "rationale=long passphrases"),
 ]
+SCOPE = {"paths": ["src/**"], "repositories": ["github.com/acme/*"], "languages": ["go"]}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?")
 
 
@@ -195,7 +196,8 @@ def test_the_real_0_1_0_leaves_the_files_kept_here_and_reads_what_this_version_w
     for category, record in SIX.items():
         title = f"Now {record['title']}"
         triggers = [f"how is {category} number {number} asked for?" for number in range(16)]
-        given = {**record, "title": title, "triggers": triggers, "related_files": [old_data.READS]}
+        new = {"triggers": triggers, "scope": SCOPE, "supersedes": ["platform:use-pip"]}
+        given = {**record, **new, "title": title, "related_files": [old_data.READS]}
         made.command("save", category, "--file", "-", "--force", given=json.dumps(given))
     made.command("supersede", "kafka-consumer-lag-after-a-rebalance", "now-kafka-consumer-lag-after-a-rebalance")
     made.command("save", "decision", "--draft", "--file", "-", given=json.dumps(old_data.REPLACED | {"title": "Next"}))
@@ -207,6 +209,9 @@ def test_the_real_0_1_0_leaves_the_files_kept_here_and_reads_what_this_version_w
     found = answered(made, "search", "consumer lag of kafka after a rebalance")["results"]
     assert found[0]["id"] == "now-kafka-consumer-lag-after-a-rebalance"
     assert len(answered(made, "inbox")["drafts"]) == 2
+    made.command("update", found[0]["id"], "--tag", "older")
+    kept = answered(made, "show", found[0]["id"])["record"]
+    assert ("older" in kept["tags"], kept["scope"], len(kept["triggers"])) == (True, SCOPE, 16)
     wrong = [each for each in answered(made, "doctor")["findings"] if each["severity"] == "error"]
     assert wrong == []
 
