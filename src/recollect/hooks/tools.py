@@ -61,7 +61,9 @@ def _damage(asked: Question, place: Place) -> str:
     from recollect.text import flat
 
     messages: list[str] = []
-    for store in place.stores:
+    shared, text = {replica.root for replica in place.replicas}, _touched(asked)
+    # A replica may hold tens of thousands of files: they are looked at only if the call names it.
+    for store in (store for store in place.stores if store not in shared or store in text):
         for written in asked.files if asked.tool == WRITE else ("",):
             messages += budget.attempt(f"check records in {store}", [], quarantine.check, store, written)
     return flat(f"Memory: {' '.join(list(dict.fromkeys(messages))[:5])}") if messages else ""
@@ -80,9 +82,14 @@ def _about_failure(asked: Question, place: Place) -> str:
     return for_failure.block(stores, asked.command, asked.error, settings, asked.session)
 
 
+def _touched(asked: Question) -> str:
+    """What a tool call names: its command, its files and where it runs."""
+    return f"{asked.command}{''.join(asked.files)}{asked.cwd}"
+
+
 def _may_touch_a_store(asked: Question, place: Place) -> bool:
     """The cheap test first: nearly no tool call names a store or runs in one."""
-    text = f"{asked.command}{''.join(asked.files)}{asked.cwd}"
+    text = _touched(asked)
     return bool(asked.tool) and (any(store in text for store in place.stores) or "memory" in text.lower())
 
 

@@ -97,9 +97,13 @@ def ready(name: str) -> Replica:
 
 
 def delete(replica: Replica) -> None:
-    """Delete a replica with all that is in it."""
+    """Delete a replica with all that is in it, its search index and the history of its changes."""
     import shutil
 
+    from recollect.store import history
+
+    history.forget(replica.store)
+    files.remove(paths.index_file(replica.store))
     try:
         shutil.rmtree(replica.root)
     except OSError as error:

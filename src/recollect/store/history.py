@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Union
 
-from recollect import coldstart, paths, timestamps
+from recollect import coldstart, files, paths, timestamps
 from recollect.coldstart import NamedTuple
 from recollect.state_file import StateFile
 
@@ -95,6 +95,11 @@ def read(root: str) -> list[LoggedChange]:
     changes = [change for line in lines if (change := _change(line)) is not None]
     undone = {change.undoes for change in changes if change.undoes and change.id in done}
     return [change._replace(is_done=change.id in done, is_undone=change.id in undone) for change in changes]
+
+
+def forget(root: str) -> None:
+    """Delete the changes of a store that is gone."""
+    files.remove(_file(root).path)
 
 
 def title_in(text: str | None) -> str:
