@@ -35,14 +35,17 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
     home, project = tmp_path / "home", tmp_path / "project"
     (project / ".git").mkdir(parents=True)
     home.mkdir()
-    for name in ("RECOLLECT_STATE_DIR", "RECOLLECT_CACHE_DIR", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+    for name in ("RECOLLECT_STATE_DIR", "RECOLLECT_CACHE_DIR", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+                 "RECOLLECT_DATA_DIR", "XDG_DATA_HOME"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     before = os.umask(0o022)
     try:
         opened = recollect.open(str(project))
         opened.save("decision", SIX["decision"])
-        _in_user_store("save", "preference", "--json")
+        _in("--user", "save", "preference", "--json")
+        _in("--user", "remote", "add", "platform", "/srv/memory.git")
+        _in("--remote=platform", "save", "preference", "--json")
         for prompt in PROMPTS:
             for event in ("user_prompt_submit", "session_start", "stop", "pre_compact", "session_end"):
                 fields = {"session_id": "s", "cwd": str(project), "prompt": prompt, "source": "startup"}
@@ -54,13 +57,14 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
     written = [str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()]
     assert any(name.endswith(".sqlite") for name in written)
     assert {".cache/recollect/python", ".local/state/recollect/sessions/s", ".claude/memory/index.md"} <= set(written)
+    assert any(name.startswith(".local/share/recollect/remotes/platform/store/preferences/") for name in written)
     assert _modes(home) == {}
     assert stat.S_IMODE(os.stat(opened.store.root).st_mode) == 0o755, "what a team shares keeps the usual modes"
 
 
-def _in_user_store(*arguments: str) -> None:
+def _in(store: str, *arguments: str) -> None:
     record = json.dumps(SIX["preference"])
-    command = [os.sys.executable, "-m", "recollect", *arguments, "--user"]
+    command = [os.sys.executable, "-m", "recollect", *arguments, store]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     subprocess.run(command, input=record.encode(), env=env, check=True, capture_output=True, timeout=120)
 
@@ -95,9 +99,16 @@ def test_doctor_shows_it(tmp_path, monkeypatch, capsys):
     (inbox / "x.json").write_text("{}")
     StateFile(os.path.join(paths.state_dir(), "sessions", "s"), 100, "test").append("prompt\n")
 
+    assert main(["remote", "add", "platform", "/srv/memory.git"]) == 0
+    Path(paths.replica("platform").root, "x.json").write_text("{}")
+    capsys.readouterr()
+
     assert main(["doctor", "--privacy", "--json"]) == 0
 
     stored = {item["path"]: item for item in json.loads(capsys.readouterr().out)["stored"]}
     ledgers = stored[os.path.join(paths.state_dir(), "sessions")]
     assert (ledgers["files"], ledgers["size"], ledgers["days"]) == (1, 7, 30)
     assert stored[str(inbox)]["what"] == "drafts that wait for review"
+    assert (
+        stored[os.path.join(paths.replicas(), "platform")]["until"] == "deleted by `recollect remote remove platform`"
+    )

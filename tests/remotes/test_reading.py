@@ -221,3 +221,28 @@ def test_an_agent_may_not_write_into_a_replica(project, share):
     answer = run_hook("pre_tool_use", {"session_id": "s", "cwd": project.root, "transcript_path": "", **event})
 
     assert answer.specific["permissionDecision"] == "deny"
+
+
+def test_a_replica_is_looked_through_after_a_command_only_if_that_names_it(project, share):
+    share("platform", "decision", DECISION)
+    root = paths.replica("platform").root
+    Path(root, "decisions", "broken.json").write_text("{")
+
+    def after(command: str) -> str:
+        return _hook(project, "post_tool_use", tool_name="Bash", tool_input={"command": command}, tool_response={})
+
+    assert after("cat memory.txt") == ""
+    assert "broken.json" in after(f"touch {root}/decisions/broken.json")
+
+
+def test_removing_a_remote_leaves_nothing_of_its_records(project, share):
+    share("platform", "decision", DECISION)
+    project.search("sessions postgres")
+
+    assert main(["remote", "remove", "platform", "--force"]) == 0
+
+    places = (paths.data_dir(), paths.cache_dir(), paths.state_dir())
+    left = [path for place in places for path in Path(place).rglob("*") if path.is_file()]
+    assert [path for path in left if b"Redis" in path.read_bytes()] == []
+    assert remote.connected() == []
+    assert os.listdir(paths.replicas()) == []

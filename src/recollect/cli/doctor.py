@@ -22,6 +22,7 @@ from recollect.terminal.progress import Progress, watched
 from recollect.text import many
 
 _REGISTER = "recollect init --merge-driver"
+_DECIDED = "deleted when you accept or reject them"
 _COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 
@@ -82,20 +83,21 @@ def _in_store(args: argparse.Namespace, store: Store) -> Iterator[Finding]:
 def _privacy(args: argparse.Namespace) -> Answer:
     """What is stored about sessions and for whom, on this machine and in the stores' inboxes."""
     inboxes = [
-        machine.item(os.path.join(store.root, paths.INBOX), "drafts that wait for review") for store in _stores(args)
+        machine.item(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
+        for store in _stores(args)
     ]
-    items = [item for item in (*inboxes, *machine.leftovers()) if item.files]
+    items = [item for item in (*inboxes, *machine.replicas(), *machine.leftovers()) if item.files]
 
     def text(screen: Screen) -> str:
         lines = [line for item in items for line in (clean(item.path), *_stored(screen, item))]
-        return "\n".join([*lines, f"{many(len(items), 'place')}; all but drafts: recollect clean"])
+        return "\n".join([*lines, f"{many(len(items), 'place')}; all but drafts and replicas: recollect clean"])
 
     return Answer({"stored": [item._asdict() for item in items]}, text)
 
 
 def _stored(screen: Screen, item: Item) -> Iterator[str]:
     yield fitted(screen, item.what, "  ")
-    deleted = f"deleted {item.days} days after its last change" if item.days else "deleted by `recollect clean`"
+    deleted = f"deleted {item.days} days after its last change" if item.days else item.until
     yield f"  {many(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {deleted}"
 
 

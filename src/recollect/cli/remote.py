@@ -16,6 +16,7 @@ from recollect.remotes import pending, remote, replica, shared
 from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica, State
 from recollect.store import record_files
+from recollect.terminal.progress import Progress
 from recollect.text import many
 
 _ACTIONS = ("list", "add", "remove", "status")
@@ -111,7 +112,9 @@ def _allowed(each: Remote) -> Iterator[str]:
 
 def _status(args: argparse.Namespace) -> Answer:
     remotes = [remote.get(args.name)] if args.name else remote.connected()
-    standings, missing = [_standing(each) for each in remotes], shared.missing(Project(args.project).settings)
+    with Progress("comparing files"):
+        standings = [_standing(each) for each in remotes]
+    missing = shared.missing(Project(args.project).settings)
     data = {"remotes": [_data(each) for each in standings], "asked_for": missing}
 
     def text(screen: Screen) -> str:
@@ -140,6 +143,8 @@ def _data(standing: _Standing) -> dict[str, Any]:
         "waiting": standing.waiting,
         "conflicts": standing.conflicts,
         "refused": [{"path": path, "reason": reason} for path, reason in state.refused],
+        "unreadable": [{"path": path, "reason": reason} for path, reason in state.unreadable],
+        "asks_for_review": state.asks_for_review,
     }
 
 
@@ -166,10 +171,13 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
         yield f"last error: {state.last_error}"
     if state.note:
         yield state.note
-    for path, reason in state.refused[:_MOST_NAMED]:
-        yield f"refused {path}: {reason}"
-    if len(state.refused) > _MOST_NAMED:
-        yield f"and {len(state.refused) - _MOST_NAMED:,} more that were refused"
+    if state.asks_for_review and not standing.remote.review:
+        yield "it takes drafts only: what is shared waits there for a review"
+    for verb, paths in (("not pushed", state.refused), ("not taken from there", state.unreadable)):
+        for path, reason in paths[:_MOST_NAMED]:
+            yield f"{verb}: {path}: {reason}"
+        if len(paths) > _MOST_NAMED:
+            yield f"{verb}: {len(paths) - _MOST_NAMED:,} more"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -64,6 +64,8 @@ class Item(NamedTuple):
     oldest: str
     days: int
     """After its last change; 0 for what stays until it is removed."""
+    until: str = "deleted by `recollect clean`"
+    """What removes it, where its age does not."""
 
 
 def examine() -> Iterator[Finding]:
@@ -218,9 +220,29 @@ def leftovers() -> list[Item]:
     return [each for each in items if os.path.lexists(each.path)]
 
 
+def replicas() -> list[Item]:
+    """The copies of shared stores, each with all that is in it."""
+    root = paths.replicas()
+    folders = {name: os.path.join(root, name) for name in _names(root) if os.path.isdir(os.path.join(root, name))}
+    return [
+        _measured(folder, "the replica of a shared store", _below(folder))._replace(
+            until=f"deleted by `recollect remote remove {name}`"
+        )
+        for name, folder in folders.items()
+    ]
+
+
+def _below(folder: str) -> list[str]:
+    return [os.path.join(inner, name) for inner, _, names in os.walk(folder) for name in names]
+
+
 def item(path: str, what: str, days: int = 0) -> Item:
     """What there is now of a file or of the files in a folder."""
-    statuses = [os.lstat(file) for file in _files(path)] if os.path.lexists(path) else []
+    return _measured(path, what, _files(path) if os.path.lexists(path) else [], days)
+
+
+def _measured(path: str, what: str, files: list[str], days: int = 0) -> Item:
+    statuses = [os.lstat(file) for file in files]
     oldest = min((status.st_mtime for status in statuses), default=0.0)
     size = sum(status.st_size for status in statuses)
     return Item(path, what, size, len(statuses), timestamps.at(oldest) if statuses else "", days)

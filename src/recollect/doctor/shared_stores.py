@@ -37,5 +37,8 @@ def _examine(name: str) -> Iterator[Finding]:
         )
     if state.last_error:
         yield Finding("warning", _WHAT, f"{name}: {state.last_error}", "recollect remote status")
+    if state.refused or state.unreadable:
+        count = many(len(state.refused) + len(state.unreadable), "file")
+        yield Finding("warning", _WHAT, f"{name}: {count} could not be synced", "recollect remote status")
     if conflicts:
         yield Finding("note", _WHAT, f"{name}: {many(len(conflicts), 'conflict')}", f"recollect review --remote {name}")

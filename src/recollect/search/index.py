@@ -188,12 +188,16 @@ def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
 
 def _make_private(file: str) -> None:
     """Make an empty file that only the user may read: SQLite would let everybody."""
+    # `makedirs` gives its mode to the last folder only, so those above it need the mask.
+    before = os.umask(0o077)
     try:
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(file), exist_ok=True)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError:
         # SQLite says in its own words why it cannot have the file, and the index is made in memory.
         return
+    finally:
+        os.umask(before)
 
 
 def _discard(file: str) -> None:
