@@ -7,6 +7,7 @@ reach another session.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,15 +29,17 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 _DEFAULTS = {
-    "application_name": "recollect",
+    "fallback_application_name": "recollect",
     "client_encoding": "utf8",
-    "connect_timeout": "10",
     # A network that is gone is noticed after half a minute, also while an answer is awaited.
     "keepalives_idle": "10",
     "keepalives_interval": "5",
     "keepalives_count": "4",
     "tcp_user_timeout": "30000",
 }
+_PATIENCE = "10"
+"""Seconds for a connection, where neither the address nor the environment says how many."""
+
 _LONGEST_REASON = 300
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Seconds before a transaction that met another one is tried again."""
@@ -101,11 +104,10 @@ class Hub:
 
 def connected(place: Place) -> Session:
     """A new connection; Offline, Refused or BadInput if there can be none."""
+    defaults = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _PATIENCE), **_DEFAULTS}
     try:
-        words = conninfo.conninfo_to_dict(place.database)
-        merged = conninfo.make_conninfo(
-            place.database, **{key: _DEFAULTS[key] for key in _DEFAULTS if key not in words}
-        )
+        typed = conninfo.conninfo_to_dict(place.database)
+        merged = conninfo.make_conninfo(place.database, **{key: defaults[key] for key in defaults if key not in typed})
     except psycopg.Error as error:
         # The reason that libpq gives repeats parts of the address.
         raise BadInput("libpq does not understand the address", fix="compare it with docs/team/postgres.md") from error
