@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
+import threading
 
 import psycopg
 import pytest
 
 from recollect.cli.commands import COMMANDS
 from recollect.coldstart import digest
-from recollect.hub import schema
+from recollect.hub import connection, place, schema
 from recollect.remotes.transport import Push
 from tests import debian
-from tests.cli.conftest import Outcome, project, recollect
+from tests.cli.conftest import BIN, Outcome, project, recollect
 
 from .conftest import OWNER, TestHub
 
@@ -61,6 +64,34 @@ def test_init_makes_the_tables_once_and_a_team_each_time(postgres, recollect, mo
         ("default", False),
         ("platform", False),
     ]
+
+
+def test_two_who_make_the_tables_at_once_both_succeed(postgres):
+    url = postgres.url(postgres.database())
+    versions: list[tuple[int, int]] = []
+
+    def init() -> None:
+        with connection.connected(place.parse(url)) as session:
+            versions.append(schema.migrate(session))
+
+    threads = [threading.Thread(target=init) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(versions) == [(0, VERSION), (VERSION, VERSION)]
+
+
+def test_without_the_package_it_says_what_to_install():
+    words = [sys.executable, "-S", str(BIN), "hub", "status", "--url", "postgresql:///memory"]
+
+    done = subprocess.run(words, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "BAD_INPUT: a Postgres remote needs a package: No module named 'psycopg'\nfix: pip install 'recollect[hub]'\n"
+    )
 
 
 def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(owner, recollect):
