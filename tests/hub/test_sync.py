@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
-from tests.remotes.machines import Machine
-from tests.remotes.test_sync_model import SharedStore
 
 import recollect.hub
 import recollect.remotes
@@ -17,6 +15,8 @@ from recollect.errors import Offline
 from recollect.hub.transport import PostgresTransport
 from recollect.remotes.transport import Transport
 from tests.killed import killed_at
+from tests.remotes.machines import Machine
+from tests.remotes.test_sync_model import SharedStore
 
 from .conftest import TestHub
 
