@@ -188,7 +188,7 @@ def test_a_member_sees_the_team_and_its_own_role(own_hub, recollect):
 def test_a_connected_remote_names_the_hub(own_hub, recollect):
     assert recollect("remote", "add", "acme", own_hub.url("rita")).code == 0
 
-    outcome = recollect("hub", "status", "--remote=acme")
+    outcome = recollect("hub", "status", "--url=acme")
 
     assert outcome.out.splitlines()[2:] == [
         "platform: 0 records, 0 drafts, 0 deleted records, 0 earlier versions",

@@ -229,6 +229,7 @@ def test_any_bytes_and_any_harmless_name_come_back(hub: TestHub, data: bytes, na
     [
         ("postgresql://ann@db/memory#platform", ("postgresql://ann@db/memory", "platform")),
         ("postgres:///?service=acme&sslmode=verify-full", ("postgres:///?service=acme&sslmode=verify-full", "default")),
+        ("postgresql://ann.smith%40example.org@db/m", ("postgresql://ann.smith%40example.org@db/m", "default")),
         ("postgresql://[::1]:5433/m?host=/run/pg#a-1", ("postgresql://[::1]:5433/m?host=/run/pg", "a-1")),
     ],
 )

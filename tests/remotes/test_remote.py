@@ -97,6 +97,7 @@ def test_addresses(url, kind):
         ("postgresql://ann:secret@db/memory", "password"),
         ("postgresql://db/memory?sslmode=require&password=secret", "password"),
         ("postgresql://db/memory?PassWord=secret", "password"),
+        ("postgresql://db?password=secret", "password"),
     ],
 )
 def test_addresses_that_are_refused(url, reason):

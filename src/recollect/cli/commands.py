@@ -198,7 +198,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("make the tables, and a team", "hub init postgresql://localhost/memory --team platform"),
             Example("let somebody in; the role is reader, writer or reviewer", "hub grant ann writer --team platform"),
             Example("who belongs to which team, and what is there", "hub status"),
-        )),
+        ), has_store=False),
         "mcp": Command("mcp", "Serve the memory over MCP; an agent starts this.", (
             Example("what its config names", "mcp"),
         ), has_store=False),

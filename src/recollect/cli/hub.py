@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="init: URL; grant: LOGIN ROLE; revoke: LOGIN; forget: PATH"
     )
-    parser.add_argument("--url", default="", help=f"address of the database (default: ${VARIABLE})")
+    parser.add_argument("--url", default="", help=f"address of the database, or a remote (default: ${VARIABLE})")
     parser.add_argument("--team", metavar="NAME", default="", help="the team (default: what follows # in the URL)")
     review = parser.add_mutually_exclusive_group()
     review.add_argument("--review", action="store_const", const=True, help="init: writers of the team only send drafts")
@@ -46,20 +46,18 @@ def run(args: argparse.Namespace) -> Answer:
     where = place.parse(_url(args))
     if args.team:
         where = where._replace(team=place.checked_team(args.team))
-    hub = connection.Hub(where)
+    # `init` is for tables of any version, and the others ask for what every version has.
+    hub = connection.Hub(where, lambda session: None)
     with closing(hub), hub.explained():
         return _ACTIONS[args.action](args, hub.session(), where)
 
 
 def _url(args: argparse.Namespace) -> str:
     """The address that was typed, that of a remote, or that of the environment; never one of a project."""
-    if args.url or (args.action == "init" and args.words):
-        return str(args.url or args.words[0])
-    if args.remote:
-        return remote.get(args.remote).url
-    if VARIABLE not in os.environ:
+    typed = args.url or (args.words[0] if args.action == "init" and args.words else os.environ.get(VARIABLE, ""))
+    if not typed:
         raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
-    return os.environ[VARIABLE]
+    return typed if "://" in typed else remote.get(typed).url
 
 
 def _usage(action: str) -> str:

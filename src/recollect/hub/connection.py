@@ -54,7 +54,7 @@ _FOR_NOW = ("starting up", "shutting down", "recovery mode", "too many c", "rema
 class Hub:
     """The database of a hub: connects when it is first asked, and again if the connection breaks."""
 
-    def __init__(self, place: Place, check: Callable[[Session], None] | None = None) -> None:
+    def __init__(self, place: Place, check: Callable[[Session], object]) -> None:
         self.place = place
         self._check = check
         self._session: Session | None = None
@@ -89,10 +89,14 @@ class Hub:
     def session(self) -> Session:
         """The connection, made and checked now if there is none."""
         if self._session is None:
-            self._session = connected(self.place)
-            self._password = self._session.info.password
-            if self._check:
-                self._check(self._session)
+            session = connected(self.place)
+            self._password = session.info.password
+            try:
+                self._check(session)
+            except BaseException:
+                session.close()
+                raise
+            self._session = session
         return self._session
 
     def close(self) -> None:

@@ -6,11 +6,10 @@ import re
 
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput
+from recollect.remotes import address
 
 DEFAULT_TEAM = "default"
 TEAM = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_SCHEMES = ("postgresql://", "postgres://")
-_PASSWORD = re.compile(r"://[^/?#@]*:[^/?#@]*@|[?&](?:ssl)?password=", re.IGNORECASE)
 _EXAMPLE = "such as postgresql://ann@db.example.org/memory#platform"
 
 
@@ -24,11 +23,8 @@ class Place(NamedTuple):
 def parse(url: str) -> Place:
     """The database and team of an address; BadInput for one that is none, or that holds a password."""
     database, _, team = url.partition("#")
-    if not database.startswith(_SCHEMES):
+    if address.kind(database) != address.POSTGRES:
         raise BadInput("that is not the address of a Postgres database", fix=f"give one {_EXAMPLE}")
-    if _PASSWORD.search(database):
-        # An address is stored in a file, and the words of a command are shown to every user of the machine.
-        raise BadInput("the address holds a password", fix="leave it out and put it into ~/.pgpass or PGPASSWORD")
     return Place(database, checked_team(team or DEFAULT_TEAM))
 
 

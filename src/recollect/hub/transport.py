@@ -91,9 +91,9 @@ class PostgresTransport:
         outcomes: dict[str, str] = {}
         for batch in _batches(changes):
             outcomes.update(self._pushed(batch))
-        outdated = [change for change in changes if outcomes[change.path] == "outdated"]
-        if outdated:
-            outcomes.update(self._pushed(self._corrected(outdated)))
+            outdated = [change for change in batch if outcomes[change.path] == "outdated"]
+            if corrected := self._corrected(outdated):
+                outcomes.update(self._pushed(corrected))
         return Pushed(
             accepted=tuple(path for path, outcome in outcomes.items() if outcome == "accepted"),
             outdated=tuple(path for path, outcome in outcomes.items() if outcome == "outdated"),
@@ -149,20 +149,27 @@ class PostgresTransport:
         return outcomes
 
     def _corrected(self, changes: Sequence[Push]) -> list[Push]:
-        """Changes that expect the hash that the hub has, where the file behind it is the one that they expect.
+        """Those of some outdated changes that expect the file which is there, with the hash that the hub has for it.
 
         Hashes are computed by clients, and a wrong one would keep everybody else from changing that file for ever.
         """
-        values = (self._hub.run(lambda session: _team(session, self._place)).key, [each.path for each in changes])
-        rows = self._hub.run(lambda session: session.execute(_PRESENT, values, binary=True).fetchall())
-        present = {path: (str(hash), data) for path, hash, data in rows if isinstance(data, bytes)}
-        wrong = {path: hash for path, (hash, data) in present.items() if _hash(data) != hash}
+        if not changes:
+            return []
+        hashes = self._hub.run(lambda session: _hashes(session, self._place, [each.path for each in changes]))
         return [
-            each._replace(expected=wrong[each.path])
-            if each.path in wrong and _hash(present[each.path][1]) == each.expected
-            else each
+            each._replace(expected=wrong)
             for each in changes
+            for wrong, right in [hashes.get(each.path, ("", ""))]
+            if wrong != right == each.expected
         ]
+
+
+def _hashes(session: Session, place: Place, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """For each path the hash that the hub has, and that of the file."""
+    values = (_team(session, place).key, paths)
+    with session.cursor(binary=True) as cursor:
+        rows = cursor.stream(_PRESENT, values)
+        return {path: (str(hash), _hash(data)) for path, hash, data in rows if isinstance(data, bytes)}
 
 
 def _team(session: Session, place: Place) -> _Team:

@@ -75,11 +75,12 @@ def _refuse_options(rest: str) -> None:
 
 def _refuse_password(chosen: str, rest: str) -> None:
     """BadInput for an address with a password or a token in it."""
-    place, _, tail = rest.partition("/")
-    user = place.rpartition("@")[0]
-    parameters = [part.partition("=")[0].lower() for part in tail.partition("?")[2].split("&")]
+    before, _, after = rest.partition("?")
+    user = before.split("/", 1)[0].rpartition("@")[0]
+    parameters = [part.partition("=")[0].lower() for part in after.split("&")]
     has_password = ":" in user or any(name in _SECRET_PARAMETERS for name in parameters)
-    if has_password or _is_token(user):
+    # Logins of managed databases are long and have digits, such as ann.smith%40example.org.
+    if has_password or (chosen == GIT and _is_token(user)):
         raise BadInput("the address holds a password, and it is stored and shown as it is", fix=_PASSWORDLESS[chosen])
 
 
