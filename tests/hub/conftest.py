@@ -46,6 +46,10 @@ class TestHub:
         """What a superuser sees."""
         return self.server.execute(statement, *values, database=self.database)
 
+    def beside(self, database: str) -> TestHub:
+        """A hub in another database of the same server, closed with this one."""
+        return self._open.enter_context(closing(TestHub(self.server, database)))
+
     def empty(self) -> None:
         """Forget all files."""
         self.rows("TRUNCATE recollect.records, recollect.history")

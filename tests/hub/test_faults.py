@@ -16,6 +16,7 @@ from recollect.errors import BadRemote, Offline, Refused
 from recollect.hub import transport
 from recollect.hub.transport import PostgresTransport
 from recollect.remotes.transport import Push, Pushed
+from tests.postgres import Server
 
 from .conftest import TestHub, everything, new, prepare
 from .cutting_proxy import CuttingProxy
@@ -86,11 +87,18 @@ def test_one_lost_connection_is_made_again(hub: TestHub, proxied):
     assert hub.rows("SELECT count(*) FROM recollect.history") == [(0,)]
 
 
+@pytest.fixture
+def durable_hub(durable_postgres: Server) -> Iterator[TestHub]:
+    database = durable_postgres.database(lambda url: prepare(durable_postgres, url))
+    with closing(TestHub(durable_postgres, database)) as hub:
+        yield hub
+
+
 def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_acknowledged(
-    durable_postgres, monkeypatch: pytest.MonkeyPatch
+    durable_hub: TestHub, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(transport, "_MOST_CHANGES", 3)
-    hub = TestHub(durable_postgres, durable_postgres.database(lambda url: prepare(durable_postgres, url)))
+    hub = durable_hub
     machine = hub.transport("walt")
     files = {f"decisions/{number}.json": str(number).encode() for number in range(9)}
     changes = [new(path, data) for path, data in files.items()]
@@ -112,9 +120,9 @@ def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_a
     waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'walt'"
     while not hub.rows(waiting):
         pass
-    durable_postgres.kill()
+    hub.server.kill()
     pushing.join()
-    durable_postgres.start()
+    hub.server.start()
 
     (failure,) = failures
     assert isinstance(failure, Offline)
@@ -122,7 +130,6 @@ def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_a
     assert hub.transport("walt").push(changes).accepted == tuple(files)
     assert everything(hub.transport("rita")) == files
     assert hub.rows("SELECT count(*) FROM recollect.history") == [(0,)]
-    hub.close()
 
 
 def test_a_server_that_is_not_there_is_offline(tmp_path: Path):

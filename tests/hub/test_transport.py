@@ -128,7 +128,7 @@ def test_a_restored_backup_is_noticed_even_after_it_was_written_to(own_hub: Test
     walt.push([new(A, b"1")])
     old = walt.pull("").cursor
     walt.close()
-    backup = TestHub(own_hub.server, own_hub.server.database(lambda url: _copied(own_hub, url)))
+    backup = own_hub.beside(own_hub.server.database(lambda url: _copied(own_hub, url)))
     walt.push([Push(A, b"2", digest(b"1"))])
     cursor = walt.pull("").cursor
     restored = backup.transport("walt")
@@ -142,7 +142,6 @@ def test_a_restored_backup_is_noticed_even_after_it_was_written_to(own_hub: Test
 
     assert not restored.pull(old).is_reset
     assert everything(restored, old) == {A: b"another 2", B: b"b"}
-    backup.close()
 
 
 def _copied(hub: TestHub, url: str) -> None:
