@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from recollect.hub.connection import Session
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
-_INIT = "ask its administrator for: `recollect hub init`"
 _LOCK = 7_265_636_011
 """The key of the lock under which a schema is changed; any number that nobody else uses."""
 

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from recollect.paths import StorePlace
     from recollect.settings import Settings
 
-NONE = "none"
-"""What the setting `remotes` holds where no shared store is to be read."""
-
 
 def replicas(project: str) -> list[StorePlace]:
     """The replicas of the connected shared stores, by name; for hooks, so that nothing raises here."""
