@@ -27,6 +27,18 @@ def test_recall_prints_nothing_where_nothing_is_relevant(recollect, saved):
     assert outcome == (0, "", "(nothing is relevant enough to be shown)\n")
 
 
+def test_search_looks_into_the_one_store_that_is_named(recollect, saved):
+    nobody = recollect("search", "rows of the table jobs", "--user")
+    assert recollect("save", "decision", "Jobs are rows everywhere", *DECISION, "--user", "--force").code == 0
+
+    own = json.loads(recollect("search", "rows of the table jobs", "--user", "--json").out)["results"]
+    every = json.loads(recollect("search", "rows of the table jobs", "--json").out)["results"]
+
+    assert nobody.err.startswith("NO_STORE")
+    assert [each["id"] for each in own] == ["jobs-are-rows-everywhere"]
+    assert {each["id"] for each in every} == {"jobs-are-rows-of-the-table-jobs", "jobs-are-rows-everywhere"}
+
+
 def test_search_says_through_which_superseded_record_it_found_one(recollect, saved):
     assert recollect("save", "decision", "Work waits in a queue", *DECISION, "--force").code == 0
     assert recollect("supersede", "jobs-are-rows-of-the-table-jobs", "work-waits-in-a-queue").code == 0

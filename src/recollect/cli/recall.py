@@ -12,11 +12,11 @@ from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
 from recollect.hosts import table
+from recollect.paths import StorePlace
 from recollect.project import Hit, Project
 from recollect.recall import explanation, for_prompt
 from recollect.recall.for_prompt import Decision
 from recollect.record import compose
-from recollect.remotes import replica
 from recollect.terminal.progress import Progress
 from recollect.text import tokens
 
@@ -46,10 +46,18 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
-    if not args.remote:
+    if not args.remote and not args.user:
         args.warnings = [project.require_a_store()]
     with Progress("searching"):
         return _search(args, project) if args.command == "search" else _recall(args, project)
+
+
+def _only(args: argparse.Namespace) -> StorePlace | None:
+    """The one store that a flag names; None to search all of them."""
+    if not args.user and not args.remote:
+        return None
+    root = arguments.existing(args).root
+    return StorePlace(root, paths.source_of(root))
 
 
 def _search(args: argparse.Namespace, project: Project) -> Answer:
@@ -62,7 +70,7 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
         categories=[compose.category_of(name) for name in args.category],
         tags=[tag.lower() for tag in args.tag],
         include_retired=args.include_retired,
-        only=paths.replica(replica.ready(args.remote).name) if args.remote else None,
+        only=_only(args),
     )
     nothing = "Nothing found. Other words may help, or --include-retired."
 
