@@ -12,7 +12,7 @@ from recollect.cli.output import Answer, Screen, clean, fitted, table, wrap
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, WrongState
 from recollect.project import Project
-from recollect.remotes import pending, remote, replica, shared
+from recollect.remotes import address, pending, remote, replica, shared
 from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica, State
 from recollect.store import record_files
@@ -55,6 +55,10 @@ def _add(args: argparse.Namespace) -> Answer:
     if not args.name or not args.url:
         raise BadInput("a remote needs a name and an address", fix="`recollect remote add NAME URL`")
     _refuse_old_replica(args.name)
+    if address.kind(address.absolute(args.url)) == address.POSTGRES:
+        from recollect.hub import place
+
+        place.parse(args.url)
     added = remote.add(args.name, args.url, review=args.review, auto=args.auto)
     root = replica.ready(added.name).root
     data = {**added._asdict(), "replica": root}
