@@ -180,15 +180,16 @@ def test_a_drafted_change_of_a_record_that_changed_since_is_refused_and_waits_on
     assert _record(recollect, saved["id"])["triggers"] == ["where do jobs run"]
 
 
-def test_a_drafted_change_can_be_added_to_a_record_that_changed_since(recollect, saved):
+def test_a_drafted_change_can_be_put_into_a_record_that_changed_since(recollect, saved):
     recollect("update", saved["id"], "--draft", "--trigger=add celery")
-    recollect("update", saved["id"], "--tag=changed")
+    recollect("update", saved["id"], "--tag=changed", f"--hash={saved['hash']}", "--set=context=Later.")
 
     merged = recollect("review", "--merge", saved["id"], "--into", saved["id"])
 
     record = _record(recollect, saved["id"])
     assert merged.code == 0 and _drafts(recollect) == []
     assert record["triggers"] == ["where do jobs run", "add celery"] and "changed" in record["tags"]
+    assert record["content"]["context"] == "Later."
 
 
 def test_a_review_shows_only_what_a_drafted_change_changes(recollect, saved):

@@ -61,20 +61,26 @@ def _put_into(writer: Writer, draft: Draft, before: Entry, project: str) -> Entr
     """Change a record as a draft says; Changed if the draft revises a version that is no longer there."""
     if draft.revises and draft.revises != before.hash:
         add = f"recollect review --merge {draft.name} --into {before.memory.id}"
-        fix = f"to add it to the record as it is now: {add}; or: recollect review --reject {draft.name}"
+        fix = f"to put it into the record as that is now: {add}; or: recollect review --reject {draft.name}"
         raise Changed(f"{before.path} was changed since the draft was made", fix=fix)
     summary = draft.summary or f"Merged a draft: {draft.record.title}"
     patch = revision.patch_of(draft, before.memory)
-    after = writer.update(before.path, patch, before.hash, summary=summary, may_shrink=bool(draft.revises), draft=draft)
+    may_shrink = bool(draft.revises or draft.fields)
+    after = writer.update(before.path, patch, before.hash, summary=summary, may_shrink=may_shrink, draft=draft)
     _log(draft, project, "saved")
     return after
 
 
 def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
-    """The record that a draft is put into, and the draft: it revises only the version that it was made for."""
+    """The record that a draft is put into, and the draft: it revises only the version that it was made for.
+
+    Into a later version go the fields that it was made to change, into another record what it adds to that.
+    """
     entry = writer.store.get(into)
-    is_other = draft.revises and draft.revises != entry.hash
-    return entry, draft._replace(revises="", summary="") if is_other else draft
+    if not draft.revises or draft.revises == entry.hash:
+        return entry, draft
+    is_same = entry.path in writer.store.named(draft.updates)
+    return entry, draft._replace(revises="") if is_same else draft._replace(revises="", fields=(), summary="")
 
 
 def put(writer: Writer, drafts: Sequence[Draft], action: str = "draft") -> str:
@@ -151,5 +157,5 @@ def preview(writer: Writer, draft: Draft, into: str = "") -> tuple[Memory, Memor
     """The record that a draft updates, or is merged into, as it is, and as it would be with the draft."""
     before, draft = _target(writer, draft, into) if into else (writer.store.get(draft.updates), draft)
     patch = revision.patch_of(draft, before.memory)
-    after = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises))
+    after = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=bool(draft.revises or draft.fields))
     return before.memory, after

@@ -44,7 +44,7 @@ def _change(writer: Writer, draft: Draft, screen: Screen) -> Iterator[str]:
     entry = writer.store.get(draft.updates)
     yield f"a draft that changes {entry.path} ({clean(entry.memory.title)})"
     if entry.hash != draft.revises:
-        yield screen.paint("the record was changed since: merge adds the draft to it, accept is refused", "yellow")
+        yield screen.paint("the record was changed since: merge puts the draft into it, accept is refused", "yellow")
     if draft.summary:
         yield f"{screen.paint('why', 'cyan')}: {clean(draft.summary)}"
     yield difference(writer, draft, screen)

@@ -133,7 +133,7 @@ def _revision(before: Entry, copy: Memory) -> Draft:
     """A draft by which a record says what the copy says, and keeps its id, its links and its history."""
     record = before.memory._replace(**{name: getattr(copy, name) for name in _SAID})
     about = {"updates": before.memory.id, "revises": before.hash, "summary": copy.changes[0].summary}
-    return inbox.draft_of(record, **about)
+    return inbox.draft_of(record, fields=revision.fields(before.memory, record), **about)
 
 
 def _renamed(copy: Memory, is_taken: Callable[[str], bool]) -> Memory:

@@ -13,7 +13,7 @@ from recollect.capture.inbox import Inbox
 from recollect.cli import arguments, chosen, fixes, questions
 from recollect.cli.output import Answer, Screen, clean
 from recollect.errors import BadInput
-from recollect.record import compose, lifecycle, memory
+from recollect.record import compose, lifecycle, memory, revision
 from recollect.record.draft import Draft
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
@@ -73,7 +73,7 @@ def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[
     if record is before.memory:
         return updated(args, writer.store, before, before)
     about = {"updates": before.memory.id, "revises": before.hash, "summary": args.summary}
-    return drafted(args, writer, inbox.draft_of(record, **about))
+    return drafted(args, writer, inbox.draft_of(record, fields=revision.fields(before.memory, record), **about))
 
 
 def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> Answer:

@@ -32,6 +32,9 @@ class Draft(NamedTuple):
     revises: str = ""
     """The hash of the version of that record that it would take the place of; empty if it only adds to it."""
 
+    fields: tuple[str, ...] = ()
+    """The fields that it changes in that record, such as `title` or `content.decision`; empty if nobody noted them."""
+
     summary: str = ""
     """What changes in that record and why, for its history."""
 
@@ -49,7 +52,7 @@ class Draft(NamedTuple):
 def render(draft: Draft) -> bytes:
     """The file of a draft."""
     about: dict[str, Any] = {key: getattr(draft, key) for key in _TEXTS}
-    about["evidence"] = list(draft.evidence)
+    about |= {"evidence": list(draft.evidence), "fields": list(draft.fields)}
     body = {"draft": {key: value for key, value in about.items() if value}, "record": memory.to_json(draft.record)}
     return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
@@ -63,7 +66,10 @@ def parse(name: str, data: bytes) -> Draft:
         fix = f"correct it by hand; or throw it away: recollect review --reject {quote(name)}"
         raise BadRecord(f"{where}: is not a draft", fix=fix)
     record = memory.parse(json.dumps(raw["record"]).encode("utf-8"), where)
-    evidence = about.get("evidence")
     texts = {key: about[key] for key in _TEXTS if isinstance(about.get(key), str)}
-    quotes = tuple(line for line in evidence if isinstance(line, str)) if isinstance(evidence, list) else ()
-    return Draft(name, record, evidence=quotes, hash=digest(data), **texts)
+    evidence, fields = _lines(about.get("evidence")), _lines(about.get("fields"))
+    return Draft(name, record, evidence=evidence, fields=fields, hash=digest(data), **texts)
+
+
+def _lines(value: object) -> tuple[str, ...]:
+    return tuple(line for line in value if isinstance(line, str)) if isinstance(value, list) else ()

@@ -13,10 +13,29 @@ _MISSING = object()
 
 
 def patch_of(draft: Draft, record: Memory) -> dict[str, Any]:
-    """What a draft changes in a record: all in which they differ if it revises the record, what it adds otherwise."""
-    if not draft.revises:
+    """What a draft changes in a record: the fields it names, else all that differs where it revises the record.
+
+    One that does neither only adds to it.
+    """
+    if not draft.revises and not draft.fields:
         return added(record, draft.record)
-    patch = difference(memory.to_json(record), memory.to_json(draft.record))
+    patch = _changes(record, draft.record)
+    if not draft.fields:
+        return patch
+    content = {name: value for name, value in patch.pop("content", {}).items() if f"content.{name}" in draft.fields}
+    chosen = {key: value for key, value in patch.items() if key in draft.fields}
+    return {**chosen, "content": content} if content else chosen
+
+
+def fields(before: Memory, after: Memory) -> tuple[str, ...]:
+    """The names of the fields that a change is about, those of the content as `content.decision`."""
+    patch = _changes(before, after)
+    content = patch.pop("content", {})
+    return (*patch, *(f"content.{name}" for name in content))
+
+
+def _changes(before: Memory, after: Memory) -> dict[str, Any]:
+    patch = difference(memory.to_json(before), memory.to_json(after))
     return {key: value for key, value in patch.items() if key not in lifecycle.NOT_PATCHED}
 
 
