@@ -107,7 +107,7 @@ def _share(args: argparse.Namespace, writer: Writer, remote: Remote, record: Mem
     before = store.get(args.update) if args.update else None
     draft = _revision(before, copy) if before else inbox.draft_of(_renamed(copy, store.has), supersedes=args.supersedes)
     _ask(args, remote, record, draft.record)
-    if args.draft or remote.review:
+    if args.draft or remote.review or replica.Replica(remote.name).state.asks_for_review:
         draft = draft._replace(name=_free(draft.name, store.has_draft))
         review.put(writer, [draft], "share")
         return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")

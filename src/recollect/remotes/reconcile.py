@@ -93,6 +93,7 @@ def _in_conflict(
         made_at=record.updated_at,
         updates=record.id,
         revises=digest(data),
+        fields=tuple(dict.fromkeys(".".join(field.split(".")[:2]) for field in fields if fields != _WHOLE)),
         summary=f"Conflict in a shared store: {', '.join(fields)}",
     )
     beside = (f"{paths.INBOX}/{name}.json", draft.render(ours_as_draft))
