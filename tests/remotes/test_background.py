@@ -1,19 +1,29 @@
-"""The sync that a session's start begins: when one is started, by which Python, and what it has of its caller."""
+"""The sync that a session's start begins: the hook does not wait for it, and it ends when its time is up."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from recollect import failure_log, paths
+from recollect.cli import automatic_sync
+from recollect.errors import Locked
 from recollect.remotes import background, remote
+from recollect.remotes.replica import Replica
+from tests.hooks.conftest import ROOT, run_hook, six_records
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process is detached by a fork")
+PATIENCE = 60
+"""Seconds after which a test gives up; none of them waits for time to pass."""
+
 PROJECT = "/srv/project"
 PROBE = """
 import json, os, stat, sys
@@ -22,6 +32,81 @@ facts = [os.getsid(0) == os.getpid(), os.getcwd(), streams, os.path.exists(f"/pr
 with open(sys.argv[1], "w") as pipe:
     json.dump(facts, pipe)
 """
+
+
+class SilentServer:
+    """Takes connections and answers nothing, as a server behind a broken line does."""
+
+    def __init__(self) -> None:
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening.settimeout(PATIENCE)
+        self.url = f"git://127.0.0.1:{self._listening.getsockname()[1]}/memory.git"
+        self._connections: list[socket.socket] = []
+
+    def accept(self) -> bytes:
+        """The request of the next caller, who is then kept waiting."""
+        connection, _ = self._listening.accept()
+        connection.settimeout(PATIENCE)
+        self._connections.append(connection)
+        return connection.recv(1_000)
+
+    def is_left(self) -> bool:
+        """Whether the caller has given up and closed its end; waits for that."""
+        return self._connections[-1].recv(1_000) == b""
+
+    def hang_up(self) -> None:
+        for connection in (*self._connections, self._listening):
+            connection.close()
+
+
+@pytest.fixture
+def silent() -> Iterator[SilentServer]:
+    server = SilentServer()
+    yield server
+    server.hang_up()
+
+
+def _start(parent: Path) -> None:
+    """Begin a session, as a host does."""
+    fields = {"session_id": "s", "cwd": six_records(parent).root, "source": "startup"}
+    answer = run_hook("session_start", fields)
+    assert (answer.code, answer.stderr) == (0, b"") and answer.context
+
+
+def _failures() -> list[str]:
+    return [why for _, what, why in failure_log.recent() if what == "automatic sync of platform"]
+
+
+def test_the_hook_ends_while_the_sync_still_runs(tmp_path, silent):
+    remote.add("platform", silent.url, auto=True)
+
+    _start(tmp_path)
+
+    assert b"git-upload-pack /memory.git" in silent.accept()
+    with pytest.raises(Locked), automatic_sync.alone():
+        pass
+    silent.hang_up()
+    with automatic_sync.alone(PATIENCE):
+        assert [why.partition(":")[0] for why in _failures()] == ["Offline"]
+        assert Replica("platform").state.offline_since
+
+
+def test_a_sync_that_takes_too_long_is_ended_with_its_processes(silent):
+    remote.add("platform", silent.url, auto=True)
+    short = (
+        "import sys; from recollect.cli import automatic_sync, main; automatic_sync.SECONDS = 0.5;"
+        " sys.exit(main(['sync', '--automatic']))"
+    )
+
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    said = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen([sys.executable, "-c", short], env=env, **said) as process:
+        silent.accept()
+        output, _ = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, output) == (0, b"")
+    assert silent.is_left()
+    assert _failures() == ["took too long and was left out"]
 
 
 def test_no_second_one_is_started_for_a_while(monkeypatch):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
-from recollect.cli import arguments
-from recollect.cli.output import Answer, Screen, clean, fitted
+from recollect.cli import arguments, automatic_sync, watch
+from recollect.cli.output import Answer, Screen, clean, fitted, say, to_json
 from recollect.coldstart import NamedTuple
-from recollect.errors import NotFound, Offline, RecollectError
-from recollect.remotes import engine, pending, remote
+from recollect.errors import BadInput, NotFound, Offline, RecollectError
+from recollect.remotes import background, engine, pending, remote
 from recollect.remotes.address import GIT
 from recollect.remotes.engine import Synced
 from recollect.remotes.remote import Remote
@@ -35,21 +36,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--dry-run")
     meaning = "if most files are gone from a replica: bring them back, or delete them for everybody"
     parser.add_argument("--missing", choices=("restore", "delete"), default="", help=meaning)
+    parser.add_argument("--watch", action="store_true", help="sync again and again, until Ctrl-C")
+    every = f"with --watch: at least so often (default: {watch.EVERY:g})"
+    parser.add_argument("--every", type=float, default=watch.EVERY, metavar="SECONDS", help=every)
+    meaning = "as a session's start does: remotes added with --auto, in a limited time, without output"
+    parser.add_argument("--automatic", action="store_true", help=meaning)
 
 
 def run(args: argparse.Namespace) -> Answer:
+    if sum((args.watch, args.automatic, args.dry_run)) > 1:
+        raise BadInput("--watch, --automatic and --dry-run exclude each other", fix="give one of them")
+    if args.automatic:
+        automatic_sync.run(sync_one)
+        return Answer({}, lambda screen: "")
     remotes = [remote.get(name) for name in dict.fromkeys(args.names)] or remote.connected()
     if not remotes:
         raise NotFound("no shared store is connected", fix="connect one: `recollect remote add NAME URL`")
+    if args.watch:
+        return _watched(args, remotes)
     done = [_tried(each, dry_run=args.dry_run, missing=args.missing) for each in remotes]
     if len(done) == 1 and isinstance(done[0].outcome, RecollectError):
         raise done[0].outcome
+
+    if any(_is_whole(each) for each in done) and any(each.auto for each in remotes):
+        background.note_python()
 
     def text(screen: Screen) -> str:
         return "\n".join(line for each in done for line in lines(screen, each.remote.name, each.outcome, args.dry_run))
 
     data = {"remotes": [_data(each) for each in done], "dry_run": args.dry_run}
     return Answer(data, text, status=0 if all(map(_is_whole, done)) else 1)
+
+
+def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> Answer:
+    """Sync until somebody ends it, with a line for each sync that did something."""
+    screen = Screen.of(sys.stdout)
+
+    def tell(each: Remote, outcome: Union[Synced, RecollectError]) -> None:
+        text = "\n".join(lines(screen, each.name, outcome))
+        say(to_json(_data(_Done(each, outcome)), indent=None) if args.json else text, screen)
+
+    watch.run(remotes, args.every, open_transport, tell)
+    return Answer({}, lambda screen: "")
 
 
 def open_transport(connected: Remote) -> Transport:

@@ -1,0 +1,116 @@
+"""`recollect sync --watch`: one sync after another, until somebody ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Callable, Union
+
+from recollect.errors import BadInput, RecollectError
+from recollect.remotes import engine
+from recollect.remotes.engine import Synced
+from recollect.remotes.remote import Remote
+from recollect.remotes.replica import Replica
+from recollect.remotes.transport import Transport
+
+EVERY = 60.0
+"""Seconds between two syncs of a remote that reports nothing new."""
+
+SHORTEST, LONGEST = 1.0, 86_400.0
+_ENDING = ("SIGTERM", "SIGHUP")
+"""Signals that end it as Ctrl-C does: from a service manager, and from a terminal that is closed."""
+
+_Tell = Callable[[Remote, Union[Synced, RecollectError]], None]
+
+
+class _Watched:
+    """A remote, with a connection that stays open as long as it works."""
+
+    def __init__(self, remote: Remote, connect: Callable[[Remote], Transport]) -> None:
+        self.remote = remote
+        self._connect = connect
+        self._transport: Transport | None = None
+        self._trouble = ""
+
+    def sync(self) -> Union[Synced, RecollectError, None]:
+        """What there is to tell: a sync that did something, or a trouble that is not the one of the last time."""
+        before = self._trouble
+        try:
+            self._transport = self._transport or self._connect(self.remote)
+            synced = engine.sync(Replica(self.remote.name), self._transport)
+        except RecollectError as error:
+            self.close()
+            self._trouble = error.message
+            return error if error.message != before else None
+        self._trouble = ""
+        return synced if before or _is_news(synced) else None
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the remote has something new, so long at most."""
+        try:
+            if self._transport:
+                self._transport.wait(seconds)
+                return
+        except RecollectError:
+            # The next sync meets the same trouble, and reports it.
+            self.close()
+        time.sleep(seconds)
+
+    def close(self) -> None:
+        transport, self._transport = self._transport, None
+        if transport:
+            transport.close()
+
+
+def _is_news(synced: Synced) -> bool:
+    return bool(synced.pulled or synced.pushed or synced.conflicts or synced.revived)
+
+
+def run(remotes: Sequence[Remote], every: float, connect: Callable[[Remote], Transport], tell: _Tell) -> None:
+    """Sync the remotes in turn and tell what is new, until Ctrl-C, a signal, or the end of a pipe on standard input."""
+    if not SHORTEST <= every <= LONGEST:
+        raise BadInput(f"--every takes {SHORTEST:g} to {LONGEST:g} seconds, not {every:g}", fix="--every 60")
+    _end_with_caller()
+    watched = [_Watched(remote, connect) for remote in remotes]
+    try:
+        while True:
+            for each in watched:
+                if (outcome := each.sync()) is not None:
+                    tell(each.remote, outcome)
+            for each in watched:
+                each.wait(every / len(watched))
+    except KeyboardInterrupt:
+        return
+    finally:
+        for each in watched:
+            each.close()
+
+
+def _end_with_caller() -> None:
+    """Let signals, and the end of a pipe that somebody holds at our standard input, end this as Ctrl-C does."""
+    for name in _ENDING:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    try:
+        is_pipe = stat.S_ISFIFO(os.fstat(0).st_mode) or stat.S_ISSOCK(os.fstat(0).st_mode)
+    except OSError:
+        return
+    if is_pipe:
+        threading.Thread(target=_interrupt_at_end, daemon=True).start()
+
+
+def _interrupt_at_end() -> None:
+    while os.read(0, 4_096):
+        pass
+    if sys.platform == "win32":
+        import _thread
+
+        _thread.interrupt_main()
+    else:
+        # Unlike `interrupt_main`, a signal also ends a system call that the main thread waits in.
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

@@ -1,0 +1,83 @@
+"""`recollect sync --watch`: it tells what each sync did, and ends with whoever started it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.cli import watch
+from recollect.errors import BadInput, Offline
+from recollect.remotes import remote
+from tests.cli.conftest import BIN
+from tests.records import raw
+from tests.remotes.hostile_repository import HostileRepository, Node, folded
+from tests.remotes.machines import MemoryRemote, MemoryTransport
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> HostileRepository:
+    repository = HostileRepository(tmp_path / "memory.git")
+    remote.add("platform", repository.url)
+    _write(repository, "first")
+    return repository
+
+
+def _write(repository: HostileRepository, *ids: str) -> None:
+    repository.commit(folded([(f"decisions/{id}.json".encode(), Node(json.dumps(raw(id=id)).encode())) for id in ids]))
+
+
+@pytest.fixture
+def watching(shared: HostileRepository, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    words = (sys.executable, str(BIN), "sync", "--watch", "--every=1")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        yield process
+        process.kill()
+
+
+def test_it_tells_what_came_and_ends_with_the_pipe_at_its_input(shared, watching):
+    assert watching.stdout.readline() == "platform: pulled 1\n"
+    _write(shared, "first", "second", "third")
+    assert watching.stdout.readline() == "platform: pulled 2\n"
+
+    assert watching.communicate(timeout=60) == ("", "")
+    assert watching.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it(watching, number):
+    watching.stdout.readline()
+    watching.send_signal(number)
+
+    assert (watching.wait(timeout=60), watching.stdout.read(), watching.stderr.read()) == (0, "", "")
+
+
+def test_the_same_trouble_is_told_once_and_so_is_its_end():
+    there, is_down = MemoryRemote(), [True]
+
+    def connect(each: remote.Remote) -> MemoryTransport:
+        if is_down[0]:
+            raise Offline("cannot be reached")
+        return MemoryTransport(there)
+
+    watched = watch._Watched(remote.add("platform", "/srv/memory.git"), connect)
+    outcomes = [watched.sync(), watched.sync()]
+    is_down[0] = False
+    outcomes += [watched.sync(), watched.sync()]
+
+    assert [type(outcome).__name__ for outcome in outcomes] == ["Offline", "NoneType", "Synced", "NoneType"]
+
+
+@pytest.mark.parametrize("every", [0, 0.5, -1, float("nan"), float("inf")])
+def test_a_time_that_makes_no_sense_is_refused(every):
+    with pytest.raises(BadInput, match="--every takes 1 to 86400 seconds"):
+        watch.run([], every, connect=pytest.fail, tell=pytest.fail)
