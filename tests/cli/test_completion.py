@@ -32,7 +32,7 @@ def _texts(*words: str, splits_values: bool = False) -> list[str] | None:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["sh"], ["show"]),
+        (["sho"], ["show"]),
         (["help", "und"], ["undo"]),
         (["nothing", ""], []),
         (["show", "use-"], ["use-pip", "use-uv"]),
