@@ -20,7 +20,7 @@ from recollect.hosts import table
 from recollect.hosts.answer import ADD, CONTINUE, DENY, Answer
 from recollect.hosts.question import Payload, Question, failed, patched
 from recollect.project import Project
-from recollect.remotes import background
+from recollect.remotes import background, remote
 from recollect.text import without_elements
 from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
@@ -86,6 +86,7 @@ def start(name: str, project: Project, home: Path) -> Session:
 def test_a_session_that_begins_starts_a_sync_in_every_host(session, monkeypatch):
     started = []
     monkeypatch.setattr(background, "start", lambda project: started.append(project))
+    remote.add("platform", "/srv/memory.git", auto=True)
 
     if table.BY_NAME[session.name].digest == table.AT_START:
         session("session_start", source="startup")

@@ -107,6 +107,7 @@ def test_a_sync_that_takes_too_long_is_ended_with_its_processes(silent):
     assert (process.returncode, output) == (0, b"")
     assert silent.is_left()
     assert _failures() == ["took too long and was left out"]
+    assert Replica("platform").state.last_error == "took longer than 0.5 seconds"
 
 
 def test_no_second_one_is_started_for_a_while(monkeypatch):

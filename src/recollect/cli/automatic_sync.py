@@ -10,6 +10,7 @@ from recollect import budget, files, paths
 from recollect.errors import Locked
 from recollect.remotes import remote as remotes
 from recollect.remotes.remote import Remote
+from recollect.remotes.replica import Replica
 
 SECONDS = 120.0
 """For each remote: the first sync of a large one on a slow line goes on with the next session."""
@@ -45,15 +46,19 @@ def _in_time(sync: Callable[[Remote], object], remote: Remote) -> None:
     end.start()
     budget.start(SECONDS, SECONDS)
     try:
-        budget.attempt(f"automatic sync of {remote.name}", None, _unless_locked, sync, remote)
+        budget.attempt(f"automatic sync of {remote.name}", None, _try, sync, remote)
     finally:
         budget.stop()
         end.cancel()
 
 
-def _unless_locked(sync: Callable[[Remote], object], remote: Remote) -> None:
+def _try(sync: Callable[[Remote], object], remote: Remote) -> None:
     try:
         sync(remote)
     except Locked:
         # Somebody syncs it by hand just now, and sees what comes of it.
         return
+    except budget.OutOfTime:
+        replica = Replica(remote.name)
+        replica.write_state(replica.state._replace(last_error=f"took longer than {SECONDS:g} seconds"))
+        raise

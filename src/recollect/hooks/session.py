@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-from recollect import budget
+from recollect import budget, paths
 from recollect.hosts.answer import ADD, NOTHING, Answer
 from recollect.session import ledger
 from recollect.settings import load_settings
@@ -36,9 +37,10 @@ def _start(asked: Question, place: Place) -> Answer:
 
 def _sync(project: str) -> None:
     """Let shared stores be synced in the background, where the user wants that; this hook does not wait for it."""
-    from recollect.remotes import background
+    if os.path.exists(paths.remotes_file()):
+        from recollect.remotes import background
 
-    background.start(project)
+        background.start(project)
 
 
 def pre_compact(asked: Question, place: Place) -> Answer:

@@ -32,9 +32,7 @@ _PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from recollect.__main__ i
 
 def start(project: str) -> bool:
     """Start a sync in the background if the user syncs a remote automatically; whether one was started."""
-    if not os.path.exists(paths.remotes_file()) or remote.is_planted(project) or not _is_due():
-        return False
-    if not any(each.auto for each in remote.usable()):
+    if remote.is_planted(project) or not _is_due() or not any(each.auto for each in remote.usable()):
         return False
     python = _noted() or sys.executable
     _note(python)
