@@ -22,7 +22,7 @@ from tests.hub.conftest import TestHub, new
 from tests.records import raw
 
 pytestmark = pytest.mark.debian("postgresql")
-PATIENCE = 60
+PATIENCE = 20
 
 
 @pytest.fixture
@@ -66,10 +66,13 @@ def test_a_watch_is_woken_by_the_server(hub, person, tmp_path):
     pipe = subprocess.PIPE
 
     with subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, env=dict(os.environ), bufsize=0) as watch:
-        lines = [_line(watch)]
-        hub.transport("walt").push([new("decisions/second.json", json.dumps(raw(id="second")).encode())])
-        lines.append(_line(watch))
-        watch.communicate(timeout=PATIENCE)
+        try:
+            lines = [_line(watch)]
+            hub.transport("walt").push([new("decisions/second.json", json.dumps(raw(id="second")).encode())])
+            lines.append(_line(watch))
+            watch.communicate(timeout=PATIENCE)
+        finally:
+            watch.kill()
 
     assert (lines, watch.returncode) == ([b"platform: pulled 1\n"] * 2, 0)
 

@@ -37,8 +37,10 @@ class HostileRepository:
 
     def commit(self, tree: Tree) -> None:
         """Make a tree the newest commit of the main branch."""
-        body = f"tree {self._tree(tree)}\nauthor {_WHO}\ncommitter {_WHO}\n\nx\n"
-        (self.root / "refs" / "heads" / "main").write_text(self._object(b"commit", body.encode()) + "\n")
+        head = self.root / "refs" / "heads" / "main"
+        parent = f"parent {head.read_text()}" if head.exists() else ""
+        body = f"tree {self._tree(tree)}\n{parent}author {_WHO}\ncommitter {_WHO}\n\nx\n"
+        head.write_text(self._object(b"commit", body.encode()) + "\n")
 
     def _tree(self, tree: Tree) -> str:
         rows = sorted((self._row(name, node) for name, node in tree.items()), key=lambda row: row[1])

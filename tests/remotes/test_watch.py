@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -20,6 +21,9 @@ from tests.records import raw
 from tests.remotes.hostile_repository import HostileRepository, Node, folded
 from tests.remotes.machines import MemoryRemote, MemoryTransport
 
+PATIENCE = 20
+"""Seconds after which a test gives up; a line comes within two."""
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
 
 
@@ -35,30 +39,43 @@ def _write(repository: HostileRepository, *ids: str) -> None:
     repository.commit(folded([(f"decisions/{id}.json".encode(), Node(json.dumps(raw(id=id)).encode())) for id in ids]))
 
 
+def _heed_signals() -> None:
+    """As in a terminal, even if the tests run in the background, where a shell lets programs ignore some."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture
-def watching(shared: HostileRepository, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def watching(shared: HostileRepository, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     words = (sys.executable, str(BIN), "sync", "--watch", "--every=1")
     pipe = subprocess.PIPE
-    with subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    said = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "bufsize": 0}
+    with subprocess.Popen(words, cwd=tmp_path, preexec_fn=_heed_signals, **said) as process:
         yield process
         process.kill()
 
 
-def test_it_tells_what_came_and_ends_with_the_pipe_at_its_input(shared, watching):
-    assert watching.stdout.readline() == "platform: pulled 1\n"
-    _write(shared, "first", "second", "third")
-    assert watching.stdout.readline() == "platform: pulled 2\n"
+def _line(process: subprocess.Popen[bytes]) -> bytes:
+    """The next line; an error if none comes."""
+    assert process.stdout and select.select([process.stdout], [], [], PATIENCE)[0]
+    return process.stdout.readline()
 
-    assert watching.communicate(timeout=60) == ("", "")
+
+def test_it_tells_what_came_and_ends_with_the_pipe_at_its_input(shared, watching):
+    assert _line(watching) == b"platform: pulled 1\n"
+    _write(shared, "first", "second", "third")
+    assert _line(watching) == b"platform: pulled 2\n"
+
+    assert watching.communicate(timeout=PATIENCE) == (b"", b"")
     assert watching.returncode == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it(watching, number):
-    watching.stdout.readline()
+    _line(watching)
     watching.send_signal(number)
 
-    assert (watching.wait(timeout=60), watching.stdout.read(), watching.stderr.read()) == (0, "", "")
+    assert (watching.wait(timeout=PATIENCE), watching.stdout.read(), watching.stderr.read()) == (0, b"", b"")
 
 
 def test_the_same_trouble_is_told_once_and_so_is_its_end():

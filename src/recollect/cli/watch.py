@@ -94,8 +94,10 @@ def run(remotes: Sequence[Remote], every: float, connect: Callable[[Remote], Tra
 def _end_with_caller() -> None:
     """Let signals, and the end of a pipe that somebody holds at our standard input, end this as Ctrl-C does."""
     for name in _ENDING:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
+        number = getattr(signal, name, None)
+        # Whoever started this with a signal ignored, as `nohup` does, wants it to go on.
+        if number and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     try:
         is_pipe = stat.S_ISFIFO(os.fstat(0).st_mode) or stat.S_ISSOCK(os.fstat(0).st_mode)
     except OSError:
@@ -112,5 +114,6 @@ def _interrupt_at_end() -> None:
 
         _thread.interrupt_main()
     else:
-        # Unlike `interrupt_main`, a signal also ends a system call that the main thread waits in.
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        # Unlike `interrupt_main`, a signal ends a system call that the main thread waits in; and a shell lets what it
+        # starts in the background ignore SIGINT.
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)

@@ -140,9 +140,9 @@ class _Conversation:
             threading.Thread(target=self._listen, args=(child.stderr,), daemon=True),
             threading.Thread(target=self._guard, args=(time.monotonic() + seconds,), daemon=True),
         ]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             output = child.stdout.read(LARGEST_ANSWER + 1)
             if len(output) > LARGEST_ANSWER:
                 self._kill(f"answered more than {LARGEST_ANSWER:,} bytes")
@@ -151,7 +151,8 @@ class _Conversation:
             self._over.set()
             self._kill("")
             for thread in threads:
-                thread.join()
+                if thread.ident:
+                    thread.join()
             for stream in (child.stdout, child.stderr):
                 stream.close()
         message = self._reason or self._message.decode("utf-8", "replace").strip()
