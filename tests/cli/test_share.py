@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -243,3 +244,21 @@ def test_on_a_terminal_it_says_what_leaves_and_asks(recollect, saved, platform, 
     assert refused.code == 1 and "nothing was shared" in refused.err and list(platform.entries()) == []
     assert TITLE in refused.out and "Share it with everybody who reads platform, /srv/platform.git?" in refused.out
     assert "left out: its files, links to other records, where it came from, its history" in refused.out
+
+
+def test_it_can_be_sent_at_once(recollect, saved, tmp_path):
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True)
+    remote.add("platform", str(tmp_path / "memory.git"))
+
+    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == "shared decisions/jobs-are-rows.json in platform; sent\n"
+    assert recollect("sync").out == "platform: up to date\n"
+
+
+def test_what_cannot_be_sent_stays_in_the_replica_and_that_is_said(recollect, saved, platform):
+    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+
+    assert outcome.code == 1 and "decisions/jobs-are-rows.json is in the replica, and was not sent" in outcome.err
+    assert platform.has(saved["id"])

@@ -6,15 +6,16 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from shlex import quote
 from typing import Any
 
 from recollect import paths
 from recollect.capture import inbox, review, similar
-from recollect.cli import arguments, chosen, questions
+from recollect.cli import arguments, chosen, questions, sync
 from recollect.cli.output import Answer, Screen, clean, say, to_json
 from recollect.cli.show import page
 from recollect.coldstart import NamedTuple
-from recollect.errors import BadInput, NearDuplicate, Stopped
+from recollect.errors import BadInput, NearDuplicate, RecollectError, Refused, Stopped
 from recollect.project import Project
 from recollect.record import lifecycle, memory, naming, revision, shared_copy
 from recollect.record.draft import Draft
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record there")
     parser.add_argument("--force", action="store_true", help="share it although a record there says nearly the same")
     parser.add_argument("--draft", action="store_true", help="put it in the inbox there, to be reviewed first")
+    parser.add_argument("--sync", action="store_true", help="send it now, not with the next sync")
     parser.add_argument("--yes", action="store_true", help="do not ask; needed where nobody can be asked")
     arguments.add(parser, "--dry-run")
 
@@ -66,6 +68,8 @@ def run(args: argparse.Namespace) -> Answer:
     writer = _writer(args, remote)
     copy = shared_copy.of(record, scope=_scope(args, record), source=_source(args), now=writer.now)
     shared = _there(writer.store, copy) or _share(args, writer, remote, record, copy)
+    if args.sync and not args.dry_run:
+        _send(remote, shared)
     return _answer(args, writer.store, remote, copy, shared)
 
 
@@ -120,7 +124,7 @@ def _share(args: argparse.Namespace, writer: Writer, remote: Remote, record: Mem
 
 def _refuse_same(args: argparse.Namespace, store: Store, copy: Memory) -> None:
     """NearDuplicate if a record there says nearly the same, or has the same id and title."""
-    fix = similar.by_command(f"recollect share {args.id} --to {args.to} --yes")
+    fix = similar.by_command(f"recollect share {quote(args.id)} --to {args.to} --yes")
     similar.refuse(similar.find(store, copy), fix)
     there = store.read(copy.path).memory if store.has(copy.path) else None
     if there is not None and naming.slug(there.title) == naming.slug(copy.title):
@@ -173,6 +177,19 @@ def _left_out(record: Memory) -> list[str]:
     return [name for name, value in parts.items() if value] or ["nothing"]
 
 
+def _send(remote: Remote, shared: _Shared) -> None:
+    """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica."""
+    try:
+        done = sync.sync_one(remote)
+    except RecollectError as error:
+        error.message = f"{shared.path} is in the replica, and was not sent: {error.message}"
+        raise
+    if reason := done.refused.get(shared.path):
+        raise Refused(
+            f"{remote.name} did not take {shared.path}: {reason}", fix=f"recollect remote status {remote.name}"
+        )
+
+
 def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory, shared: _Shared) -> Answer:
     data: dict[str, Any] = {
         "remote": remote.name,
@@ -190,7 +207,8 @@ def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory
         where = f"{clean(shared.path)} in {remote.name}"
         if args.dry_run:
             return f"would {verbs[shared.action]} {where}\n{to_json(data['record'])}"
-        return f"{screen.paint(shared.action, 'green')} {where}; `recollect sync {remote.name}` sends it"
+        then = "sent" if args.sync else f"`recollect sync {remote.name}` sends it"
+        return f"{screen.paint(shared.action, 'green')} {where}; {then}"
 
     return Answer(data, text, warning=_unknown(remote))
 
