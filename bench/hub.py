@@ -33,11 +33,13 @@ PAGE = Path(__file__).parents[1] / "docs" / "team" / "scale.md"
 SIZES = (10_000, 100_000, 1_000_000)
 REPOSITORIES, TEAMS, LARGEST_TEAM = 2_000, 50, 20_000
 SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "1GB", "max_wal_size": "8GB", "autovacuum": "on"}
-_LOGINS = ("everything", "member", "colleague")
-"""One that reads all teams, and two that write to the first."""
-
 _CHANGES = 100
+_DATABASE = "bench"
+_TOGETHER = 50_000
+"""Records that are loaded in one transaction: what is lost if the bench is ended."""
+
 _COPY = "COPY recollect.records (team, path, number, data, hash) FROM STDIN (FORMAT BINARY)"
+_COUNT = "SELECT count(*) FROM recollect.records JOIN recollect.teams USING (team) WHERE name ~ '^team-[0-9]+$'"
 _SIZE = """
 SELECT pg_table_size('recollect.records'), pg_relation_size('recollect.records_words'),
        pg_indexes_size('recollect.records') - pg_relation_size('recollect.records_words')
@@ -50,78 +52,92 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--times", type=int, default=15, help="pulls and pushes of each kind (default 15)")
     parser.add_argument("--clients", type=int, default=50, help="clients that sync at once (default 50)")
     parser.add_argument("--rounds", type=int, default=5, help="what each client changes and syncs (default 5 times)")
-    parser.add_argument("--folder", default="", help="where the server keeps its data (default: a temporary folder)")
+    parser.add_argument("--folder", type=Path, help="keep the hub here, and go on with what is there already")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page that gets the figures")
 
 
 def run(options: argparse.Namespace) -> int:
-    server = Server(durable=True, settings=SETTINGS, folder=options.folder or tempfile.gettempdir())
-    try:
-        hub = Hub(server)
-        measured: dict[str, Any] = {"sizes": {}, **(results.load("hub") or {}), "machine": machine(server)}
-        for size in options.sizes:
-            seconds = hub.grow(size)
-            measured["sizes"][str(size)] = {**measure(hub, options.questions, options.times), "load seconds": seconds}
-            print(json.dumps({size: measured["sizes"][str(size)]}), flush=True)
-            results.save("hub", measured)
-        measured["clients"] = hub_clients.measure(hub.url, options.clients, options.rounds)
-        print(json.dumps(measured["clients"]), flush=True)
-    finally:
-        server.remove()
-    results.save("hub", measured)
-    write(options.page, measured)
+    with tempfile.TemporaryDirectory(prefix="recollect-hub-") as temporary:
+        # The server runs as another user, who must get into the folder.
+        os.chmod(temporary, 0o755)
+        server = Server(durable=True, settings=SETTINGS, folder=options.folder or Path(temporary, "server"))
+        try:
+            _run(Hub(server), options)
+        finally:
+            server.stop()
+    write(options.page, results.load("hub") or {})
     return 0
 
 
+def _run(hub: Hub, options: argparse.Namespace) -> None:
+    """Measure the sizes that the hub has not outgrown, and then the clients; each result is saved at once."""
+    measured: dict[str, Any] = {"sizes": {}, **(results.load("hub") or {}), "machine": machine(hub.server)}
+    for size in options.sizes:
+        if size < hub.records and str(size) in measured["sizes"]:
+            continue
+        hub.grow(size)
+        measured["sizes"][str(size)] = measure(hub, options.questions, options.times)
+        print(json.dumps({size: measured["sizes"][str(size)]}), flush=True)
+        results.save("hub", measured)
+    measured["clients"] = hub_clients.measure(hub, options.clients, options.rounds)
+    print(json.dumps(measured["clients"]), flush=True)
+    results.save("hub", measured)
+
+
 class Hub:
-    """A database with teams, their logins, and as many records as were asked for so far."""
+    """A database with as many records as were asked for so far.
 
-    def __init__(self, server: Server) -> None:
+    The login `everything` reads all teams, `member` and `colleague` write to the first.
+    """
+
+    def __init__(self, server: Server, *, team_count: int = TEAMS, rare_words: int = 300_000) -> None:
         self.server = server
-        self.database = server.database()
-        self.records = 0
-        self.generator = Generator()
-        with connection.connected(place.parse(server.url(self.database))) as session:
+        self.team_count = team_count
+        self.generator = Generator(rare_words)
+        if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", _DATABASE):
+            server.execute(f"CREATE DATABASE {_DATABASE} TEMPLATE template0")
+        with connection.connected(place.parse(server.url(_DATABASE))) as session:
             schema.migrate(session)
-            for name in map(_team, range(TEAMS)):
-                teams.make(session, name, None)
-        for login in _LOGINS:
-            for team in range(TEAMS if login == "everything" else 1):
-                self.grant(login, _team(team), "reader" if login == "everything" else "writer")
+        self.grant("everything", "reader", *map(_team, range(team_count)))
+        for login in ("member", "colleague"):
+            self.grant(login, "writer", _team(0))
+        self.records = int(str(self._execute(_COUNT)[0][0]))
 
-    def grant(self, login: str, team: str, role: str) -> None:
-        """Make a login if there is none, and a member of a team."""
+    def grant(self, login: str, role: str, *names: str) -> None:
+        """Make a login and some teams, if they are not there, and the login a member of them."""
         self.server.login(login)
-        with connection.connected(place.parse(self.server.url(self.database))) as session:
-            teams.make(session, team, None)
-            teams.grant(session, team, login, role)
+        with connection.connected(place.parse(self.server.url(_DATABASE))) as session:
+            for name in names:
+                teams.make(session, name, None)
+                teams.grant(session, name, login, role)
 
     def url(self, login: str, team: str = "") -> str:
         """The address of a team for a login, of the first team if none is named."""
-        if login not in _LOGINS:
-            self.grant(login, team, "writer")
-        return f"{self.server.url(self.database, login)}#{team or _team(0)}"
+        return f"{self.server.url(_DATABASE, login)}#{team or _team(0)}"
 
-    def grow(self, size: int) -> float:
-        """Load records until there are as many; the seconds that took, the index included."""
-        began = time.perf_counter()
-        with connection.connected(place.parse(self.server.url(self.database))) as session, session.transaction():
+    def grow(self, size: int) -> None:
+        """Load records until there are as many, and make the index for search only then: that is faster."""
+        if self.records < size:
+            self._execute("DROP INDEX IF EXISTS recollect.records_words")
+        while self.records < size:
+            self._load(min(size, self.records + _TOGETHER))
+            print(f"{self.records:,} records", flush=True)
+        self._execute("CREATE INDEX IF NOT EXISTS records_words ON recollect.records USING gin (words)")
+        self._execute("VACUUM ANALYZE")
+
+    def _load(self, size: int) -> None:
+        """Load records up to that number in one transaction."""
+        with connection.connected(place.parse(self.server.url(_DATABASE))) as session, session.transaction():
             rows = session.execute("SELECT name, team, number FROM recollect.teams").fetchall()
             keys, numbers = {row[0]: row[1] for row in rows}, Counter({row[0]: row[2] for row in rows})
-            # Made in one go afterwards, the index takes a fraction of the time.
-            definition = session.execute("SELECT pg_get_indexdef('recollect.records_words'::regclass)").fetchone()[0]
-            session.execute("DROP INDEX recollect.records_words")
             with session.cursor().copy(_COPY) as copy:
                 copy.set_types(["int4", "text", "int8", "bytea", "text"])
                 for team, path, data in self._new(size):
                     numbers[team] += 1
                     copy.write_row((keys[team], path, numbers[team], data, digest(data)))
-            session.execute(definition)
             for team, number in numbers.items():
                 session.execute("UPDATE recollect.teams SET number = %s WHERE name = %s", (number, team))
         self.records = size
-        self.server.execute("VACUUM ANALYZE", database=self.database)
-        return round(time.perf_counter() - began, 1)
 
     def _new(self, size: int) -> Iterator[tuple[str, str, bytes]]:
         """The records that are missing, each with its team: every second is of the first team until that has enough."""
@@ -129,7 +145,7 @@ class Hub:
             repository = number % REPOSITORIES
             record = self.generator.record(repository, number)
             is_first = number % 2 == 0 and number < 2 * LARGEST_TEAM
-            yield _team(0 if is_first else 1 + repository % (TEAMS - 1)), record.path, memory.render(record)
+            yield _team(0 if is_first else 1 + repository % (self.team_count - 1)), record.path, memory.render(record)
 
     def questions(self, count: int) -> list[str]:
         """Questions about records that are there."""
@@ -138,8 +154,11 @@ class Hub:
 
     def bytes_for_a_record(self) -> dict[str, int]:
         """What one record takes on disk: in the table, in the index for search, in the other indexes."""
-        row = self.server.execute(_SIZE, database=self.database)[0]
+        row = self._execute(_SIZE)[0]
         return {name: int(str(value)) // self.records for name, value in zip(("table", "search index", "indexes"), row)}
+
+    def _execute(self, statement: str) -> list[tuple[object, ...]]:
+        return self.server.execute(statement, database=_DATABASE)
 
 
 def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:

@@ -14,10 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from recollect import timestamps
@@ -32,8 +32,12 @@ from recollect.settings import load_settings
 from recollect.store.store import Store
 from recollect.store.writer import Writer
 
+if TYPE_CHECKING:
+    from bench.hub import Hub
+
 ROOT = Path(__file__).parents[1]
-TEAM, CONTESTED = "busy", 20
+CONTESTED = 20
+_REPLICA = "hub"
 _MOST_SETTLING = 12
 
 
@@ -44,13 +48,17 @@ def data_folder(folder: str) -> Iterator[None]:
         yield
 
 
-def measure(url: Callable[[str, str], str], clients: int, rounds: int) -> dict[str, Any]:
+def measure(hub: Hub, clients: int, rounds: int) -> dict[str, Any]:
     """What many clients at once get done; RuntimeError if anything was lost or differs in the end."""
-    _make_contested(url("client-0", TEAM))
+    # A team of its own: the hub may be one of an earlier run.
+    team = f"clients-{time.time_ns()}"
+    urls = []
+    for number in range(clients):
+        hub.grant(f"client-{number}", "writer", team)
+        urls.append(hub.url(f"client-{number}", team))
+    _make_contested(urls[0])
     with tempfile.TemporaryDirectory(prefix="recollect-clients-") as folder:
-        everybody = [
-            _Client(url(f"client-{number}", TEAM), Path(folder, str(number)), number) for number in range(clients)
-        ]
+        everybody = [_Client(url, Path(folder, str(number)), number) for number, url in enumerate(urls)]
         try:
             _ask(everybody, "sync")
             began = time.perf_counter()
@@ -66,7 +74,7 @@ def measure(url: Callable[[str, str], str], clients: int, rounds: int) -> dict[s
             "clients": clients,
             "further syncs until all are equal": settling,
             "decisions written": len(written),
-            "where they are": _places(written, [client.folder for client in everybody], url("client-0", TEAM)),
+            "where they are": _places(written, [client.folder for client in everybody], urls[0]),
         }
 
 
@@ -128,7 +136,7 @@ def _throughput(answers: Sequence[dict[str, Any]], seconds: float) -> dict[str, 
 
 def _places(written: Sequence[str], folders: Sequence[Path], url: str) -> dict[str, int]:
     """How many decisions are where; RuntimeError if one is nowhere, or if the replicas differ."""
-    replicas = [_files(folder / "remotes" / TEAM / "store") for folder in folders]
+    replicas = [_files(folder / "remotes" / _REPLICA / "store") for folder in folders]
     if any(replica != replicas[0] for replica in replicas):
         raise RuntimeError("the replicas differ")
     records = {path: data for path, data in replicas[0].items() if path.startswith("decisions/")}
@@ -178,7 +186,7 @@ def _decision(id: str, text: str) -> Memory:
 
 def main(url: str, number: str) -> int:
     """Do what standard input says, and answer in JSON."""
-    replica, transport = Replica(TEAM), PostgresTransport(url)
+    replica, transport = Replica(_REPLICA), PostgresTransport(url)
     for line in sys.stdin:
         verb, _, rounds = line.strip().partition(" ")
         written: list[str] = []
@@ -196,7 +204,7 @@ def _change(replica: Replica, number: str, turn: int) -> str:
     """Save a record, and rewrite the decision of one that others rewrite too; the text of that."""
     writer = Writer(Store(replica.store), load_settings(replica.store))
     writer.save(_decision(f"record-of-client-{number}-{turn}", "only this client writes it"))
-    text = f"written by client {number} in turn {turn}."
+    text = f"written by client {number} in turn {turn} at {time.time_ns()}."
     entry = writer.store.get(f"contested-{random.randrange(CONTESTED):02}")
     writer.update(entry.memory.id, {"content": {"decision": text}}, entry.hash)
     return text

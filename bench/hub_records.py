@@ -16,7 +16,9 @@ from recollect.record.memory import Memory
 
 _SETS = Path(__file__).parent / "sets"
 _PROJECTS = ("harbor", "lumen", "quarry")
-_RARE, _OWN = 300_000, 400
+_OWN = 400
+"""Words that a repository prefers."""
+
 _INVENTED = 8
 """Every eighth word is invented; every fourth of those is of no repository in particular."""
 
@@ -26,10 +28,10 @@ _DAY = "2026-01-01T00:00:00Z"
 class Generator:
     """Records and questions; the same number always gives the same ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, rare: int = 300_000) -> None:
         self._random = random.Random(20)
         self._common = list(_words_of_projects())
-        self._rare = vocabulary(self._random, _RARE)
+        self._rare = vocabulary(self._random, rare)
 
     def record(self, repository: int, number: int) -> Memory:
         """One record of a repository."""
@@ -56,8 +58,8 @@ class Generator:
         return " ".join([*words, self._writer(repository)(1)] if number % 5 == 0 else words)
 
     def _writer(self, repository: int) -> Callable[[int], str]:
-        start = repository * 7919 % (_RARE - _OWN)
         chance, common, rare = self._random, self._common, self._rare
+        start = repository * 7919 % (len(rare) - _OWN)
 
         def text(count: int) -> str:
             words = chance.choices(common, k=count)

@@ -32,20 +32,26 @@ _SMALL = {"max_wal_senders": "0", "shared_buffers": "64MB", "max_connections": "
 
 
 class Server:
-    """A server with its data in a folder of its own; `durable` ones survive `kill` without a loss."""
+    """A server with its data in a folder: a new one, or one that it or an earlier server has used.
 
-    def __init__(self, *, durable: bool = False, settings: Optional[dict[str, str]] = None, folder: str = "") -> None:
+    A `durable` one survives `kill` without a loss.
+    """
+
+    def __init__(
+        self, *, durable: bool = False, settings: Optional[dict[str, str]] = None, folder: Optional[Path] = None
+    ) -> None:
         self._programs = Path(debian.program("postgresql") or "").parent
         self._settings = {**({} if durable else _QUICK), **_SMALL, **(settings or {})}
-        self._folder = Path(tempfile.mkdtemp(prefix="recollect-postgres-", dir=folder or _fastest_folder()))
+        self._folder = folder or Path(tempfile.mkdtemp(prefix="recollect-postgres-", dir=_fastest_folder()))
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._templates: dict[object, str] = {}
         self._databases = 0
-        if os.geteuid() == 0:
-            shutil.chown(self._folder, "postgres", "postgres")
-        self._create()
+        is_new = not self._data.exists()
+        if is_new:
+            self._create()
         self.start()
-        self.execute(f"CREATE ROLE {_HAS_PASSWORD}")
+        if is_new:
+            self.execute(f"CREATE ROLE {_HAS_PASSWORD}")
 
     def url(self, database: str = "postgres", login: str = ADMIN, password: str = "", **parameters: str) -> str:
         """The address of a database for a login, as libpq understands it."""
@@ -128,6 +134,9 @@ class Server:
         return self._folder / "data"
 
     def _create(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            shutil.chown(self._folder, "postgres", "postgres")
         words = [*_as_nobody_special(), str(self._programs / "initdb"), "-D", str(self._data), "-U", ADMIN, "--no-sync"]
         words = ["setpriv", *words, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

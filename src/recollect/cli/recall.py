@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from recollect import paths, timestamps
-from recollect.cli import arguments, last_listing, record_table
+from recollect.cli import arguments, last_listing, record_table, server_search
 from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
@@ -63,6 +63,8 @@ def _only(args: argparse.Namespace) -> StorePlace | None:
 def _search(args: argparse.Namespace, project: Project) -> Answer:
     if args.limit < 1:
         raise BadInput(f"--limit {args.limit} asks for nothing", fix="give a number from 1 on")
+    if args.remote and (answer := server_search.answer(args)):
+        return answer
     text = " ".join(args.text)
     hits = project.search(
         text,
@@ -72,14 +74,12 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
         include_retired=args.include_retired,
         only=_only(args),
     )
-    nothing = "Nothing found. Other words may help, or --include-retired."
-
     places = [Place(*hit.place) for hit in hits]
 
     def lines(screen: Screen) -> str:
         if not screen.is_terminal:
             return "\n".join(_hit_lines(hit) for hit in hits)
-        return "\n".join(_numbered_lines(screen, hits, record_table.names(places))) or nothing
+        return "\n".join(_numbered_lines(screen, hits, record_table.names(places))) or record_table.NOTHING
 
     if not args.json:
         last_listing.note(places)
@@ -110,7 +110,7 @@ def _hit_lines(hit: Hit) -> str:
 def _numbered_lines(screen: Screen, hits: list[Hit], names: list[str]) -> Iterator[str]:
     for number, (hit, name) in enumerate(zip(hits, names), 1):
         score = screen.paint(f"{hit.confidence} {hit.probability:.2f}", _STYLES[hit.confidence])
-        snippet = _coloured(screen, hit) if screen.has_colour else clean(hit.snippet())
+        snippet = record_table.coloured(screen, hit.snippet(record_table.MARKS))
         yield record_table.head(screen, number, hit.title) + _standing(hit)
         yield record_table.facts(hit.category, timestamps.age(hit.updated_at), name, score)
         yield wrap(snippet, screen.width, record_table.INDENT)
@@ -119,16 +119,6 @@ def _numbered_lines(screen: Screen, hits: list[Hit], names: list[str]) -> Iterat
 def _standing(hit: Hit) -> str:
     status = "" if hit.status == "active" else f" [{clean(hit.status)}]"
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
-
-
-def _coloured(screen: Screen, hit: Hit) -> str:
-    """The snippet with its matches highlighted; each word is cleaned by itself, so no record can set a colour."""
-    start, end = "\x02", "\x03"
-    words = []
-    for word in hit.snippet((start, end)).split():
-        plain = clean(word.strip(start + end))
-        words.append(screen.paint(plain, "bold", "cyan") if word.startswith(start) else plain)
-    return " ".join(words)
 
 
 def _recall(args: argparse.Namespace, project: Project) -> Answer:

@@ -19,6 +19,11 @@ _TITLE = 1
 INDENT = "    "
 """What stands before the further lines of a record: its number has this room."""
 
+MARKS = ("\x02", "\x03")
+"""What stands around a word that matches, in a snippet that is to be coloured."""
+
+NOTHING = "Nothing found. Other words may help, or --include-retired."
+
 
 class Line(NamedTuple):
     """A record or draft in a list, and the group it stands in."""
@@ -58,6 +63,15 @@ def head(screen: Screen, number: int, title: str) -> str:
 def facts(*parts: str) -> str:
     """The line below it: what is known of the record, in the order of a list."""
     return INDENT + " · ".join(filter(None, parts))
+
+
+def coloured(screen: Screen, snippet: str) -> str:
+    """A snippet with its marked words highlighted; each word is cleaned by itself, so no record can set a colour."""
+    words = []
+    for word in snippet.split():
+        plain = clean(word.strip("".join(MARKS)))
+        words.append(screen.paint(plain, "bold", "cyan") if word.startswith(MARKS[0]) else plain)
+    return " ".join(words)
 
 
 def names(places: Sequence[Place]) -> list[str]:

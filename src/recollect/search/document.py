@@ -121,6 +121,11 @@ def snippet(root: str, path: str, asked: frozenset[str], mark: tuple[str, str]) 
         memory = Store(root).read(path).memory
     except RecollectError:
         return ""
+    return marked(memory, asked, mark)
+
+
+def marked(memory: Memory, asked: frozenset[str], mark: tuple[str, str]) -> str:
+    """The same for a record that is in no file."""
     best = best_passage(passages(memory), asked)
     return " ".join(
         f"{mark[0]}{word}{mark[1]}" if asked.intersection(terms.stream(word)) else word for word in best.split()

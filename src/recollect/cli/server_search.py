@@ -1,0 +1,99 @@
+"""`recollect search --remote NAME` where NAME is a hub: its server searches the records of all teams of the login."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from recollect import timestamps
+from recollect.cli import record_table
+from recollect.cli.output import Answer, Screen, clean, wrap
+from recollect.coldstart import NamedTuple
+from recollect.errors import Offline
+from recollect.record import compose, summary_line
+from recollect.remotes import remote
+from recollect.search import document, query
+
+if TYPE_CHECKING:
+    from recollect.hub.search import Found
+
+_CUT = "More records match than were compared: with one more word the best are found."
+
+
+class _Asked(NamedTuple):
+    """What was asked: the text, the name of the remote, and the team that its replica belongs to."""
+
+    text: str
+    remote: str
+    team: str
+
+    def path(self, hit: Found) -> str:
+        """A path as it is shown: `acme:…` is in the replica, too; `acme#data:…` is of another team."""
+        return f"{self.remote}{'' if hit.team == self.team else f'#{hit.team}'}:{hit.path}"
+
+    def snippet(self, hit: Found, mark: tuple[str, str] = ("", "")) -> str:
+        """The passage that matches best; what the record says in a line, if only its title or tags match."""
+        terms = frozenset(query.parse(self.text).terms)
+        return document.marked(hit.memory, terms, mark) or summary_line.of(hit.memory)
+
+
+def answer(args: argparse.Namespace) -> Answer | None:
+    """What the server found; None where there is no server, or none that answers: then a warning says so."""
+    chosen = remote.get(args.remote)
+    if chosen.kind != "postgres":
+        return None
+    # Only this command needs the extra `recollect[hub]`.
+    from recollect.hub import place, search
+
+    asked = _Asked(" ".join(args.text), chosen.name, place.parse(chosen.url).team)
+    try:
+        results = search.find(
+            chosen.url,
+            asked.text,
+            args.limit,
+            categories=[compose.category_of(name) for name in args.category],
+            tags=args.tag,
+            include_retired=args.include_retired,
+        )
+    except Offline as error:
+        args.warnings = [f"{error.message}; searched the replica of {chosen.name} instead"]
+        return None
+    data = {"query": asked.text, "results": [_data(asked, hit) for hit in results.hits], "is_cut": results.is_cut}
+
+    def lines(screen: Screen) -> str:
+        text = "\n".join(line for hit in results.hits for line in _lines(asked, hit, screen))
+        return text or (record_table.NOTHING if screen.is_terminal else "")
+
+    return Answer(data, lines, note=_CUT if results.is_cut else "")
+
+
+def _data(asked: _Asked, hit: Found) -> dict[str, Any]:
+    """A match in the form of any search; how probably it answers the question is not known."""
+    record = hit.memory
+    return {
+        **{name: getattr(record, name) for name in ("id", "category", "title")},
+        "source": asked.remote,
+        "path": asked.path(hit),
+        "tags": list(record.tags),
+        "score": round(hit.score, 4),
+        "probability": None,
+        "confidence": "",
+        "snippet": asked.snippet(hit, ("**", "**")),
+        "updated_at": record.updated_at,
+        "status": "superseded" if record.superseded_by else record.record_status,
+        "via": None,
+        "team": hit.team,
+        "has_all_words": hit.has_all,
+    }
+
+
+def _lines(asked: _Asked, hit: Found, screen: Screen) -> Iterator[str]:
+    record, path = hit.memory, clean(asked.path(hit))
+    if not screen.is_terminal:
+        yield f"{clean(record.title)}\n  {record.category}  {path}\n    {clean(asked.snippet(hit))}"
+        return
+    yield screen.paint(clean(record.title), "bold")
+    yield record_table.facts(record.category, timestamps.age(record.updated_at), path)
+    snippet = record_table.coloured(screen, asked.snippet(hit, record_table.MARKS))
+    yield wrap(snippet, screen.width, record_table.INDENT)

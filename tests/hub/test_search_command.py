@@ -1,0 +1,108 @@
+"""`recollect search --remote` with a hub: what a person and a program get, and what happens without the server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recollect.remotes.replica import Replica
+from tests.cli.conftest import project, recollect
+
+from .conftest import TestHub, new
+
+pytestmark = pytest.mark.debian("postgresql")
+__all__ = ["project", "recollect"]
+
+
+def _record(id: str, title: str, decision: str) -> bytes:
+    named = {"schema_version": "1.0", "category": "decision", "id": id, "title": title, "tags": ["queue"]}
+    return json.dumps({**named, "content": {"decision": decision}, "updated_at": "2026-01-02T00:00:00Z"}).encode()
+
+
+@pytest.fixture
+def acme(hub: TestHub, recollect) -> TestHub:
+    """A hub with records of two teams, connected as `acme`; the login belongs to one of them."""
+    hub.transport("walt").push(
+        [new("decisions/use-kafka.json", _record("use-kafka", "Use Kafka", "Kafka for all queues."))]
+    )
+    hub.transport("olga", "other").push([new("decisions/theirs.json", _record("theirs", "Kafka is theirs", "Kafka."))])
+    assert recollect("remote", "add", "acme", hub.url("walt")).code == 0
+    return hub
+
+
+def test_what_the_server_finds_has_the_form_of_any_search(acme, recollect):
+    outcome = json.loads(recollect("search", "kafka queues", "--remote=acme", "--json").out)
+    fields = ("--set=decision=Kafka for all queues.", "--set=context=c", "--set=rationale=r")
+    assert recollect("save", "decision", "Use Kafka", "--tag=queue", *fields).code == 0
+    local = json.loads(recollect("search", "kafka queues", "--json").out)
+
+    (hit,) = outcome["results"]
+    assert (outcome["query"], outcome["is_cut"]) == ("kafka queues", False)
+    assert list(hit)[:-2] == list(local["results"][0])
+    assert {**hit, "score": 0} == {
+        "id": "use-kafka",
+        "category": "decision",
+        "title": "Use Kafka",
+        "source": "acme",
+        "path": "acme:decisions/use-kafka.json",
+        "tags": ["queue"],
+        "score": 0,
+        "probability": None,
+        "confidence": "",
+        "snippet": "**Kafka** for all **queues.**",
+        "updated_at": "2026-01-02T00:00:00Z",
+        "status": "active",
+        "via": None,
+        "team": "platform",
+        "has_all_words": True,
+    }
+
+
+def test_a_person_sees_title_path_and_passage_and_which_team_it_is_of(acme, recollect):
+    acme.rows(
+        "INSERT INTO recollect.members SELECT team, 'walt', 'reader' FROM recollect.teams WHERE name = 'other'"
+        " ON CONFLICT DO NOTHING"
+    )
+
+    outcome = recollect("search", "kafka", "theirs", "--remote", "acme")
+
+    acme.rows("DELETE FROM recollect.members m USING recollect.teams t WHERE t.team = m.team AND t.name = 'other'"
+              " AND login = 'walt'")  # fmt: skip
+    assert outcome == (
+        0,
+        "Kafka is theirs\n  decision  acme#other:decisions/theirs.json\n    Kafka.\n"
+        "Use Kafka\n  decision  acme:decisions/use-kafka.json\n    Kafka for all queues.\n",
+        "",
+    )
+
+
+def test_options_are_for_the_server_too(acme, recollect):
+    def count(*options: str) -> int:
+        return len(json.loads(recollect("search", "kafka", "--remote=acme", "--json", *options).out)["results"])
+
+    assert [count(), count("--tag=QUEUE"), count("--tag=other"), count("--category=runbook")] == [1, 1, 0, 0]
+    assert recollect("search", "kafka", "--remote=acme", "--limit=101").err.startswith("BAD_INPUT: --limit 101 ")
+
+
+def test_a_record_cannot_write_to_the_terminal(acme, recollect):
+    evil = _record("evil", "Evil \x1b[31mred\x07", "Nats \x1b]0;title\x07 evil \x02word\x03")
+    acme.transport("walt").push([new("decisions/evil.json", evil)])
+
+    outcome = recollect("search", "evil", "--remote", "acme")
+
+    assert outcome.code == 0 and "Evil" in outcome.out
+    assert not set(outcome.out) & {"\x1b", "\x07", "\x02", "\x03"}
+
+
+def test_without_the_server_the_replica_is_searched_and_a_warning_says_so(recollect, tmp_path):
+    recollect("remote", "add", "acme", f"postgresql://walt@/memory?host={tmp_path}#platform")
+    folder = Path(Replica("acme").store, "decisions")
+    folder.mkdir(parents=True)
+    (folder / "use-kafka.json").write_bytes(_record("use-kafka", "Use Kafka", "Kafka for all queues."))
+
+    outcome = recollect("search", "kafka queues", "--remote=acme")
+
+    assert outcome.out.startswith("Use Kafka\n")
+    assert "cannot be reached" in outcome.err and "searched the replica of acme instead" in outcome.err
