@@ -71,7 +71,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(hub: Hub, options: argparse.Namespace) -> None:
     """Measure the sizes that the hub has not outgrown, and then the clients; each result is saved at once."""
-    measured: dict[str, Any] = {"sizes": {}, **(results.load("hub") or {}), "machine": machine(hub.server)}
+    earlier = (results.load("hub") or {}) if hub.records else {}
+    measured: dict[str, Any] = {"sizes": {}, **earlier, "measured on": circumstances(hub.server)}
     for size in options.sizes:
         if size < hub.records and str(size) in measured["sizes"]:
             continue
@@ -239,15 +240,13 @@ def percentiles(milliseconds: list[float]) -> dict[str, float]:
     return {name: round(ordered[min(int(len(ordered) * at), len(ordered) - 1)], 1) for name, at in places.items()}
 
 
-def machine(server: Server) -> dict[str, Any]:
-    """Where it was measured."""
-    models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+def circumstances(server: Server) -> dict[str, Any]:
+    """What else than the records decides the figures."""
+    version = str(server.execute("SHOW server_version")[0][0]).split()[0]
     return {
-        "processor": models[0].partition(":")[2].strip() if models else platform.processor(),
-        "cores": os.cpu_count(),
-        "memory GiB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "machine": results.machine(),
         "python": platform.python_version(),
-        "postgres": str(server.execute("SHOW server_version")[0][0]).split()[0],
+        "postgres": version,
         "settings": SETTINGS,
     }
 
@@ -279,15 +278,11 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
         [part, *(f"{figures['bytes for a record'][part] / 1000:.2f} kB" for figures in sizes.values())]
         for part in ("table", "search index", "indexes")
     ]
-    where = measured["machine"]
+    where = measured["measured on"]
     loads = ", ".join(str(figures["load average"]) for figures in sizes.values())
-    machine = (
-        f"PostgreSQL {where['postgres']} and the clients share a machine with {where['cores']} cores"
-        f" ({where['processor']}) and {where['memory GiB']} GiB of memory; Python {where['python']}. Its load average,"
-        f" other programs included, was {loads} as the columns were measured."
-    )
     return {
-        "machine": machine,
+        "machine": f"PostgreSQL {where['postgres']} and the clients share one machine: {where['machine']}; Python"
+        f" {where['python']}. Its load average, other programs included, was {loads} as the columns were measured.",
         "growth": page.table(["p50 / p95", *sizes], rows),
         "disk": page.table(["for each record", *sizes], disk),
         "clients": page.table(["what", "figure"], hub_clients.rows(measured["clients"])),

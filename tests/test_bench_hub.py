@@ -1,0 +1,72 @@
+"""The benchmark of a hub, with a small one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numpy")
+pytest.importorskip("psycopg")
+
+from bench import hub, hub_clients, page, plot, results
+from bench.hub_records import Generator
+from recollect.record import memory
+from tests.postgres import Server
+
+
+def test_records_are_the_same_each_time_and_a_few_words_are_in_most_of_them():
+    generator = Generator(rare=5_000)
+    many = [generator.record(number % 40, number) for number in range(200)]
+
+    assert Generator(rare=5_000).record(7, 7) == many[7]
+    assert [memory.parse(memory.render(each)) for each in many] == many
+    counts = Counter(word for each in many for word in set(json.dumps(each.content).split()))
+    assert sum(count > 100 for count in counts.values()) < 20
+    assert sum(count == 1 for count in counts.values()) > len(counts) / 3
+    assert set(generator.question(7, 7).split()) <= set(
+        json.dumps(many[7]).replace('"', " ").replace(",", " , ").split()
+    )
+
+
+def test_the_page_gives_the_figures_that_were_measured():
+    text = hub.PAGE.read_text(encoding="utf-8")
+
+    assert [name for name, table in hub.tables(results.load("hub")).items() if table not in text] == []
+
+
+def test_growth_is_drawn_on_logarithmic_axes():
+    chart = plot.growth("Title", [10, 100, 1_000], {"first": [1.0, 10.0, 100.0], "second": [3.0, 3.0, 3.0]})
+
+    points = chart.partition('<polyline points="')[2].partition('"')[0].split()
+    heights = [float(point.partition(",")[2]) for point in points]
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.11)
+    assert all(f">{label}<" in chart for label in ("10", "100", "1,000", "first", "second"))
+
+
+@pytest.mark.heavy
+@pytest.mark.debian("postgresql")
+def test_a_hub_is_measured_and_goes_on_growing_after_an_interruption(tmp_path: Path):
+    folder = Path("/dev/shm", f"recollect-bench-{tmp_path.parent.name}-{tmp_path.name}")
+    server = Server(folder=folder)
+    try:
+        hub.Hub(server, team_count=3, rare_words=2_000).grow(150)
+        company = hub.Hub(server, team_count=3, rare_words=2_000)
+        company.grow(220)
+        figures = {"220": hub.measure(company, questions=5, times=1)}
+        clients = hub_clients.measure(company, clients=3, rounds=2)
+    finally:
+        server.remove()
+
+    assert company.records == 220
+    assert figures["220"]["records of the first pull"] == 110
+    assert sum(clients["where they are"].values()) == clients["decisions written"] == 6
+    target = tmp_path / "scale.md"
+    marks = [f"<!-- {name}: written by `python -m bench hub` -->\n<!-- end -->\n" for name in ("growth", "clients")]
+    target.write_text("".join(marks))
+    where = {"machine": "m", "python": "3", "postgres": "15"}
+    tables = hub.tables({"measured on": where, "sizes": figures, "clients": clients})
+    page.put(target, "hub", {name: tables[name] for name in ("growth", "clients")})
+    assert "| first pull | 0." in target.read_text() and "| decisions lost | 0 |" in target.read_text()
