@@ -71,8 +71,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(hub: Hub, options: argparse.Namespace) -> None:
     """Measure the sizes that the hub has not outgrown, and then the clients; each result is saved at once."""
-    earlier = (results.load("hub") or {}) if hub.records else {}
-    measured: dict[str, Any] = {"sizes": {}, **earlier, "measured on": circumstances(hub.server)}
+    earlier = (results.load("hub") or {}).get("sizes", {}) if hub.records else {}
+    sizes = {size: figures for size, figures in earlier.items() if int(size) in options.sizes}
+    measured: dict[str, Any] = {"measured on": circumstances(hub.server), "sizes": sizes}
     for size in options.sizes:
         if size < hub.records and str(size) in measured["sizes"]:
             continue
