@@ -51,7 +51,7 @@ def test_what_the_server_finds_has_the_form_of_any_search(acme, recollect):
         "score": 0,
         "probability": None,
         "confidence": "",
-        "snippet": "**Kafka** for all **queues.**",
+        "snippet": "Kafka for all queues.",
         "updated_at": "2026-01-02T00:00:00Z",
         "status": "active",
         "via": None,

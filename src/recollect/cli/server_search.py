@@ -79,7 +79,7 @@ def _data(asked: _Asked, hit: Found) -> dict[str, Any]:
         "score": round(hit.score, 4),
         "probability": None,
         "confidence": "",
-        "snippet": asked.snippet(hit, ("**", "**")),
+        "snippet": asked.snippet(hit),
         "updated_at": record.updated_at,
         "status": "superseded" if record.superseded_by else record.record_status,
         "via": None,
