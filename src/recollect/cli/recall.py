@@ -63,6 +63,7 @@ def _only(args: argparse.Namespace) -> StorePlace | None:
 def _search(args: argparse.Namespace, project: Project) -> Answer:
     if args.limit < 1:
         raise BadInput(f"--limit {args.limit} asks for nothing", fix="give a number from 1 on")
+    only = _only(args)
     if args.remote and (answer := server_search.answer(args)):
         return answer
     text = " ".join(args.text)
@@ -72,7 +73,7 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
         categories=[compose.category_of(name) for name in args.category],
         tags=[tag.lower() for tag in args.tag],
         include_retired=args.include_retired,
-        only=_only(args),
+        only=only,
     )
     places = [Place(*hit.place) for hit in hits]
 

@@ -57,7 +57,7 @@ def answer(args: argparse.Namespace) -> Answer | None:
             include_retired=args.include_retired,
         )
     except Offline as error:
-        args.warnings = [f"{error.message}; searched the replica of {chosen.name} instead"]
+        args.warnings.append(f"{error.message}; searched the replica of {chosen.name} instead")
         return None
     data = {"query": asked.text, "results": [_data(asked, hit) for hit in results.hits], "is_cut": results.is_cut}
 
