@@ -123,15 +123,24 @@ class Stores:
     def _applies(self, scope: str) -> bool:
         return self.here.fits(scope)
 
-    def gather(self, question: Callable[[Index, StorePlace], list[Candidate]]) -> list[Candidate]:
-        """What a question brings from each store, without what a store before it hides."""
+    def gather(
+        self, question: Callable[[Index, StorePlace], list[Candidate]], *, is_last: bool = True
+    ) -> list[Candidate]:
+        """What a question brings from each store, without what a store before it hides.
+
+        The last store may take all the time there is, unless something follows.
+        """
         opened: list[Index] = []
         candidates: list[Candidate] = []
         none: list[Candidate] = []
         for number, place in enumerate(self.places):
             # As much for each store as will be left for those after it, and for what follows.
-            share = budget.remaining() / (len(self.places) - number + 1)
+            parts = len(self.places) - number + (0 if is_last else 1)
             asked = (place, question, opened)
+            if parts == 1:
+                candidates += self._ask(*asked)
+                continue
+            share = budget.remaining() / parts
             candidates += budget.attempt(f"search {place.root}", none, self._ask, *asked, seconds=share)
         for each in opened:
             self.close(each)
@@ -157,7 +166,7 @@ class Stores:
             self.has_words = self.has_words and opened.has_words
             return [Candidate(match, place.source) for match in matches]
 
-        return self.gather(ask)
+        return self.gather(ask, is_last=False)
 
     def have_nothing(self, topic: str, settings: Settings, borrowed: str) -> bool:
         """Whether it is true that nothing is on file: there are records, and not even a retired one matches."""
