@@ -157,7 +157,7 @@ def test_repairs_lose_nothing_and_leave_nothing_to_repair(store, monkeypatch):
 def _die_while_writing(store, monkeypatch):
     """A writer that is stopped when its journal is written and nothing else."""
 
-    def die(path, text):
+    def die(path, text, is_lasting):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
