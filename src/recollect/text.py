@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 _ABBREVIATIONS = ("e.g.", "i.e.", "z.B.", "d.h.", "bzw.", "ca.", "vs.", "etc.", "approx.", "p.ej.", "Nr.")
 
@@ -25,6 +25,12 @@ def many(count: int, noun: str) -> str:
         return f"1 {noun}"
     is_in_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
     return f"{count:,} {noun[:-1]}ies" if is_in_ies else f"{count:,} {noun}s"
+
+
+def first_few(names: Sequence[str], most: int = 5) -> str:
+    """Names in a row; of very many the first, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def tokens(text: str) -> int:

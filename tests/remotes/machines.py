@@ -119,6 +119,19 @@ class Machine:
         return files_in(self.replica.store)
 
 
+def conflict_in_a_hundred(ann: Machine, bob: Machine) -> Synced:
+    """Two machines that have changed the same field of a hundred records, and have synced."""
+    ann.save_all(range(100), "first")
+    ann.sync()
+    bob.sync()
+    ann.save_all(range(100), "Ann")
+    bob.save_all(range(100), "Bob")
+    ann.sync()
+    done = bob.sync()
+    ann.sync()
+    return done
+
+
 def files_in(root: str) -> dict[str, bytes]:
     """The JSON files below a folder, by path."""
     contents = {}

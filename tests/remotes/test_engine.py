@@ -15,7 +15,7 @@ from recollect.remotes import door, engine, pending
 from recollect.remotes.transport import Pulled, Pushed, Version
 from recollect.store import history, undo
 from tests.records import raw, sample
-from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
+from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport, conflict_in_a_hundred
 
 
 @pytest.fixture
@@ -411,15 +411,7 @@ def test_what_was_pushed_by_a_killed_sync_is_no_conflict_with_ourselves(ann, bob
 
 
 def test_a_hundred_records_in_conflict_end_the_same_on_both_with_nothing_lost(ann, bob):
-    ann.save_all(range(100), "first")
-    ann.sync()
-    bob.sync()
-    ann.save_all(range(100), "Ann")
-    bob.save_all(range(100), "Bob")
-
-    ann.sync()
-    done = bob.sync()
-    ann.sync()
+    done = conflict_in_a_hundred(ann, bob)
 
     assert ann.files() == bob.files()
     assert len(done.conflicts) == 100

@@ -16,7 +16,7 @@ from recollect.remotes import git_answers, git_transport
 from recollect.remotes.git_transport import GitTransport
 from tests.git_project import GitProject
 from tests.records import sample
-from tests.remotes.machines import Machine
+from tests.remotes.machines import Machine, conflict_in_a_hundred
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -83,15 +83,8 @@ def test_an_empty_repository_gets_its_first_commit_and_everyone_has_the_same(ann
 def test_two_machines_and_a_hundred_records_in_conflict_end_with_the_same_files(tmp_path, ann, server):
     # A clock that is a day ahead decides nothing.
     bob = machine(tmp_path / "bob", server.url, now="2026-05-02T12:00:00Z")
-    ann.save_all(range(100), "first")
-    ann.sync()
-    bob.sync()
-    ann.save_all(range(100), "Ann")
-    bob.save_all(range(100), "Bob")
 
-    ann.sync()
-    done = bob.sync()
-    ann.sync()
+    done = conflict_in_a_hundred(ann, bob)
 
     assert ann.files() == bob.files()
     assert len(done.conflicts) == 100

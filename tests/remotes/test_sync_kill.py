@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from recollect import files
-from recollect.remotes import agreed
+from recollect.remotes import agreed, git_transport
+from recollect.remotes.git_transport import GitTransport
 from recollect.remotes.transport import Pulled, Push, Pushed
 from tests.killed import states_during
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
@@ -52,6 +54,9 @@ class FileTransport:
 
 
 def _machine(root: Path, name: str) -> Machine:
+    server = root / "server.git"
+    if server.exists():
+        return Machine(root / name, GitTransport(f"file://{server}", str(root / name / "repository")))
     return Machine(root / name, FileTransport(root / "remote"))
 
 
@@ -95,6 +100,32 @@ def test_a_sync_killed_at_any_moment_is_finished_by_the_next(tmp_path):
             wrong.append(copy.name)
     assert wrong == []
     assert "inbox" in "".join(expected) and len(expected) == 7
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_sync_over_git_killed_at_any_moment_is_finished_by_the_next(tmp_path):
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "work/server.git")), check=True)
+    _prepare(tmp_path / "work")
+    shutil.copytree(tmp_path / "work", tmp_path / "whole")
+    _machine(tmp_path / "whole", "bob").sync()
+    expected = _machine(tmp_path / "whole", "bob").files()
+
+    watched = (*WATCHED, git_transport.__file__)
+    copies = states_during(
+        _machine(tmp_path / "work", "bob").sync, watched, str(tmp_path / "work"), str(tmp_path / "copies")
+    )
+
+    states = copies if _is_long() else copies[:: len(copies) // 8]
+    for copy in map(Path, states):
+        bob, ann = _machine(copy, "bob"), _machine(copy, "ann")
+        bob.sync()
+        ann.sync()
+        assert bob.files() == ann.files() == expected, copy.name
+
+
+def _is_long() -> bool:
+    return os.environ.get("HYPOTHESIS_PROFILE") == "long"
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")

@@ -67,14 +67,15 @@ def killed_at(step: int) -> Iterator[None]:
             pass
 
 
-def tokens_in(machine: Machine) -> set[str]:
-    """Every token that a person can read in a record or a draft: not those in the history of a record."""
-    texts = []
-    for data in machine.files().values():
+def places_of_tokens(machine: Machine) -> set[tuple[str, str]]:
+    """Every token that a person can read in a record or a draft, with its path: not those in a record's history."""
+    places = set()
+    for path, data in machine.files().items():
         body = json.loads(data)
         record = body.get("record", body)
-        texts.append(json.dumps([record["content"], record["tags"], record.get("retired_reason")]))
-    return set(re.findall("token-[0-9]+", "".join(texts)))
+        text = json.dumps([record["content"], record["tags"], record.get("retired_reason")])
+        places.update((path, token) for token in re.findall("token-[0-9]+", text))
+    return places
 
 
 class SharedStore(RuleBasedStateMachine):
@@ -105,12 +106,14 @@ class SharedStore(RuleBasedStateMachine):
     def by_hand(self, machine: Machine) -> Iterator[None]:
         """What goes away meanwhile was taken away knowingly; what cannot be done is not done."""
         machine.store.recover()
-        before, written = tokens_in(machine), set(self.written)
+        before, written = places_of_tokens(machine), set(self.written)
         try:
             yield
         except RecollectError:
             self.written = written
-        self.taken_away |= before - tokens_in(machine)
+        after = places_of_tokens(machine)
+        # What is in another file now was moved, by a rename or by accepting a draft.
+        self.taken_away |= {token for _, token in before - after} - {token for _, token in after - before}
 
     @rule(number=machines, record_id=ids)
     def save(self, number: int, record_id: str) -> None:
@@ -204,7 +207,7 @@ class SharedStore(RuleBasedStateMachine):
             return
         self.sync_all()
         contents = [machine.files() for machine in self.machines]
-        tokens = tokens_in(self.machines[0])
+        tokens = {token for _, token in places_of_tokens(self.machines[0])}
         shutil.rmtree(self.folder)
         assert all(each == contents[0] for each in contents)
         assert self.written - tokens - self.taken_away == set()

@@ -17,7 +17,7 @@ from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica, State
 from recollect.store import record_files
 from recollect.terminal.progress import Progress
-from recollect.text import many
+from recollect.text import first_few, many
 
 _ACTIONS = ("list", "add", "remove", "status")
 _MOST_NAMED = 5
@@ -83,7 +83,7 @@ def _remove(args: argparse.Namespace) -> Answer:
     if waiting and not args.force:
         count = many(len(waiting), "change")
         fix = f"sync it first, or lose what was not pushed: recollect remote remove {removed.name} --force"
-        raise WrongState(f"{removed.name} has {count} that the remote does not have: {_some(waiting)}", fix=fix)
+        raise WrongState(f"{removed.name} has {count} that the remote does not have: {first_few(waiting)}", fix=fix)
     with left.lock():
         remote.remove(removed.name)
     # Windows deletes no file that is open, as the lock was.
@@ -165,7 +165,7 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
     moment = timestamps.ago(state.last_sync) if screen.is_terminal else state.last_sync
     yield f"{many(standing.records, 'record')}, {f'last synced {moment}' if state.last_sync else 'never synced'}"
     if standing.waiting:
-        yield f"{many(len(standing.waiting), 'change')} to push: {_some(standing.waiting)}"
+        yield f"{many(len(standing.waiting), 'change')} to push: {first_few(standing.waiting)}"
     if standing.conflicts:
         count = many(len(standing.conflicts), "conflict")
         yield f"{count}: recollect review --remote {standing.remote.name}"
@@ -182,11 +182,6 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
             yield f"{verb}: {path}: {reason}"
         if len(paths) > _MOST_NAMED:
             yield f"{verb}: {len(paths) - _MOST_NAMED:,} more"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _wishes(screen: Screen, names: Sequence[str]) -> Iterator[str]:

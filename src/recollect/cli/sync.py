@@ -18,7 +18,7 @@ from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica
 from recollect.remotes.transport import Transport
 from recollect.terminal.progress import Progress
-from recollect.text import many
+from recollect.text import first_few, many
 
 _MOST_NAMED = 5
 _INDENT = "  "
@@ -141,20 +141,15 @@ def _remarks(done: Synced) -> Iterator[str]:
     if done.is_reset:
         yield "the remote has lost what was agreed on (a rewritten history or a backup): every file was compared anew"
     if done.revived:
-        yield f"deleted on one side and edited on the other, so kept: {_some(done.revived)}"
+        yield f"deleted on one side and edited on the other, so kept: {first_few(done.revived)}"
     if done.outdated:
-        yield f"others wrote at the same time, so not pushed yet: {_some(done.outdated)}"
+        yield f"others wrote at the same time, so not pushed yet: {first_few(done.outdated)}"
     if done.note:
         yield done.note
     refused = sorted(done.refused.items())
     yield from (f"not synced: {path}: {reason}" for path, reason in refused[:_MOST_NAMED])
     if len(refused) > _MOST_NAMED:
         yield f"and {len(refused) - _MOST_NAMED:,} more that were not synced"
-
-
-def _some(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
-    return ", ".join(paths[:_MOST_NAMED]) + more
 
 
 def _is_whole(done: _Done) -> bool:

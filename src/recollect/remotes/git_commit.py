@@ -14,7 +14,7 @@ from recollect.record import naming
 from recollect.remotes import door
 from recollect.remotes.git_tree import broken
 from recollect.remotes.transport import Push
-from recollect.text import many
+from recollect.text import first_few, many
 
 NEXT = "refs/recollect/next"
 """The commit that is about to be pushed."""
@@ -64,9 +64,8 @@ def make(mirror: Mirror, parent: str, below: str, changes: Sequence[Push]) -> st
 
 def _message(changes: Sequence[Push]) -> str:
     names = [door.stem(change.path) for change in changes]
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     listed = "".join(f"\n{'delete' if not change.data else 'write'} {change.path}" for change in changes[:100])
-    subject = f"Sync {many(len(names), 'file')}: {', '.join(names[:_MOST_NAMED])}{more}"
+    subject = f"Sync {many(len(names), 'file')}: {first_few(names, _MOST_NAMED)}"
     return f"{subject}\n\nWritten by `recollect sync`.\n{listed}\n"
 
 

@@ -9,9 +9,7 @@ from recollect.errors import CannotUndo, NotFound
 from recollect.store import history, journal
 from recollect.store.history import FileChange, LoggedChange
 from recollect.store.store import Batch, Store
-
-_MOST_NAMED = 5
-"""Files that a refusal names; more do not help to decide."""
+from recollect.text import first_few
 
 
 class Undone(NamedTuple):
@@ -79,10 +77,9 @@ def _compared(root: str, change: LoggedChange) -> tuple[tuple[FileChange, ...], 
 
 
 def _conflict(change: LoggedChange, changed: Sequence[FileChange]) -> CannotUndo:
-    names = ", ".join(file.path for file in changed[:_MOST_NAMED])
-    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    names = first_few([file.path for file in changed])
     return CannotUndo(
-        f"the {change.action} of {change.at} cannot be taken back: changed since: {names}{more}",
+        f"the {change.action} of {change.at} cannot be taken back: changed since: {names}",
         fix="to see later changes, which can be taken back first: recollect log; to take back the rest and leave these "
         f"files as they are: recollect undo {change.id} --skip-changed",
     )
