@@ -293,13 +293,24 @@ def test_a_lost_store_folder_is_brought_back_and_deletes_nothing_for_others(ann,
     assert all(remote.files.values())
 
 
+def test_a_lost_folder_of_few_records_is_brought_back_too(ann, tmp_path, remote):
+    ann.save("use-uv")
+    ann.sync()
+    (tmp_path / "ann/store").rename(tmp_path / "gone")
+
+    ann.sync()
+
+    assert list(ann.files()) == ["decisions/use-uv.json"]
+    assert all(remote.files.values())
+
+
 def test_most_records_gone_is_asked_about_first(ann, remote):
     ann.save_all(range(30), "first")
     ann.sync()
     before = ann.files()
     ann.delete(*list(before)[:25])
 
-    with pytest.raises(BadInput, match="25 of 30 files are gone"):
+    with pytest.raises(BadInput, match="25 of 30 records are gone"):
         ann.sync()
     ann.sync(missing="restore")
     assert ann.files() == before

@@ -321,6 +321,15 @@ def test_why_a_remote_does_not_answer(message, code):
     assert git_answers.failure(answer, "https://h/").code == code
 
 
+@pytest.mark.parametrize("name", ["main:refs/heads/other", "*", "a b", "x" * 300, "a..b", "a\x1b[0m"])
+def test_a_default_branch_with_a_name_that_no_branch_has_is_not_used(name):
+    commit = "a" * 40
+
+    heads = git_answers.heads(f"ref: refs/heads/{name}\tHEAD\n{commit}\tHEAD\n{commit}\trefs/heads/main\n", "own")
+
+    assert heads == git_answers.Heads("main", commit)
+
+
 @pytest.mark.parametrize(
     ("line", "outcome"),
     [

@@ -111,7 +111,8 @@ class Mirror:
             own = {key: os.environ[key] for key in _KEPT if key in os.environ}
             # Neither git nor ssh may ask: nobody may be there to answer. They have no terminal either.
             silent = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
-            environment = {**environment, **own, **silent, "GIT_ALLOW_PROTOCOL": PROTOCOLS}
+            # A project's repository may hold large files; nothing here reads them, but git does when it fetches.
+            environment = {**environment, **own, **silent, "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_ALLOC_LIMIT": "1g"}
         return environment
 
 

@@ -29,8 +29,11 @@ _ROUNDS = 6
 _TOGETHER = 1_000
 """Files that are written as one change: other writers wait for the lock so long."""
 
-_MOST_GONE = 20
-"""Files that may be gone from a replica without a question, or half of all: more were lost rather than deleted."""
+_MOST_GONE = 10
+"""Records that may be gone from a replica without a question, or half of all: more were lost rather than deleted."""
+
+_MOST_NOTED = 1_000
+"""Files that were not pushed, of which the state keeps the reason."""
 
 _SET_ASIDE = "set-aside"
 
@@ -82,7 +85,7 @@ def sync(replica: Replica, transport: Transport, *, missing: str = "", patience:
             raise
         refused = tuple(sorted((path, why) for path, why in done.refused.items() if path not in run.unreadable))
         state = replica.state._replace(last_sync=timestamps.now(), last_error="", offline_since="")
-        replica.write_state(state._replace(note=done.note, refused=refused))
+        replica.write_state(state._replace(note=done.note, refused=refused[:_MOST_NOTED]))
         return done
 
 
@@ -122,20 +125,25 @@ class _Run:
         files.make_folder(self._replica.root, is_private=True)
         self._store.recover()
         self._agreed.recover(self._replica.store)
+        if missing != "delete":
+            self._look_for_lost(is_restored=missing == "restore" or not self._store.exists)
+
+    def _look_for_lost(self, is_restored: bool) -> None:
+        """Bring back what is gone; or BadInput if most of the records are: that would delete them for everybody."""
         paths = self._agreed.paths()
         gone = sorted(paths.difference(agreed.every_path(self._replica.store)))
-        if len(gone) <= max(_MOST_GONE, len(paths) // 2) or missing == "delete":
-            return
-        if missing != "restore" and self._store.exists:
-            raise self._lost(len(gone), len(paths))
-        with self._store.writing(history.SYNC) as batch:
-            for path in gone:
-                batch.restore(path, self._agreed.read(path).decode("utf-8"))
+        records, of = (sum(not door.is_draft(path) for path in each) for each in (gone, paths))
+        if gone and is_restored:
+            with self._store.writing(history.SYNC) as batch:
+                for path in gone:
+                    batch.restore(path, self._agreed.read(path).decode("utf-8"))
+        elif records > max(_MOST_GONE, of // 2):
+            raise self._lost(records, of)
 
     def _lost(self, gone: int, of: int) -> BadInput:
         name = self._replica.name
         return BadInput(
-            f"{gone:,} of {of:,} files are gone from the replica of {name}; nothing was synced",
+            f"{gone:,} of {of:,} records are gone from the replica of {name}; nothing was synced",
             fix=f"to bring them back: recollect sync {name} --missing restore; to delete them for everybody: "
             f"recollect sync {name} --missing delete",
         )
@@ -157,7 +165,7 @@ class _Run:
             self._receive(received, self._cursor)
             decided = self._decided(received, is_trial=True)
         ahead = [path for path, each in decided.items() if each.local != each.base]
-        changed = [path for path, _, _ in self._agreed.differences(self._replica.store) if path not in decided]
+        changed = [change.path for change in self._outgoing() if change.path not in decided]
         return self._result(Pushed(accepted=tuple(sorted((*ahead, *changed)))))
 
     def _result(self, last: Pushed) -> Synced:

@@ -29,6 +29,7 @@ _RACES = (
     "reference already exists",
     "unable to lock",
 )
+_SYMBOLIC = "ref: refs/heads/"
 _ADVICE = ("hint:", "To ", "Please make sure", "and the repository exists", "Could not read from remote")
 _MOST_LINES = 3
 _LONGEST = 300
@@ -48,8 +49,8 @@ def heads(listing: str, own: str) -> Heads:
     default = ""
     for line in listing.splitlines():
         value, _, name = line.partition("\t")
-        if value.startswith("ref: refs/heads/") and name == "HEAD":
-            default = value[len("ref: refs/heads/") :]
+        if value.startswith(_SYMBOLIC) and name == "HEAD" and _is_branch(value[len(_SYMBOLIC) :]):
+            default = value[len(_SYMBOLIC) :]
         elif is_commit(value):
             commits.setdefault(name, value)
     if f"refs/heads/{default}" not in commits:
@@ -57,6 +58,11 @@ def heads(listing: str, own: str) -> Heads:
         default = default if default and "HEAD" in commits else (present or [""])[0]
     commit = commits.get(f"refs/heads/{default}") or (commits.get("HEAD", "") if default else "")
     return Heads(default, commit, commits.get(f"refs/heads/{own}", ""))
+
+
+def _is_branch(name: str) -> bool:
+    """Whether a branch may have this name: a server could send anything, and it goes into a command."""
+    return name.isprintable() and not set(" ~^:?*[\\").intersection(name) and ".." not in name and len(name) < 250
 
 
 def failure(answer: Answer, url: str) -> RecollectError:
