@@ -34,7 +34,7 @@ class _Done(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="REMOTE", help="which ones (default: all that are connected)")
     arguments.add(parser, "--dry-run")
-    meaning = "if most files are gone from a replica: bring them back, or delete them for everybody"
+    meaning = "if most records are gone from a replica: bring them back, or delete them for everybody"
     parser.add_argument("--missing", choices=("restore", "delete"), default="", help=meaning)
     parser.add_argument("--watch", action="store_true", help="sync again and again, until Ctrl-C")
     every = f"with --watch: at least so often (default: {watch.EVERY:g})"
