@@ -1,0 +1,68 @@
+"""Whatever a remote sends is checked without an exception, and only what can be read back comes in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.git.mirror import Answer
+from recollect.record import memory
+from recollect.remotes import door, git_answers
+from recollect.remotes.reconcile import reconcile
+from recollect.remotes.spool import Spool
+from recollect.remotes.transport import Version
+from tests.records import sample, valid_records
+
+PATHS = st.one_of(
+    st.text(), st.sampled_from(["decisions/x.json", "inbox/x.json", "decisions/../x.json", "inbox/.json", "inbox/"])
+)
+DATA = st.one_of(st.binary(), st.text().map(str.encode), st.builds(lambda value: json.dumps(value).encode(), st.text()))
+
+
+@given(PATHS, DATA)
+def test_anything_is_judged(path, data):
+    flaw = door.flaw(path, data)
+
+    assert flaw or not data or json.loads(data)
+
+
+@given(st.lists(st.tuples(PATHS, st.one_of(DATA, st.just(memory.render(sample(id="x")))))))
+def test_what_comes_out_of_a_spool_is_what_went_in_and_has_no_flaw(tmp_path_factory, pairs):
+    with Spool(str(tmp_path_factory.getbasetemp())) as spool:
+        spool.fill(Version(path, data) for path, data in pairs)
+
+        assert [(each.path, each.data) for each in spool] == [pair for pair in pairs if not door.flaw(*pair)]
+
+
+@given(st.text())
+def test_anything_that_git_says_is_read(text):
+    answer = Answer(1, text.encode("utf-8", "replace"), text)
+
+    assert git_answers.heads(text, "own").branch == git_answers.heads(text, "own").branch.strip("\n")
+    assert git_answers.pushed(answer) in ("", "done", "behind", "protected")
+    assert len(git_answers.shortened(text)) <= 300
+    assert git_answers.failure(answer, "https://h/").code in ("OFFLINE", "REFUSED", "BAD_REMOTE")
+
+
+VERSIONS = valid_records(("decision",))
+
+
+@given(VERSIONS, VERSIONS, VERSIONS)
+def test_two_versions_of_any_record_become_valid_files_that_a_repetition_does_not_change(base, ours, theirs):
+    files = [memory.render(memory.from_json({**each, "id": "x"})) for each in (base, ours, theirs)]
+
+    done = reconcile("decisions/x.json", *files)
+
+    assert door.flaw("decisions/x.json", done.local) == ""
+    assert done.base == files[2]
+    if done.beside:
+        assert door.flaw(*done.beside) == ""
+    assert reconcile("decisions/x.json", done.base, done.local, done.base).local == done.local
+
+
+@pytest.mark.parametrize("name", ["CON.json", "nul.json", "lpt1.json", "a b.json", "ä.json", "a/b.json", "-a.json"])
+def test_names_that_some_system_cannot_keep_are_refused(name):
+    assert door.flaw_of_path(f"decisions/{name}")
