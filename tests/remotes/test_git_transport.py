@@ -36,6 +36,10 @@ class Server:
     def files(self, ref="HEAD"):
         return self.git("ls-tree", "-r", "--name-only", ref).splitlines()
 
+    def other_branch(self):
+        (branch,) = [name for name in self.git("branch", "--format=%(refname:short)").split() if name != "main"]
+        return branch
+
     def protect(self, *branches):
         """Refuse pushes to some branches, as hosts of git do."""
         hook = self.folder / "hooks" / "pre-receive"
@@ -153,7 +157,7 @@ def test_a_protected_branch_gets_a_branch_beside_it_until_somebody_merges(ann, b
     assert first.note.startswith("main does not take changes directly: they are on the branch recollect/")
     assert again == first
     assert bob.replica.state.note == first.note
-    (branch,) = [name for name in server.git("branch", "--format=%(refname:short)").split() if name != "main"]
+    branch = server.other_branch()
     assert server.git("rev-list", "--count", f"main..{branch}") == "1"
     server.git("update-ref", "refs/heads/main", branch)
     merged = bob.sync()
@@ -169,7 +173,7 @@ def test_a_merged_branch_that_was_edited_further_is_no_conflict(tmp_path, ann, b
     server.protect("main")
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
     bob.sync()
-    (branch,) = [name for name in server.git("branch", "--format=%(refname:short)").split() if name != "main"]
+    branch = server.other_branch()
     server.unprotect()
     server.git("update-ref", "refs/heads/main", branch)
     ann.sync()
@@ -405,3 +409,64 @@ def test_a_git_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatc
 
     with pytest.raises(Offline, match="did not answer in time"):
         carol.sync()
+
+
+def test_a_squashed_merge_of_our_branch_is_noticed(ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    server.protect("main")
+    bob.edit("use-uv", {"content": {"decision": "By Bob"}})
+    bob.sync()
+    branch = server.other_branch()
+    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    squashed = server.git(*who, "commit-tree", f"{branch}^{{tree}}", "-p", "main", "-m", "squashed")
+    server.git("update-ref", "refs/heads/main", squashed)
+    server.git("branch", "-q", "-D", branch)
+
+    done = bob.sync()
+    ann.sync()
+
+    assert (done.waiting, done.conflicts, done.pushed) == ((), (), ())
+    assert ann.files() == bob.files()
+
+
+def test_others_can_change_a_record_while_ours_waits_for_a_merge(ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    server.protect("main")
+    bob.edit("use-uv", {"content": {"decision": "By Bob"}})
+    bob.sync()
+    server.unprotect()
+    ann.edit("use-uv", {"content": {"context": "By Ann"}})
+    ann.sync()
+    server.protect("main")
+
+    done = bob.sync()
+
+    record = bob.read("use-uv")
+    assert (record.content["decision"], record.content["context"]) == ("By Bob", "By Ann")
+    assert (done.waiting, done.conflicts) == (("decisions/use-uv.json",), ())
+    branch = server.other_branch()
+    assert server.git("rev-list", "--count", f"main..{branch}") == "1", "rebuilt on top of what Ann pushed"
+
+
+def test_an_empty_repository_that_nobody_may_write_directly_gets_a_branch(bob, ann, server):
+    server.protect("main")
+    bob.save("use-uv")
+
+    first, again = bob.sync(), bob.sync()
+
+    assert first.waiting == again.waiting == ("decisions/use-uv.json",)
+    assert ann.sync().pulled == ()
+
+
+def test_a_repository_without_a_default_branch_is_named(tmp_path, bob, server):
+    project = GitProject(tmp_path / "project")
+    project.write("README.md", "records\n")
+    project.commit()
+    project.git("push", "-q", server.url, "main:team")
+
+    with pytest.raises(BadRemote, match="none of them is its default"):
+        bob.sync()
