@@ -146,7 +146,9 @@ def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(proj
         run((*PROGRAM, "save", "decision", f"Rule {number}", *DECISION, "--remote", "platform"))
 
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=home) for home in homes]
-    done = [json.loads(each.communicate()[0])["remotes"][0] for each in running]
+    answers = [json.loads(each.communicate()[0]) for each in running]
+    assert [answer["error"] for answer in answers if "error" in answer] == []
+    done = [answer["remotes"][0] for answer in answers]
 
     assert [each["pushed"] for each in done] == [[f"decisions/rule-{number}.json"] for number in range(4)]
     listed = subprocess.run(("git", "--git-dir", shared, "ls-tree", "-r", "--name-only", "main"), capture_output=True)

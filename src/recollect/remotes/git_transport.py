@@ -123,21 +123,24 @@ class GitTransport:
     def _look(self) -> None:
         """Ask for the branches that matter, without fetching anything."""
         own = git_commit.own_branch(self._mirror)
-        names = ("HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk", f"refs/heads/{own}")
-        answer = self._mirror.reach("ls-remote", "--symref", "--", self._url, *names, seconds=_LOOK)
-        self._check(answer)
-        self._heads = git_answers.heads(answer.text, own)
-        if not self._heads.branch and self._has_branches():
+        names = ("refs/heads/main", "refs/heads/master", "refs/heads/trunk", f"refs/heads/{own}")
+        self._heads = git_answers.heads(self._listed(*names), own)
+        if self._heads.branch:
+            return
+        # Empty, or no branch is the default; somebody may have pushed the first one since.
+        every = self._listed("refs/heads/*")
+        self._heads = git_answers.heads(every, own)
+        others = [line for line in every.splitlines() if "\trefs/heads/" in line and "/recollect/" not in line]
+        if others and not self._heads.branch:
             raise BadRemote(
                 f"{self._url} has branches, but none of them is its default",
                 fix="set the default branch of the repository: git symbolic-ref HEAD refs/heads/main",
             )
 
-    def _has_branches(self) -> bool:
-        answer = self._mirror.reach("ls-remote", "--heads", "--", self._url, seconds=_LOOK)
+    def _listed(self, *names: str) -> str:
+        answer = self._mirror.reach("ls-remote", "--symref", "--", self._url, "HEAD", *names, seconds=_LOOK)
         self._check(answer)
-        names = [line.partition("\t")[2] for line in answer.text.splitlines()]
-        return any(not name.startswith("refs/heads/recollect/") for name in names)
+        return answer.text
 
     def _fetch(self) -> str:
         """Bring the branch into the mirror; the commit it is at."""
