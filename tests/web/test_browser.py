@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +12,14 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from recollect.capture.inbox import Inbox
 from recollect.project import Project
 from recollect.store.writer import Writer
 from recollect.web import static_site
-from tests import debian
 from tests.web import served
+from tests.web.browser import in_thread, started
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
@@ -33,27 +31,10 @@ PAGES = [
 _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 
 
-# Playwright switches stacks, after which CPython 3.11 can fail to compile anything in the same thread.
-_THREAD = ThreadPoolExecutor(1)
-
-
-def in_thread(test: Callable[..., None]) -> Callable[..., None]:
-    """Run a test in the one thread that talks to the browser."""
-
-    @functools.wraps(test)
-    def run(*arguments: object, **named: object) -> None:
-        _THREAD.submit(test, *arguments, **named).result()
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    playwright = _THREAD.submit(sync_playwright().start).result()
-    browser = _THREAD.submit(served.chromium, playwright, debian.program("chromium") or "").result()
-    yield browser
-    _THREAD.submit(browser.close).result()
-    _THREAD.submit(playwright.stop).result()
+    with started() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

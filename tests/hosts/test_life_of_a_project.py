@@ -1,0 +1,259 @@
+"""One project from its first import to the day Recollect is removed, used by four agents in turn.
+
+Each agent is the real client. What one of them is told, the next one knows; what is asserted is what reaches its model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+
+from playwright.sync_api import Browser, expect
+
+from tests.git_project import GitProject
+from tests.hosts.clients.claude_code import ClaudeCode
+from tests.hosts.clients.codex import Codex
+from tests.hosts.clients.copilot import Copilot
+from tests.hosts.clients.gemini import Gemini
+from tests.hosts.conftest import unavailable
+from tests.hosts.host_client import HostClient, Turn
+from tests.hosts.plugin_copy import ROOT
+from tests.terminal_session import TerminalSession
+from tests.web import browser, served
+
+CLIENTS = (ClaudeCode, Codex, Copilot, Gemini)
+
+NATS = "Background jobs go through NATS JetStream."
+UTC = "All timestamps are stored in UTC."
+PAGE = """# {number}. {title}
+
+## Status
+
+Accepted
+
+## Context
+
+{context}
+
+## Decision
+
+{decision}
+
+## Consequences
+
+Everybody does it the same way.
+"""
+PAGES = {
+    "0001-background-jobs.md": ("Use NATS for background jobs", "Jobs were lost when a worker died.", NATS),
+    "0002-timestamps.md": ("Store timestamps in UTC", "Reports were off by an hour twice a year.", UTC),
+}
+SESSIONS = {
+    "title": "Sessions live in Postgres, not Redis",
+    "triggers": ["where do we keep login state?", "users are logged out after a deploy"],
+    "related_files": ["src/auth.py"],
+    "content": {
+        "context": "Redis lost sessions on every failover.",
+        "decision": "User sessions are rows in auth.sessions with a 14 day expiry.",
+        "rationale": ["one fewer moving part"],
+    },
+}
+COOKIES = {
+    "title": "Sessions live in signed cookies",
+    "triggers": ["where is login state kept?"],
+    "related_files": ["src/auth.py"],
+    "content": {
+        "context": "The table auth.sessions was the busiest of all.",
+        "decision": "User sessions are cookies signed with Ed25519, valid for 12 hours.",
+        "rationale": ["no lookup at each request"],
+    },
+}
+OLD: str = SESSIONS["content"]["decision"]  # type: ignore[index]
+NEW: str = COOKIES["content"]["decision"]  # type: ignore[index]
+ASKS = "users lose their login state after a deploy, where do we keep it?"
+
+
+class Life:
+    """One user with four agents, and one project."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.home = home
+        self.project = GitProject(folder / "a project")
+        (home / "bin").mkdir()
+        (home / "bin" / "recollect").symlink_to(ROOT / "bin" / "recollect")
+        self.clients: dict[type[HostClient], HostClient] = {host: host(home, self.project.root) for host in CLIENTS}
+
+    @property
+    def store(self) -> Path:
+        return self.project.root / ".claude" / "memory"
+
+    def recollect(self, *words: str, cwd: Path | None = None, **env: str) -> str:
+        """What a command of the user prints."""
+        place = {"cwd": cwd or self.project.root, "env": {**os.environ, **env}}
+        done = subprocess.run(["recollect", *words], capture_output=True, text=True, check=False, **place)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def ask(self, host: type[HostClient], prompt: str, *replies: Any) -> Turn:
+        """One prompt in a new session of an agent."""
+        turn = self.clients[host].prompt(prompt, replies=[*replies, "Done."])
+        assert turn.exit_code == 0, turn.stdout + turn.stderr
+        return turn
+
+    def agent_saves(self, host: type[HostClient], record: dict[str, Any], *options: str) -> Turn:
+        """An agent is asked to remember something, and saves it as its skill says."""
+        words = " ".join(["recollect", "save", "decision", "--json", *options])
+        call = self.clients[host].shell(f"{words} <<'EOF'\n{json.dumps(record)}\nEOF")
+        turn = self.ask(host, "please remember what we just decided", call)
+        assert '"path": "' in turn.last.results, turn.last.results
+        return turn
+
+    def left_behind(self) -> set[str]:
+        """The files of the home that are ours, except the copy that Claude Code keeps of a plugin it had."""
+        found = {path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()}
+        return {str(path.relative_to(self.home)) for path in found if _is_ours(path.relative_to(self.home))}
+
+
+def _is_ours(path: Path) -> bool:
+    if path.is_relative_to(".claude/plugins/cache"):
+        return False
+    return "recollect" in str(path) or str(path).startswith((".claude/memory", ".agents/skills"))
+
+
+@pytest.mark.client
+@pytest.mark.debian("chromium")
+@pytest.mark.xdist_group("chromium")
+def test_the_whole_life_of_a_project(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in CLIENTS:
+        if reason := unavailable(host):
+            pytest.skip(reason)
+    monkeypatch.setenv("PATH", str(home / "bin"), prepend=os.pathsep)
+    life = Life(tmp_path, home)
+    begin(life)
+    review_in_the_terminal_and_in_the_browser(life)
+    decide_and_supersede(life)
+    rename_and_change_a_file(life)
+    merge_two_branches(life)
+    export(life)
+    remove(life)
+
+
+def begin(life: Life) -> None:
+    """Installed for every agent that is found; what is written down becomes drafts."""
+    life.project.write("src/auth.py", "def login(user):\n    return session_for(user)\n")
+    for name, (title, context, decision) in PAGES.items():
+        page = PAGE.format(number=int(name[:4]), title=title, context=context, decision=decision)
+        life.project.write(f"docs/adr/{name}", page)
+    life.project.commit()
+
+    connected = life.recollect("connect", "--yes")
+    life.recollect("init", "--merge-driver")
+    # So that all that reaches a model comes with a prompt: a small memory is in the digest as a whole.
+    life.recollect("config", "set", "session_start.enabled", "false")
+    imported = life.recollect("import")
+
+    assert [host.name for host in CLIENTS if host.name not in connected] == []
+    assert "2 drafts from 2 files" in imported
+
+
+def review_in_the_terminal_and_in_the_browser(life: Life) -> None:
+    """No agent knows a draft; a person accepts one with a key and one with a click."""
+    before = life.ask(Codex, "how do background jobs reach the workers?")
+    with TerminalSession("review", cwd=life.project.root) as session:
+        session.expect("1 of 2")
+        session.press("a")
+        session.expect("2 of 2")
+        session.press("q")
+        assert session.end() == 0
+    with browser.started() as chromium, served.serving(life.project.root) as address:
+        accept_in(chromium, address)
+    after = life.ask(Codex, "how do background jobs reach the workers?")
+
+    assert len(list((life.store / "decisions").glob("*.json"))) == 2
+    assert (NATS in before.last.text, NATS in after.last.text) == (False, True)
+
+
+@browser.in_thread
+def accept_in(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    page.goto(address)
+    page.goto(f"{address.split('?')[0].rstrip('/')}/inbox")
+    page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_text("The inbox is empty.")).to_be_visible()
+
+
+def decide_and_supersede(life: Life) -> None:
+    """A decision taken in one agent reaches the second; replaced in the third, its successor reaches the fourth."""
+    life.agent_saves(ClaudeCode, SESSIONS)
+    asked = life.ask(Codex, ASKS)
+    life.agent_saves(Copilot, COOKIES, "--supersedes", "sessions-live-in-postgres-not-redis")
+    again = life.ask(Gemini, "are users still logged out after a deploy, since postgres and not redis keeps them?")
+    unrelated = life.ask(ClaudeCode, "please translate the word butterfly into Portuguese")
+
+    assert OLD in asked.last.text
+    assert NEW in again.last.text and OLD not in again.last.text
+    assert "replaces “Sessions live in Postgres, not Redis”" in again.last.text
+    assert [rule for rule in (OLD, NEW, NATS, UTC) if rule in unrelated.last.text] == []
+
+
+def rename_and_change_a_file(life: Life) -> None:
+    """The record follows its file to a new name, and warns when the file says something else."""
+    life.project.commit("Remember")
+    (life.project.root / "src" / "account").mkdir()
+    life.project.git("mv", "src/auth.py", "src/account/login.py")
+    life.project.commit("Move the login")
+    login = life.project.root / "src" / "account" / "login.py"
+    edit = life.clients[ClaudeCode].write(login, "def login(user):\n    return cookie_for(user)\n")
+    edited = life.ask(ClaudeCode, "go on with the login", *edit)
+    life.project.commit("Sign cookies")
+    changed = life.ask(Gemini, ASKS)
+
+    assert "cookie_for" in login.read_text()
+    assert NEW in edited.last.text
+    assert NEW in changed.last.text and "login.py` (was `src/auth.py`) changed once since" in changed.last.text
+    life.recollect("reanchor", "sessions-live-in-signed-cookies")
+
+
+def merge_two_branches(life: Life) -> None:
+    """Two people change one record on two branches, and git merges it field by field."""
+    record = "sessions-live-in-signed-cookies"
+    life.project.commit("Confirm")
+    life.project.git("checkout", "-q", "-b", "other")
+    life.recollect("update", record, "--tag", "auth")
+    life.project.commit("Tag it")
+    life.project.git("checkout", "-q", "main")
+    life.recollect("update", record, "--trigger", "which key signs the cookies?")
+    life.project.commit("Add a trigger")
+    life.project.git("merge", "-q", "-m", "Merge", "other")
+
+    merged = json.loads((life.store / "decisions" / f"{record}.json").read_text())
+    assert "auth" in merged["tags"] and "which key signs the cookies?" in merged["triggers"]
+    assert life.project.git("status", "--porcelain") == ""
+
+
+def export(life: Life) -> None:
+    """A file for whoever can only read files; superseded records are not in it."""
+    life.recollect("export", "--file", "MEMORY.md")
+    written = (life.project.root / "MEMORY.md").read_text()
+    assert NEW in written and OLD not in written
+
+
+def remove(life: Life) -> None:
+    """Disconnected and cleaned, nothing of ours is left but the records, and no agent is shown one."""
+    life.project.commit("Export")
+    records = sorted(path for path in life.store.rglob("*") if path.is_file())
+    life.recollect("connect", "--remove", "--yes")
+    life.recollect("clean")
+    life.project.git("config", "--remove-section", "merge.recollect")
+    silent = life.ask(Codex, ASKS)
+
+    assert NEW not in silent.last.text
+    assert sorted(path for path in life.store.rglob("*") if path.is_file()) == records
+    assert life.left_behind() == set()
+    assert "recollect" not in (life.project.root / ".git" / "config").read_text()
