@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,23 +81,24 @@ ASKS = "users lose their login state after a deploy, where do we keep it?"
 
 
 class Life:
-    """One user with four agents, and one project."""
+    """One user on one machine, with some agents and one project."""
 
-    def __init__(self, folder: Path, home: Path) -> None:
+    def __init__(self, folder: Path, home: Path, hosts: Sequence[type[HostClient]] = CLIENTS) -> None:
         self.home = home
         self.project = GitProject(folder / "a project")
-        (home / "bin").mkdir()
+        (home / "bin").mkdir(parents=True)
         (home / "bin" / "recollect").symlink_to(ROOT / "bin" / "recollect")
-        self.clients: dict[type[HostClient], HostClient] = {host: host(home, self.project.root) for host in CLIENTS}
+        self.clients: dict[type[HostClient], HostClient] = {host: host(home, self.project.root) for host in hosts}
 
     @property
     def store(self) -> Path:
         return self.project.root / ".claude" / "memory"
 
-    def recollect(self, *words: str, cwd: Path | None = None, **env: str) -> str:
+    def recollect(self, *words: str) -> str:
         """What a command of the user prints."""
-        place = {"cwd": cwd or self.project.root, "env": {**os.environ, **env}}
-        done = subprocess.run(["recollect", *words], capture_output=True, text=True, check=False, **place)
+        env = {"HOME": str(self.home), "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+        how = {"cwd": self.project.root, "env": env, "capture_output": True, "text": True}
+        done = subprocess.run([str(self.home / "bin" / "recollect"), *words], check=False, **how)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -140,6 +142,7 @@ def test_the_whole_life_of_a_project(tmp_path: Path, home: Path, monkeypatch: py
     decide_and_supersede(life)
     rename_and_change_a_file(life)
     merge_two_branches(life)
+    share_with_a_second_machine(life, tmp_path)
     export(life)
     remove(life)
 
@@ -235,6 +238,25 @@ def merge_two_branches(life: Life) -> None:
     merged = json.loads((life.store / "decisions" / f"{record}.json").read_text())
     assert "auth" in merged["tags"] and "which key signs the cookies?" in merged["triggers"]
     assert life.project.git("status", "--porcelain") == ""
+
+
+def share_with_a_second_machine(life: Life, folder: Path) -> None:
+    """Shared over a git repository, the decision reaches an agent in another project on another machine."""
+    repository = folder / "memory.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(repository)], check=True)
+    life.recollect("remote", "add", "team", str(repository))
+    life.recollect("share", "sessions-live-in-signed-cookies", "--to", "team", "--yes")
+    pushed = life.recollect("sync")
+    other = Life(folder / "second", folder / "second" / "home", hosts=[Codex])
+    other.recollect("connect", "codex", "--yes")
+    other.recollect("remote", "add", "team", str(repository))
+    pulled = other.recollect("sync")
+    asked = other.ask(Codex, ASKS)
+    life.recollect("remote", "remove", "team")
+
+    assert ("pushed 1" in pushed, "pulled 1" in pulled) == (True, True), pushed + pulled
+    assert NEW in asked.last.text and "team:decisions/sessions-live-in-signed-cookies.json" in asked.last.text
+    assert not (other.project.root / ".claude").exists()
 
 
 def export(life: Life) -> None:

@@ -183,3 +183,26 @@ def test_a_broken_state_means_nothing_is_known(text):
         file.write(text)
 
     assert replica.state == State()
+
+
+def test_the_last_remote_leaves_nothing_in_the_users_store():
+    remote.add("platform", "/srv/platform.git")
+    remote.add("acme", "/srv/acme.git")
+    remote.remove("platform")
+    assert os.listdir(paths.user_store()) == ["remotes.json"]
+
+    remote.remove("acme")
+
+    assert not os.path.exists(paths.user_store())
+    assert remote.connected() == []
+
+
+def test_a_store_of_the_user_stays_when_the_last_remote_goes():
+    os.makedirs(paths.user_store())
+    with open(os.path.join(paths.user_store(), "memory-config.json"), "w") as config:
+        config.write("{}")
+    remote.add("platform", "/srv/platform.git")
+
+    remote.remove("platform")
+
+    assert os.listdir(paths.user_store()) == ["memory-config.json"]

@@ -47,6 +47,7 @@ STATE = {
     "listings": "the paths of the records listed last on each terminal",
     "forms": "texts of forms that were not saved",
     "judge": "requests to a judge, and its verdicts",
+    "remotes.lock": "a lock, used while the list of remotes is changed",
     "trace.log": "failures",
     "last-injection.json": "the digest shown last, and why",
     state_file.PRUNED: "when this folder was last pruned",

@@ -6,6 +6,8 @@ one. Hooks load this module, so it imports nothing that costs.
 
 from __future__ import annotations
 
+import os
+
 from recollect import coldstart, files, paths
 from recollect.errors import AlreadyExists, BadInput, NotFound
 from recollect.remotes import address
@@ -106,10 +108,14 @@ def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Rem
 
 
 def remove(name: str) -> Remote:
-    """Take a remote off the list; its replica is not touched."""
+    """Take a remote off the list; its replica is not touched. The last one takes the list with it."""
     with _changing():
         remote = get(name)
-        _write(each for each in connected() if each.name != name)
+        others = [each for each in connected() if each.name != name]
+        if others:
+            _write(others)
+        else:
+            _delete()
     return remote
 
 
@@ -156,7 +162,7 @@ def _remote(entry: object, number: int) -> Remote:
 
 
 def _changing() -> files.locked:
-    return files.locked(f"{paths.remotes_file()}.lock")
+    return files.locked(os.path.join(paths.state_dir(), "remotes.lock"))
 
 
 def _write(remotes: Iterable[Remote]) -> None:
@@ -165,6 +171,15 @@ def _write(remotes: Iterable[Remote]) -> None:
     entries = [each._asdict() for each in sorted(remotes)]
     text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
     files.write(paths.remotes_file(), text.encode("utf-8"), mode=0o600)
+
+
+def _delete() -> None:
+    """Delete the list, and the user's store if it held nothing else: its folder may be there for the list alone."""
+    os.unlink(paths.remotes_file())
+    try:
+        os.rmdir(os.path.dirname(paths.remotes_file()))
+    except OSError:
+        pass
 
 
 def _unreadable(reason: str) -> BadInput:
