@@ -15,6 +15,7 @@ import recollect
 from recollect import paths, state_file
 from recollect.cli import main
 from recollect.doctor import machine
+from recollect.remotes import remote
 from recollect.state_file import StateFile
 from tests.hooks.conftest import SIX
 
@@ -73,7 +74,7 @@ def test_the_page_lists_what_is_kept_and_for_how_long():
     rows = dict(re.findall(r"^\| `([^`]+)` \|.*\| (\d+) days \|$", PAGE, re.MULTILINE))
 
     assert {name: int(days) for name, days in rows.items()} == state_file.LIFETIMES
-    assert set(machine.STATE) == {*state_file.LIFETIMES, state_file.PRUNED}
+    assert set(machine.STATE) == {*state_file.LIFETIMES, state_file.PRUNED, remote.LOCK}
 
 
 def test_the_program_lists_what_is_there_now():

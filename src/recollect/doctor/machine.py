@@ -16,6 +16,7 @@ from recollect import coldstart, failure_log, files, paths, state_file, timestam
 from recollect.coldstart import NamedTuple
 from recollect.doctor import Finding
 from recollect.errors import Unwritable
+from recollect.remotes import remote
 from recollect.search import word_table
 from recollect.text import many
 
@@ -47,7 +48,7 @@ STATE = {
     "listings": "the paths of the records listed last on each terminal",
     "forms": "texts of forms that were not saved",
     "judge": "requests to a judge, and its verdicts",
-    "remotes.lock": "a lock, used while the list of remotes is changed",
+    remote.LOCK: "a lock, used while the list of remotes is changed",
     "trace.log": "failures",
     "last-injection.json": "the digest shown last, and why",
     state_file.PRUNED: "when this folder was last pruned",

@@ -16,6 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+LOCK = "remotes.lock"
+"""A file in the state folder: nothing but a lock."""
+
 LONGEST_NAME = 40
 RESERVED = ("project", "user", "none")
 """Names that mean something else where a remote is named: the other two stores, and no remote at all."""
@@ -162,7 +165,7 @@ def _remote(entry: object, number: int) -> Remote:
 
 
 def _changing() -> files.locked:
-    return files.locked(os.path.join(paths.state_dir(), "remotes.lock"))
+    return files.locked(os.path.join(paths.state_dir(), LOCK))
 
 
 def _write(remotes: Iterable[Remote]) -> None:
