@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LOCK = "remotes.lock"
+LOCK = "remote.lock"
 """A file in the state folder: nothing but a lock."""
 
 LONGEST_NAME = 40
