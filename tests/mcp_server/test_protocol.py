@@ -253,9 +253,9 @@ def test_a_call_before_the_roots_have_come_waits_for_them(project, tmp_path):
         client.initialize("2025-06-18", roots={})
         asked = client.receive()
         calls = [client.message("resources/list"), client.message("ping")]
-        for message in calls:
-            client.send(message)
-        client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": f"file://{project}"}]}})
+        response = {"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": f"file://{project}"}]}}
+        # At once, so that no pause of this process outlasts the server's patience.
+        client.send("".join(f"{json.dumps(message)}\n" for message in (*calls, response)).encode())
         answers = [client.receive() for _ in calls]
 
     assert [answer["id"] for answer in answers] == [message["id"] for message in calls]
