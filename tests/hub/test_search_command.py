@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from recollect.remotes.replica import Replica
 from tests.cli.conftest import project, recollect
 
 from .conftest import TestHub, new
+from .test_command import BIN
 
 pytestmark = pytest.mark.debian("postgresql")
 __all__ = ["project", "recollect"]
@@ -106,3 +109,14 @@ def test_without_the_server_the_replica_is_searched_and_a_warning_says_so(recoll
 
     assert outcome.out.startswith("Use Kafka\n")
     assert "cannot be reached" in outcome.err and "searched the replica of acme instead" in outcome.err
+
+
+def test_without_the_package_it_says_what_to_install(recollect):
+    recollect("remote", "add", "acme", "postgresql://walt@/memory#platform")
+
+    done = subprocess.run(
+        [sys.executable, "-S", str(BIN), "search", "x", "--remote=acme"], capture_output=True, text=True
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.endswith("No module named 'psycopg'\nfix: pip install 'recollect[hub]'\n")

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from psycopg import errors
-
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, BadRecord, BadRemote
-from recollect.hub import schema
-from recollect.hub.connection import Hub
+from recollect.hub import connection, schema
 from recollect.hub.place import parse
 from recollect.record import memory
 from recollect.record.memory import Memory
@@ -58,7 +55,7 @@ def find(
     statuses = () if include_retired else ("active",)
     asked = text.replace("\0", " ").encode("utf-8", "replace").decode()
     values = (asked, list(categories), list(tags), list(statuses), limit)
-    hub = Hub(parse(url), schema.check)
+    hub = connection.Hub(parse(url), schema.check)
     try:
         rows = hub.run(lambda session: _asked(session, values))
     finally:
@@ -68,6 +65,8 @@ def find(
 
 
 def _asked(session: Session, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    from psycopg import errors
+
     try:
         with session.transaction():
             # In the transaction alone: behind a pool somebody else gets the session next.
