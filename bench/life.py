@@ -237,4 +237,5 @@ def _cells(row: str, figures: dict[str, Any]) -> list[str]:
 
 
 def _dot(value: float) -> str:
-    return f"{value:.2f}".replace("0.", ".", 1)
+    """Two digits, rounded as the per cent of the page of all figures are."""
+    return f"{int(f'{value * 100:.0f}') / 100:.2f}".replace("0.", ".", 1)
