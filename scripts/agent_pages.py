@@ -21,13 +21,13 @@ def _table(host: Host) -> str:
     recipe = BY_HOST[host.name]
     run = f"Seen in version {host.version}." if host.version else "Never run: from the documentation of the agent."
     rows = (
-        ("what matters for a new session (the digest)", host.digest),
+        ("the [digest](../digest.md) of a new session", host.digest),
         ("records that a prompt matches", host.prompt),
         ("records about a file that is read or edited", host.files),
-        ("what helps after a failed command", host.failures),
+        ("the runbook for a failed command", host.failures),
         ("an attempt to write a record by hand", "denied, with the command to use" if host.guard else ""),
         ("the suggestion to save a decision", host.suggestion),
-        ("what matters again after a compaction", host.compaction),
+        ("the records that were in use, after a compaction", host.compaction),
         ("the skills", "in `~/.agents/skills`" if recipe.reads_skills else _skills(host)),
         ("the MCP server", "with `--mcp`" if recipe.server or host.name == "claude-code" else ""),
     )
