@@ -102,14 +102,22 @@ IN_TIME = """
 import os, signal, sys, threading
 from recollect import budget
 from recollect.cli import main
+from recollect.git.mirror import _Conversation
+is_reaching, guard = threading.Event(), _Conversation._guard
+def watched_guard(self, deadline):
+    if self._grows:
+        is_reaching.set()
+    guard(self, deadline)
+_Conversation._guard = watched_guard
 def end():
     sys.stdin.readline()
+    is_reaching.wait()
     budget._limits.wall = 0
     os.kill(os.getpid(), signal.SIGALRM)
 threading.Thread(target=end, daemon=True).start()
 sys.exit(main(["sync", "--automatic"]))
 """
-"""An automatic sync whose time is up when it gets a line."""
+"""An automatic sync whose time is up when it gets a line and git has been started: not while it is."""
 
 
 def test_a_sync_that_takes_too_long_is_ended_with_its_processes(silent):
