@@ -99,7 +99,7 @@ def test_the_hook_ends_while_the_sync_still_runs(tmp_path, silent):
 
 
 IN_TIME = """
-import os, signal, sys, threading
+import signal, sys, threading
 from recollect import budget
 from recollect.cli import main
 from recollect.git.mirror import _Conversation
@@ -113,7 +113,7 @@ def end():
     sys.stdin.readline()
     is_reaching.wait()
     budget._limits.wall = 0
-    os.kill(os.getpid(), signal.SIGALRM)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, budget._AGAIN)
 threading.Thread(target=end, daemon=True).start()
 sys.exit(main(["sync", "--automatic"]))
 """
