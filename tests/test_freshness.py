@@ -513,7 +513,7 @@ class TestCommands:
         (home / ".claude" / "memory").mkdir(parents=True)
 
         assert main(["freshness", "--user"]) == 1
-        assert capsys.readouterr().err.startswith("BAD_INPUT: your own store is tied to no project's files")
+        assert capsys.readouterr().err.startswith("BAD_INPUT: this store is tied to no project's files")
 
     def states(self, project: GitProject, capsys: pytest.CaptureFixture[str]) -> dict[str, int]:
         assert main(["freshness", "--json", "--project", str(project.root)]) == 0
