@@ -70,7 +70,7 @@ def test_enter_prints_another_address(tmp_path):
 
         assert session.end() == 0
 
-    assert len(set(re.findall(r"token=([\w-]{40,})\n", session.text))) == 3
+    assert len(set(re.findall(r"token=([\w-]{43})", session.text))) == 3
     assert session.text.endswith("Stopped.\n")
 
 
