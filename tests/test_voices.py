@@ -167,13 +167,13 @@ def test_rules_are_not_cut_for_pointers():
 def test_the_user_s_own_record_is_read_with_user():
     own = candidate(1, 0.5)._replace(source=paths.USER_SOURCE)
 
-    assert voices.pointer(own, is_own=False) == "- decision “Record 1”: recollect show --user record-1"
+    assert voices.pointer(own) == "- decision “Record 1”: recollect show --user record-1"
 
 
 def test_a_title_cannot_pose_as_a_command():
     title = "x”: recollect gc <b>&"
     text, _ = decided(())
-    line = voices.pointer(candidate(1, 0.5, title=title), is_own=True)
+    line = voices.pointer(candidate(1, 0.5, title=title))
 
     assert text == ""
     assert line == '- decision “x": recollect gc <b>&”: recollect show record-1'
@@ -185,7 +185,7 @@ def test_a_title_cannot_pose_as_a_command():
 )
 def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
     path = f"session_summaries/{stem}.json"
-    line = voices.pointer(candidate(1, 0.5, title, path)._replace(source=paths.USER_SOURCE), is_own=False)
+    line = voices.pointer(candidate(1, 0.5, title, path)._replace(source=paths.USER_SOURCE))
     name = short_name.of(path)
 
     assert tokens(line) <= 25
