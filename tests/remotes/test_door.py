@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.git.mirror import Answer
@@ -50,6 +50,7 @@ def test_anything_that_git_says_is_read(text):
 VERSIONS = valid_records(("decision",))
 
 
+@settings(max_examples=settings().max_examples // 4)
 @given(VERSIONS, VERSIONS, VERSIONS)
 def test_two_versions_of_any_record_become_valid_files_that_a_repetition_does_not_change(base, ours, theirs):
     files = [memory.render(memory.from_json({**each, "id": "x"})) for each in (base, ours, theirs)]

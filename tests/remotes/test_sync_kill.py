@@ -20,6 +20,7 @@ from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="fork")
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 WATCHED = tuple(module.__file__ for module in (files, agreed))
 
 
@@ -102,7 +103,7 @@ def test_a_sync_killed_at_any_moment_is_finished_by_the_next(tmp_path):
     assert "inbox" in "".join(expected) and len(expected) == 7
 
 
-@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.skipif(not IS_LONG or not shutil.which("git"), reason="minutes, with git: nox -s long")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_sync_over_git_killed_at_any_moment_is_finished_by_the_next(tmp_path):
     subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "work/server.git")), check=True)
@@ -116,16 +117,11 @@ def test_a_sync_over_git_killed_at_any_moment_is_finished_by_the_next(tmp_path):
         _machine(tmp_path / "work", "bob").sync, watched, str(tmp_path / "work"), str(tmp_path / "copies")
     )
 
-    states = copies if _is_long() else copies[:: len(copies) // 8]
-    for copy in map(Path, states):
+    for copy in map(Path, copies):
         bob, ann = _machine(copy, "bob"), _machine(copy, "ann")
         bob.sync()
         ann.sync()
         assert bob.files() == ann.files() == expected, copy.name
-
-
-def _is_long() -> bool:
-    return os.environ.get("HYPOTHESIS_PROFILE") == "long"
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
