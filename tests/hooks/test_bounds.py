@@ -200,7 +200,8 @@ def test_a_store_of_a_hundred_thousand_files(vast: Path):
         for event in EVENTS:
             assert_small(bounded(event, event_in(str(vast), session_id=f"{event}-{round}"), is_patient=False))
     # On a busy machine the clock ends a hook or a step of it early, which is what the bound is for.
-    assert [each for each in failure_log.recent() if "took too long" not in each[2]] == []
+    late = ("took too long", "did not answer in time")
+    assert [error for _, _, error in failure_log.recent() if not any(reason in error for reason in late)] == []
     assert sum(len(files) for _, _, files in os.walk(vast / ".claude" / "memory")) > 100_000
 
 
