@@ -12,13 +12,14 @@ from hypothesis.stateful import run_state_machine_as_test
 import recollect.hub
 import recollect.remotes
 from recollect.errors import Offline
+from recollect.hub import connection, place, teams
 from recollect.hub.transport import PostgresTransport
 from recollect.remotes.transport import Transport
 from tests.killed import killed_at
 from tests.remotes.machines import Machine
 from tests.remotes.test_sync_model import SharedStore
 
-from .conftest import TestHub
+from .conftest import OWNER, TestHub
 
 pytestmark = pytest.mark.debian("postgresql")
 WATCHED = tuple(str(Path(package.__file__ or "").parent) for package in (recollect.hub, recollect.remotes))
@@ -58,6 +59,24 @@ def test_edits_of_one_record_are_merged_and_what_clashes_is_a_draft_on_both(hub:
     assert conflict.fields == ("content.decision",)
     authors = hub.rows("SELECT path, login::text FROM recollect.records ORDER BY path")
     assert authors == [("decisions/use-uv.json", "wilma"), (f"inbox/{conflict.draft}.json", "wilma")]
+
+
+def test_a_deleted_record_whose_versions_the_hub_forgot_stays_deleted(hub: TestHub, machines):
+    """The last change that a machine has pulled may be one of those."""
+    walt, wilma = machines
+    walt.save("a-secret")
+    walt.sync()
+    wilma.sync()
+    walt.delete("decisions/a-secret.json")
+    walt.sync()
+    with connection.connected(place.parse(hub.url(OWNER))) as session:
+        assert teams.forget(session, "platform", "decisions/a-secret.json") == 1
+
+    synced = wilma.sync()
+
+    assert not synced.is_reset
+    assert synced.pushed == ()
+    assert walt.files() == wilma.files() == {}
 
 
 def test_a_writer_of_a_team_that_reviews_is_told_so_and_keeps_the_record(hub: TestHub, machines):

@@ -38,11 +38,14 @@ JOIN recollect.members m ON m.team = t.team AND m.login = session_user
 LEFT JOIN recollect.records r ON r.team = t.team AND r.number = t.number
 WHERE t.name = %s
 """
-_IS_THERE = """
-SELECT 1 FROM recollect.records WHERE team = %(team)s AND number = %(number)s AND change::text = %(change)s
+_IS_ANOTHER = """
+SELECT 1 FROM recollect.records WHERE team = %(team)s AND number = %(number)s AND change::text <> %(change)s
 UNION ALL
-SELECT 1 FROM recollect.history WHERE team = %(team)s AND number = %(number)s AND change::text = %(change)s
+SELECT 1 FROM recollect.history WHERE team = %(team)s AND number = %(number)s AND change::text <> %(change)s
 """
+"""A change that is not there at all was deleted from the history (`recollect hub forget`), and counts as agreed on: else
+every machine that had pulled it would push again what others have deleted since."""
+
 _EVERYTHING = """
 SELECT path, data FROM recollect.records WHERE team = %(team)s AND number <= %(upto)s ORDER BY number
 """
@@ -124,9 +127,11 @@ class PostgresTransport:
         number, _, change = cursor.partition("-")
         if not number.isdecimal() or int(number) == 0:
             return 0, False
-        values = {"team": team.key, "number": min(int(number), 2**62), "change": change}
-        row = self._hub.run(lambda session: session.execute(_IS_THERE, values).fetchone())
-        return (int(number), False) if row else (0, True)
+        if int(number) > team.number:
+            return 0, True
+        values = {"team": team.key, "number": int(number), "change": change}
+        row = self._hub.run(lambda session: session.execute(_IS_ANOTHER, values).fetchone())
+        return (0, True) if row else (int(number), False)
 
     def _versions(self, team: _Team, since: int) -> Iterator[Version]:
         """The changes one by one as they arrive: a million of them are never in memory together."""
