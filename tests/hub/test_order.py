@@ -147,3 +147,44 @@ def test_of_two_who_change_one_record_one_is_outdated(hub: TestHub):
 
     (winner,) = [name for name, accepted in outcomes.items() if accepted]
     assert hub.rows("SELECT data, login::text FROM recollect.records") == [(winner.encode(), winner)]
+
+
+def test_a_reader_cannot_make_writers_wait(hub: TestHub):
+    reader, writer = hub.session("rita"), hub.session("walt")
+    reader.execute("BEGIN")
+    assert _push(reader, "first").fetchall() == [(1, "reader")]  # type: ignore[attr-defined]
+
+    writer.execute("SET lock_timeout = '10s'")
+    assert _push(writer, "second").fetchall() == [(1, "accepted")]  # type: ignore[attr-defined]
+
+
+TAKEN_AWAY = {
+    "reader": "UPDATE recollect.members SET role = 'reader' WHERE login = 'walt'",
+    "none": "DELETE FROM recollect.members WHERE login = 'walt'",
+}
+
+
+@pytest.mark.parametrize("role", TAKEN_AWAY)
+def test_a_right_that_is_taken_away_while_a_push_waits_is_gone(own_hub: TestHub, role: str):
+    holding = own_hub.session("wilma")
+    holding.execute("BEGIN")
+    _push(holding, "first")
+    answers: list[object] = []
+
+    def push() -> None:
+        try:
+            answers.append(_push(own_hub.session("walt"), "second").fetchall())  # type: ignore[attr-defined]
+        except psycopg.errors.InsufficientPrivilege:
+            answers.append("refused")
+
+    waiting = threading.Thread(target=push)
+    waiting.start()
+    query = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'walt'"
+    while not own_hub.rows(query):
+        assert waiting.is_alive()
+    own_hub.rows(TAKEN_AWAY[role])
+    holding.execute("COMMIT")
+    waiting.join()
+
+    assert answers == [{"reader": [(1, "reader")], "none": "refused"}[role]]
+    assert own_hub.rows("SELECT path FROM recollect.records") == [("decisions/first.json",)]

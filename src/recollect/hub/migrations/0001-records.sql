@@ -85,22 +85,26 @@ CREATE FUNCTION recollect.push(
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     mine record;
+    may_write boolean;
     present recollect.records;
-    first bigint;
     last bigint;
 BEGIN
-    SELECT t.team, t.asks_for_review, m.role INTO mine
+    -- Readers get no lock: they could keep it, and nobody could write. What a role allows is read only when the lock is
+    -- there: it may have changed while this waited.
+    PERFORM FROM recollect.teams t JOIN recollect.members m ON m.team = t.team
+    WHERE t.name = team_name AND m.login = session_user AND m.role <> 'reader' FOR NO KEY UPDATE OF t;
+    may_write := FOUND;
+    SELECT t.team, t.number, t.asks_for_review, m.role INTO mine
     FROM recollect.teams t JOIN recollect.members m ON m.team = t.team
     WHERE t.name = team_name AND m.login = session_user;
     IF NOT FOUND THEN
         RAISE insufficient_privilege USING MESSAGE = 'not a member of this team';
     END IF;
-    SELECT t.number INTO first FROM recollect.teams t WHERE t.team = mine.team FOR NO KEY UPDATE;
-    last := first;
+    last := mine.number;
     FOR i IN 1 .. cardinality(paths) LOOP
         place := i;
         SELECT r.* INTO present FROM recollect.records r WHERE r.team = mine.team AND r.path = paths[place];
-        IF mine.role = 'reader' THEN
+        IF NOT may_write OR mine.role = 'reader' THEN
             outcome := 'reader';
         ELSIF mine.role = 'writer' AND mine.asks_for_review AND NOT starts_with(paths[place], 'inbox/') THEN
             outcome := 'review';
@@ -129,7 +133,7 @@ BEGIN
         END IF;
         RETURN NEXT;
     END LOOP;
-    IF last > first THEN
+    IF last > mine.number THEN
         UPDATE recollect.teams t SET number = last WHERE t.team = mine.team;
         PERFORM pg_notify('recollect', mine.team::text);
     END IF;
