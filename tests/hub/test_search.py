@@ -129,6 +129,12 @@ def test_drafts_deleted_files_and_files_that_are_no_records_are_not_found(compan
     assert company.found("kafka") == ["there"]
 
 
+def test_a_question_without_a_word_that_says_something_finds_a_title_once(company):
+    company.decide("there", "Who owns the queue")
+
+    assert company.found("who the") == ["there"]
+
+
 def test_any_text_is_a_question(company):
     company.decide("there", "Use Kafka")
     texts = [
@@ -159,6 +165,13 @@ def test_so_many_matches_that_not_all_are_compared_are_reported_and_titles_come_
     assert [hit.memory.id for hit in results.hits] == ["last"]
     assert results.is_cut
     assert not search.find(company.url("walt"), "kafka other", tags=["none"]).is_cut
+
+
+def test_if_all_matches_were_compared_nothing_is_said_of_more(company):
+    company.fill(1_200, _decision("r0", "Other", "kafka"))
+    company.rows("UPDATE recollect.records SET data = %s WHERE number <= 600", _decision("r0", "Kafka", ""))
+
+    assert not search.find(company.url("walt"), "kafka").is_cut
 
 
 def test_a_search_reads_the_index_for_a_login_that_row_level_security_binds(company):

@@ -89,13 +89,18 @@ BEGIN
 
     RETURN QUERY
     WITH matches AS (
-        (SELECT r.team, r.path, ts_rank(importance, r.words, all_words, 1) AS score FROM recollect.records r
+        (SELECT r.team, r.path, ts_rank(importance, r.words, all_words, 1) AS score, 1 AS part FROM recollect.records r
          WHERE r.words @@ (in_title && all_words && wanted) AND r.team = ANY (teams) LIMIT compared)
         UNION ALL
-        (SELECT r.team, r.path, ts_rank(importance, r.words, all_words, 1) AS score FROM recollect.records r
-         WHERE r.words @@ (all_words && wanted && !! in_title) AND r.team = ANY (teams) LIMIT compared)
+        -- Without a word that the title could have, the first part has all of them.
+        (SELECT r.team, r.path, ts_rank(importance, r.words, all_words, 1) AS score, 2 AS part FROM recollect.records r
+         WHERE r.words @@ (all_words && wanted && !! in_title) AND r.team = ANY (teams) AND numnode(in_title) > 0
+         LIMIT compared)
+    ), counted AS (
+        SELECT m.*, count(*) OVER (PARTITION BY m.part) >= compared AS is_full FROM matches m
     ), best AS (
-        SELECT m.*, count(*) OVER () >= compared AS is_cut FROM matches m ORDER BY m.score DESC, m.team, m.path LIMIT most
+        SELECT c.team, c.path, c.score, bool_or(c.is_full) OVER () AS is_cut FROM counted c
+        ORDER BY c.score DESC, c.team, c.path LIMIT most
     )
     SELECT t.name, b.path, r.data, b.score, true, b.is_cut
     FROM best b JOIN recollect.records r USING (team, path) JOIN recollect.teams t USING (team)
