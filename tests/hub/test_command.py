@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -19,7 +20,7 @@ from recollect.remotes.transport import Push
 from tests import debian
 from tests.cli.conftest import BIN, Outcome, project, recollect
 
-from .conftest import OWNER, TestHub
+from .conftest import OWNER, STRANGER, TestHub, everything
 
 pytestmark = pytest.mark.debian("postgresql")
 __all__ = ["project", "recollect"]
@@ -132,6 +133,58 @@ def test_whoever_leaves_one_team_stays_in_the_other(owner, recollect):
     assert recollect("hub", "revoke", "walt", "--team=platform").code == 0
 
     assert owner.session("walt").execute("SELECT name FROM recollect.teams").fetchall() == [("other",)]
+
+
+def test_a_login_that_is_too_long_is_not_taken_for_another(owner, recollect):
+    owner.server.login("a" * 63)
+
+    outcome = recollect("hub", "grant", "a" * 64, "writer", "--team=platform")
+
+    assert outcome.err.startswith("NOT_FOUND: the database server has no login")
+
+
+def test_status_runs_no_function_that_others_have_made(owner, recollect):
+    """Before PostgreSQL 15 every login may make functions in the schema `public`."""
+    owner.rows("GRANT CREATE ON SCHEMA public TO PUBLIC")
+    stranger = owner.session(STRANGER)
+    stranger.execute(
+        "CREATE FUNCTION public.step(bigint, text) RETURNS bigint LANGUAGE plpgsql AS"
+        " $$BEGIN RAISE 'run as %', current_user; END$$"
+    )
+    stranger.execute("CREATE AGGREGATE public.count(text) (sfunc = public.step, stype = bigint, initcond = '0')")
+    owner.transport("walt").push([Push("decisions/a.json", b"1", "")])
+
+    outcome = recollect("hub", "status", "--team=platform")
+
+    assert "platform: 1 record, 0 drafts, 0 deleted records, 0 earlier versions" in outcome.out
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_text_becomes_no_hub(postgres, recollect, encoding):
+    name = f"in_{encoding.lower()}"
+    postgres.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
+
+    outcome = recollect("hub", "init", postgres.url(name))
+
+    assert outcome.err.startswith(f"BAD_INPUT: the database has the encoding {encoding}, and a hub needs UTF8")
+    assert postgres.execute("SELECT to_regnamespace('recollect')", database=name) == [(None,)]
+
+
+def test_an_owner_who_is_no_superuser_makes_and_restores_a_backup(owner, tmp_path):
+    """As docs/team/postgres.md says."""
+    walt, folder = owner.transport("walt"), Path(debian.program("postgresql") or "").parent
+    walt.push([Push("decisions/a.json", b"1", "")])
+    walt.push([Push("decisions/a.json", b"2", digest(b"1"))])
+    url, dump = (lambda name: owner.server.url(name, OWNER)), str(tmp_path / "dump")
+    owner.server.execute(f"CREATE DATABASE restored OWNER {OWNER}")
+
+    words = ["--format=custom", "--enable-row-security", f"--file={dump}", url(owner.database)]
+    subprocess.run([str(folder / "pg_dump"), *words], check=True)
+    subprocess.run([str(folder / "pg_restore"), f"--dbname={url('restored')}", dump], check=True)
+
+    restored = owner.beside("restored")
+    assert everything(restored.transport("rita")) == {"decisions/a.json": b"2"}
+    assert restored.rows("SELECT data FROM recollect.history") == [(b"1",)]
 
 
 def test_earlier_versions_are_deleted_for_good(owner, recollect):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psycopg import sql
 
-from recollect.errors import BadRemote
+from recollect.errors import BadInput, BadRemote
 
 if TYPE_CHECKING:
     from recollect.hub.connection import Session
@@ -57,6 +57,7 @@ def migrate(session: Session) -> tuple[int, int]:
         if before > len(steps):
             check(session)
         if before == 0:
+            _refuse_encoding(session)
             session.execute("CREATE SCHEMA IF NOT EXISTS recollect")
             session.execute("CREATE TABLE recollect.schema_version (version integer PRIMARY KEY)")
         become_owner(session)
@@ -65,6 +66,14 @@ def migrate(session: Session) -> tuple[int, int]:
             session.execute("INSERT INTO recollect.schema_version VALUES (%s)", (number,))
         _share(session)
     return before, len(steps)
+
+
+def _refuse_encoding(session: Session) -> None:
+    """BadInput for a database that cannot hold every text: some records would not be found, some paths not be read."""
+    encoding = session.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        fix = "make a database with ENCODING 'UTF8' TEMPLATE template0"
+        raise BadInput(f"the database has the encoding {encoding}, and a hub needs UTF8", fix=fix)
 
 
 def become_owner(session: Session) -> None:

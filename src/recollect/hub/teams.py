@@ -101,11 +101,12 @@ def create_login(session: Session, login: str, password: str) -> None:
 
 def listed(session: Session) -> list[Team]:
     """The teams that whoever asks may see: all for the owner, their own for members."""
+    # `count(*)`, as anybody who may make functions in `public` could make a `count(text)` that runs with our rights.
     rows = session.execute(
         "SELECT t.team, t.name, t.asks_for_review,"
-        " count(r.path) FILTER (WHERE r.hash <> '' AND NOT starts_with(r.path, 'inbox/')),"
-        " count(r.path) FILTER (WHERE r.hash <> '' AND starts_with(r.path, 'inbox/')),"
-        " count(r.path) FILTER (WHERE r.hash = '')"
+        " count(*) FILTER (WHERE r.hash <> '' AND NOT starts_with(r.path, 'inbox/')),"
+        " count(*) FILTER (WHERE r.hash <> '' AND starts_with(r.path, 'inbox/')),"
+        " count(*) FILTER (WHERE r.hash = '')"
         " FROM recollect.teams t LEFT JOIN recollect.records r ON r.team = t.team"
         " GROUP BY t.team ORDER BY t.name"
     ).fetchall()
@@ -136,4 +137,5 @@ def _key(session: Session, team: str) -> int:
 
 
 def _exists(session: Session, login: str) -> bool:
-    return session.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchone() is not None
+    # As text: Postgres would cut a name that is too long, and find somebody else.
+    return session.execute("SELECT 1 FROM pg_roles WHERE rolname::text = %s", (login,)).fetchone() is not None

@@ -43,8 +43,10 @@ SELECT 1 FROM recollect.records WHERE team = %(team)s AND number = %(number)s AN
 UNION ALL
 SELECT 1 FROM recollect.history WHERE team = %(team)s AND number = %(number)s AND change::text <> %(change)s
 """
-"""A change that is not there at all was deleted from the history (`recollect hub forget`), and counts as agreed on: else
-every machine that had pulled it would push again what others have deleted since."""
+"""A change that is not there at all was deleted from the history (`recollect hub forget`), and counts as agreed on.
+
+Else every machine that had pulled it would push again what others have deleted since.
+"""
 
 _EVERYTHING = """
 SELECT path, data FROM recollect.records WHERE team = %(team)s AND number <= %(upto)s ORDER BY number
