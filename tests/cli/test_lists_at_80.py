@@ -42,6 +42,16 @@ def test_search(terminal):
     )
 
 
+def test_a_search_that_finds_records_of_one_other_store_names_the_store(terminal):
+    terminal("retire", "sessions-live-in-postgres", "--reason", "replaced")
+    (line,) = (line for line in terminal("search", "sessions in redis").out.splitlines() if "decision ·" in line)
+
+    typed = line.split(" · ")[2]
+
+    assert typed == "--user sessions"
+    assert terminal("show", *typed.split()).code == 0
+
+
 def test_why(terminal):
     text = re.sub(r"0\.\d\d", "SCORE", terminal("why", "where do we keep login state?").out)
 

@@ -56,6 +56,8 @@ def test_search_recall_and_show_name_the_source(project, share, capsys):
     ):
         assert main([*words, "--json", "--project", project.root]) == 0
         assert '"source": "platform"' in capsys.readouterr().out
+    assert main(["why", ASKED, "--project", project.root]) == 0
+    assert f"  platform:{os.path.basename(PATH)[:-5]}\n" in capsys.readouterr().out
     assert main(["show", PATH, "--json", "--project", project.root]) == 0
     assert json.loads(capsys.readouterr().out)["path"] == PATH
 

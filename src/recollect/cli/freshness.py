@@ -76,7 +76,7 @@ def _text(screen: Screen, root: str, shown: list[Checked], states: Counter[str])
     if not sum(states.values()):
         return "no record names a file"
     if screen.is_terminal:
-        lines = list(_listed(screen, shown, record_table.names([Place(root, each.entry.path) for each in shown])))
+        lines = list(_listed(screen, shown, record_table.names_in(root, [each.entry.path for each in shown])))
     else:
         rows = [(each.entry.memory.id, *row) for each in shown for row in _rows(each, screen)]
         lines = [table(screen, (), rows)] if rows else []

@@ -123,7 +123,7 @@ def _values(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
 
 
 def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
-    names = record_table.names([Place(store.root, row.record.path) for row in rows])
+    names = record_table.names_in(store.root, [row.record.path for row in rows])
     lines = [
         Line(record.title, _category(record), record.updated_at, name, group)
         for (group, record), name in zip(rows, names)

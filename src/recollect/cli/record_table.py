@@ -75,15 +75,16 @@ def coloured(screen: Screen, snippet: str) -> str:
 
 
 def names(places: Sequence[Place]) -> list[str]:
-    """What to type for each of some records; those of another store than the project's begin with its flag."""
-    roots = dict.fromkeys(place.root for place in places)
-    typed = {
-        Place(root, path): f"{paths.store_flag(paths.source_of(root))}{name}" if len(roots) > 1 else name
-        for root in roots
-        for path, name in _of_store(root, [place.path for place in places if place.root == root]).items()
-    }
+    """What to type for records of several stores; those of another store than the project's begin with its flag."""
+    typed = {}
+    for root in dict.fromkeys(place.root for place in places):
+        listed = [place.path for place in places if place.root == root]
+        flag = paths.store_flag(paths.source_of(root))
+        typed.update({Place(root, path): f"{flag}{name}" for path, name in zip(listed, names_in(root, listed))})
     return [typed[place] for place in places]
 
 
-def _of_store(root: str, listed: Iterable[str]) -> dict[str, str]:
-    return reference.shortest(listed, record_files.every(root))
+def names_in(root: str, listed: Sequence[str]) -> list[str]:
+    """What to type for records of the one store that a command acts on, by their paths."""
+    typed = reference.shortest(listed, record_files.every(root))
+    return [typed[path] for path in listed]

@@ -7,7 +7,6 @@ from typing import Any
 
 from recollect import switches, timestamps
 from recollect.cli import arguments, chosen, fixes, record_table
-from recollect.cli.last_listing import Place
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import RecollectError
 from recollect.settings import load_settings
@@ -136,7 +135,7 @@ def sparkline(values: list[int], highest: int) -> str:
 
 
 def _table(screen: Screen, root: str, shown: list[dict[str, Any]], total: int) -> list[str]:
-    names = record_table.names([Place(root, record["path"]) for record in shown]) if screen.is_terminal else []
+    names = record_table.names_in(root, [record["path"] for record in shown]) if screen.is_terminal else []
     rows = []
     for at, record in enumerate(shown):
         title, last = record["title"] or "(gone)", record["last_injected"]

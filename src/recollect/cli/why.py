@@ -101,7 +101,8 @@ def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *,
 def _row(explained: Explained, decision: Decision) -> list[str]:
     match = explained.candidate.match
     outcome = explanation.outcome(explained.candidate, decision)
-    return [f"{match.probability:.2f}  {outcome}  {match.category}  {clean(match.id)}"]
+    source = explained.candidate.source if paths.is_shared(explained.candidate.source) else ""
+    return [f"{match.probability:.2f}  {outcome}  {match.category}  {source}{clean(match.id)}"]
 
 
 def _head(screen: Screen, explained: Explained, decision: Decision, number: int, name: str) -> list[str]:
