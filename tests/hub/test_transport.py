@@ -240,6 +240,7 @@ def test_an_address_names_a_database_and_a_team(url, expected):
     "url",
     [
         "", "mysql://x/y", "host=x dbname=y", "postgresql://ann:secret@db/memory", "postgresql://:secret@db/m",
+        "postgresql://ann:a#secret@db/m",
         "postgresql://db/m?password=secret", "postgresql://db/m?a=b&PASSWORD=secret", "postgresql://db/m?sslpassword=secret",
         "postgresql://db/m#Not A Team", "postgresql://db/m#-x", "postgresql://db/m#" + "x" * 41,
     ],

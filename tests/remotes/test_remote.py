@@ -66,6 +66,7 @@ def test_a_name_that_no_remote_can_have(name):
         ("postgresql://db.example.com/memory?sslmode=verify-full", "postgres"),
         ("postgres://ann@db.example.com:5433/memory", "postgres"),
         ("postgresql:///memory?service=acme", "postgres"),
+        ("postgresql://ann@[::1]:5433,db:5432,other/memory", "postgres"),
     ],
 )
 def test_addresses(url, kind):
@@ -98,6 +99,9 @@ def test_addresses(url, kind):
         ("postgresql://db/memory?sslmode=require&password=secret", "password"),
         ("postgresql://db/memory?PassWord=secret", "password"),
         ("postgresql://db?password=secret", "password"),
+        ("postgresql://ann:secret/+x@db/memory", "password"),
+        ("postgresql://ann:secret?x@db/memory", "password"),
+        ("https://ann:secret/x@example.com/memory.git", "password"),
     ],
 )
 def test_addresses_that_are_refused(url, reason):

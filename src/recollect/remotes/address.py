@@ -76,12 +76,20 @@ def _refuse_options(rest: str) -> None:
 def _refuse_password(chosen: str, rest: str) -> None:
     """BadInput for an address with a password or a token in it."""
     before, _, after = rest.partition("?")
-    user = before.split("/", 1)[0].rpartition("@")[0]
+    user, _, hosts = before.split("/", 1)[0].rpartition("@")
     parameters = [part.partition("=")[0].lower() for part in after.split("&")]
     has_password = ":" in user or any(name in _SECRET_PARAMETERS for name in parameters)
+    # A password with a slash or a hash in it looks like a port up to there.
+    has_password = has_password or not all(map(_has_port_or_none, hosts.split(",")))
     # Logins of managed databases are long and have digits, such as ann.smith%40example.org.
     if has_password or (chosen == GIT and _is_token(user)):
         raise BadInput("the address holds a password, and it is stored and shown as it is", fix=_PASSWORDLESS[chosen])
+
+
+def _has_port_or_none(host: str) -> bool:
+    """Whether what follows the colon of a host, such as `db:5432` or `[::1]:5432`, is a number or nothing."""
+    port = host.rpartition("]")[2].partition(":")[2]
+    return not port or port.isdecimal()
 
 
 def _is_token(user: str) -> bool:
