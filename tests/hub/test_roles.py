@@ -165,6 +165,15 @@ def test_not_even_the_owner_rewrites_history(filled: TestHub):
     assert filled.rows("SELECT * FROM recollect.history ORDER BY team") == before
 
 
+def test_who_administers_is_asked_once_and_not_for_every_version(filled: TestHub):
+    for statement in ("SELECT count(*) FROM recollect.history", "DELETE FROM recollect.history"):
+        plan = filled.session(OWNER).execute(f"EXPLAIN (VERBOSE) {statement}").fetchall()
+        lines = [str(line) for (line,) in plan]
+
+        assert any("is_administrator()" in line for line in lines)
+        assert not any("Filter:" in line and "is_administrator()" in line for line in lines)
+
+
 HOSTILE_PATHS = [
     "../escape.json", "decisions/../../x.json", "/etc/x.json", "decisions/.hidden.json", "decisions/x.txt", "",
     "decisions/a/b.json", "decisions/a\nb.json", "Decisions/x.json", "decisions/", "index.md", ".journal",

@@ -67,15 +67,16 @@ CREATE POLICY own_team ON recollect.teams FOR SELECT
 CREATE POLICY own_team ON recollect.records FOR SELECT
     USING (team IN (SELECT m.team FROM recollect.members m WHERE m.login = session_user));
 
--- History is forced: even a function of the owner can only add to it, for a team that the login may write to.
+-- History is forced: even a function of the owner can only add to it, for a team that the login may write to. Whether
+-- somebody is an administrator is a query of its own in the policies: so it is asked once, not for each of the rows.
 ALTER TABLE recollect.history ENABLE ROW LEVEL SECURITY;
 ALTER TABLE recollect.history FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_team ON recollect.history FOR SELECT
     USING (team IN (SELECT m.team FROM recollect.members m WHERE m.login = session_user)
-           OR recollect.is_administrator());
+           OR (SELECT recollect.is_administrator()));
 CREATE POLICY grows ON recollect.history FOR INSERT
     WITH CHECK (team IN (SELECT m.team FROM recollect.members m WHERE m.login = session_user AND m.role <> 'reader'));
-CREATE POLICY forget ON recollect.history FOR DELETE USING (recollect.is_administrator());
+CREATE POLICY forget ON recollect.history FOR DELETE USING ((SELECT recollect.is_administrator()));
 
 -- Make changes, each only if the file still has the expected hash. What became of each: accepted, outdated, reader (the
 -- role may only read) or review (the team asks for it, and a writer may write drafts alone).
