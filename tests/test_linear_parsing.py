@@ -30,6 +30,7 @@ PIECES = [
 READERS = {
     "text.sentences": text_module.sentences,
     "text.escape": text_module.escape,
+    "text.first_few": lambda text: text_module.first_few(text.split(" ")),
     "text.flat": text_module.flat,
     "text.for_agent": text_module.for_agent,
     "text.element": lambda text: text_module.element("result", {"title": text}, text),
