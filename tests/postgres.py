@@ -27,6 +27,9 @@ ADMIN = "administrator"
 
 _HAS_PASSWORD = "logins_with_password"
 _PATIENCE = 60
+_ROOM = 1_000_000_000
+"""Bytes that a server and its databases may need."""
+
 _QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal"}
 _SMALL = {"max_wal_senders": "0", "shared_buffers": "64MB", "max_connections": "120", "autovacuum": "off"}
 
@@ -181,7 +184,9 @@ def durable_postgres() -> Iterator[Server]:
 
 
 def _fastest_folder() -> Optional[str]:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    # In a container it may be too small for a server.
+    is_large = os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > _ROOM
+    return "/dev/shm" if is_large else None
 
 
 def _as_nobody_special() -> tuple[str, ...]:
