@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import islice
 from operator import ne
 from typing import Any
@@ -53,20 +53,34 @@ class _Span(NamedTuple):
     kind: str
 
 
-def leaks(value: Any, where: str = "") -> Iterator[Leak]:
-    """Every credential in a JSON value, with the path of the field it stands in."""
+def leaks(value: Any, where: str = "", known: Container[str] = ()) -> Iterator[Leak]:
+    """Every credential in a JSON value that is not a known one, with the path of the field it stands in."""
     if isinstance(value, str):
-        yield from _in_text(value, where)
+        yield from _in_text(value, where, known)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            in_key = list(leaks(key, f"a key of {where or 'the record'}"))
+            in_key = list(leaks(key, f"a key of {where or 'the record'}", known))
             yield from in_key
             field = f"{where}.{mask(key) if in_key else key}".strip(".")
             kind = _kind_of_field(key, item)
-            yield from [Leak(field, kind, mask(item))] if kind else leaks(item, field)
+            kind = "" if kind and item in known else kind
+            yield from [Leak(field, kind, mask(item))] if kind else leaks(item, field, known)
     elif isinstance(value, (list, tuple)):
         for number, item in enumerate(value):
-            yield from leaks(item, f"{where}[{number}]")
+            yield from leaks(item, f"{where}[{number}]", known)
+
+
+def credentials(value: Any) -> Iterator[str]:
+    """Every credential in a JSON value, as it is."""
+    if isinstance(value, str):
+        yield from (value[span.start : span.end] for span in _spans(value))
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from (item,) if _kind_of_field(key, item) else ()
+            yield from credentials((key, item))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from credentials(item)
 
 
 def mask(secret: str) -> str:
@@ -94,12 +108,12 @@ def _kind_of_field(key: object, item: object) -> str:
     return patterns.KEY if name.lastgroup == "key" and _is_key(item, is_quoted=True) else ""
 
 
-def _in_text(text: str, where: str) -> Iterator[Leak]:
-    """The first credential of each kind, with the words before it."""
+def _in_text(text: str, where: str, known: Container[str]) -> Iterator[Leak]:
+    """The first credential of each kind that is not a known one, with the words before it."""
     kinds: set[str] = set()
     end = 0
     for span in _spans(text):
-        if span.kind not in kinds:
+        if span.kind not in kinds and text[span.start : span.end] not in known:
             kinds.add(span.kind)
             before = text[max(span.start - 30, end) : span.start].rpartition("\n")[2]
             words = before if len(before) < 30 else before.partition(" ")[2]

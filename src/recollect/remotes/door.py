@@ -46,9 +46,10 @@ def flaw(path: str, data: bytes) -> str:
 
 def leak(data: bytes, before: bytes) -> str:
     """The first credential in a file that its version before did not hold; empty if there is none."""
-    old = set(map(str, secrets.leaks(memory.decode(before, "before")))) if before else set()
-    new = map(str, secrets.leaks(memory.decode(data, "record"))) if data else ()
-    return next((text for text in new if text not in old), "")
+    if not data:
+        return ""
+    known = frozenset(secrets.credentials(memory.decode(before, "before"))) if before else frozenset()
+    return next(map(str, secrets.leaks(memory.decode(data, "record"), known=known)), "")
 
 
 def is_draft(path: str) -> bool:
