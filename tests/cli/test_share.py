@@ -12,6 +12,8 @@ import pytest
 
 from recollect.capture.inbox import Inbox
 from recollect.remotes import remote
+from recollect.remotes.engine import Synced
+from recollect.remotes.reconcile import Conflict
 from recollect.remotes.replica import Replica, State
 from recollect.store import history
 from recollect.store.store import Store
@@ -19,6 +21,7 @@ from recollect.store.store import Store
 from .conftest import DECISION, NOW, Outcome
 
 TITLE = "Jobs are rows"
+CONFLICT = Conflict("decisions/jobs-are-rows.json", ("title",), "conflict-jobs-are-rows-1")
 
 
 @pytest.fixture
@@ -255,6 +258,29 @@ def test_it_can_be_sent_at_once(recollect, saved, tmp_path):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == "shared decisions/jobs-are-rows.json in platform; sent\n"
     assert recollect("sync").out == "platform: up to date\n"
+
+
+def test_what_waits_for_a_merge_is_not_called_sent(recollect, saved, tmp_path):
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True)
+    hook = tmp_path / "memory.git" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nread old new ref\n[ $ref != refs/heads/main ]\n")
+    hook.chmod(0o755)
+    remote.add("platform", str(tmp_path / "memory.git"))
+
+    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+
+    assert outcome.code == 0 and "sent" not in outcome.out
+    assert "not everybody has it yet: main does not take changes directly" in outcome.out
+
+
+def test_what_another_wrote_under_the_same_name_is_told(recollect, saved, tmp_path, monkeypatch):
+    monkeypatch.setattr("recollect.cli.sync.engine.sync", lambda *_, **__: Synced(conflicts=(CONFLICT,)))
+    remote.add("platform", str(tmp_path / "memory.git"))
+
+    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+
+    assert outcome.out.endswith("yours is a draft: `recollect review --remote platform`\n")
 
 
 def test_what_cannot_be_sent_stays_in_the_replica_and_that_is_said(recollect, saved, platform):

@@ -119,8 +119,10 @@ def test_one_remote_that_fails_does_not_keep_the_others(project, recollect, shar
     recollect("remote", "add", "platform", shared)
     recollect("remote", "add", "gone", "http://127.0.0.1:9/memory.git")
 
+    first = recollect("sync", "gone", "--dry-run")
     outcome = recollect("sync")
 
+    assert "cannot be reached" in first.err and "since" not in first.err, "a dry run does not know since when"
     assert outcome.code == 1
     assert "gone: OFFLINE: http://127.0.0.1:9/memory.git cannot be reached" in outcome.out
     assert "platform: up to date" in outcome.out

@@ -94,6 +94,18 @@ def test_the_same_trouble_is_told_once_and_so_is_its_end():
     assert [type(outcome).__name__ for outcome in outcomes] == ["Offline", "NoneType", "Synced", "NoneType"]
 
 
+def test_what_is_not_synced_is_told_once():
+    there = MemoryRemote()
+    there.write("decisions/use-uv.json", b"broken")
+    watched = watch._Watched(remote.add("platform", "/srv/memory.git"), lambda each: MemoryTransport(there))
+
+    outcomes = [watched.sync(), watched.sync()]
+    there.write("decisions/use-ruff.json", b"broken")
+    outcomes += [watched.sync(), watched.sync()]
+
+    assert [len(each.refused) if each else None for each in outcomes] == [1, None, 2, None]
+
+
 @pytest.mark.parametrize("every", [0, 0.5, -1, float("nan"), float("inf")])
 def test_a_time_that_makes_no_sense_is_refused(every):
     with pytest.raises(BadInput, match="--every takes 1 to 86400 seconds"):

@@ -42,6 +42,8 @@ class _Shared(NamedTuple):
 
     path: str
     action: str
+    sent: str = ""
+    """What became of it at the remote, in words; empty if it was not sent yet."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +71,7 @@ def run(args: argparse.Namespace) -> Answer:
     copy = shared_copy.of(record, scope=_scope(args, record), source=_source(args), now=writer.now)
     shared = _there(writer.store, copy) or _share(args, writer, remote, record, copy)
     if args.sync and not args.dry_run:
-        _send(remote, shared)
+        shared = shared._replace(sent=_send(remote, shared))
     return _answer(args, writer.store, remote, copy, shared)
 
 
@@ -177,8 +179,11 @@ def _left_out(record: Memory) -> list[str]:
     return [name for name, value in parts.items() if value] or ["nothing"]
 
 
-def _send(remote: Remote, shared: _Shared) -> None:
-    """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica."""
+def _send(remote: Remote, shared: _Shared) -> str:
+    """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica.
+
+    In words, what became of it there.
+    """
     try:
         done = sync.sync_one(remote)
     except RecollectError as error:
@@ -188,6 +193,13 @@ def _send(remote: Remote, shared: _Shared) -> None:
         raise Refused(
             f"{remote.name} did not take {shared.path}: {reason}", fix=f"recollect remote status {remote.name}"
         )
+    if shared.path in done.waiting:
+        return f"not everybody has it yet: {done.note}"
+    if shared.path in done.outdated:
+        return f"not sent yet, as others wrote at the same time: `recollect sync {remote.name}` tries again"
+    if any(each.path == shared.path for each in done.conflicts):
+        return f"{remote.name} has another version, and yours is a draft: `recollect review --remote {remote.name}`"
+    return "sent"
 
 
 def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory, shared: _Shared) -> Answer:
@@ -207,7 +219,7 @@ def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory
         where = f"{clean(shared.path)} in {remote.name}"
         if args.dry_run:
             return f"would {verbs[shared.action]} {where}\n{to_json(data['record'])}"
-        then = "sent" if args.sync else f"`recollect sync {remote.name}` sends it"
+        then = clean(shared.sent) or f"`recollect sync {remote.name}` sends it"
         return f"{screen.paint(shared.action, 'green')} {where}; {then}"
 
     return Answer(data, text, warning=_unknown(remote))

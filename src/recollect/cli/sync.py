@@ -101,7 +101,8 @@ def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", pat
     except Offline as error:
         since, left = replica.state.offline_since, len(pending.changes(replica))
         waits = f"; {many(left, 'change')} to push" if left else ""
-        error.message = f"{error.message}; offline since {since}{waits}"
+        # A dry run notes nothing, so it may be the first to find out.
+        error.message = f"{error.message}{f'; offline since {since}' if since else ''}{waits}"
         raise
     finally:
         transport.close()

@@ -36,10 +36,11 @@ class _Watched:
         self._connect = connect
         self._transport: Transport | None = None
         self._trouble = ""
+        self._left = _left(Synced())
 
     def sync(self) -> Union[Synced, RecollectError, None]:
-        """What there is to tell: a sync that did something, or a trouble that is not the one of the last time."""
-        before = self._trouble
+        """What there is to tell: a sync that did something or left something, or a trouble; the same only once."""
+        before, left = self._trouble, self._left
         try:
             self._transport = self._transport or self._connect(self.remote)
             synced = engine.sync(Replica(self.remote.name), self._transport)
@@ -47,8 +48,9 @@ class _Watched:
             self.close()
             self._trouble = error.message
             return error if error.message != before else None
-        self._trouble = ""
-        return synced if before or _is_news(synced) else None
+        self._trouble, self._left = "", _left(synced)
+        is_news = before or _is_news(synced) or (any(self._left) and self._left != left)
+        return synced if is_news else None
 
     def wait(self, seconds: float) -> None:
         """Wait until the remote has something new, so long at most."""
@@ -69,6 +71,11 @@ class _Watched:
 
 def _is_news(synced: Synced) -> bool:
     return bool(synced.pulled or synced.pushed or synced.conflicts or synced.revived)
+
+
+def _left(synced: Synced) -> tuple[object, ...]:
+    """What a sync left for a person to look after."""
+    return (dict(synced.refused), synced.waiting, synced.outdated, synced.note)
 
 
 def run(remotes: Sequence[Remote], every: float, connect: Callable[[Remote], Transport], tell: _Tell) -> None:
