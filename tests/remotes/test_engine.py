@@ -178,6 +178,21 @@ def test_a_secret_stays_on_this_machine_and_is_reported(ann, bob):
     assert list(bob.files()) == ["decisions/use-uv.json"]
 
 
+@pytest.mark.parametrize("decision", ["AKIAZ9YW3K5QMXUB7SVC", "AKIAQ7ZX4M2PLWVN8RTB, or AKIAZ9YW3K5QMXUB7SVC"])
+def test_another_secret_in_place_of_one_that_others_wrote_is_held_back(ann, remote, decision):
+    content = raw()["content"] | {"decision": "The key is AKIAQ7ZX4M2PLWVN8RTB"}
+    remote.write("decisions/use-aws.json", memory.render(sample(id="use-aws", content=content)))
+    ann.sync()
+    ann.edit("use-aws", {"content": {"context": "We had two accounts"}})
+    assert ann.sync().pushed == ("decisions/use-aws.json",), "that one is there already"
+    with ann.store.writing("save") as batch:
+        batch.put(sample(id="use-aws", content=content | {"decision": f"The key is {decision}"}))
+
+    done = ann.sync()
+
+    assert (done.pushed, list(done.refused)) == ((), ["decisions/use-aws.json"])
+
+
 @pytest.mark.parametrize(
     ("path", "data", "reason"),
     [
@@ -217,6 +232,28 @@ def test_what_we_changed_is_not_pushed_over_a_version_that_we_could_not_read(ann
     remote.write("decisions/use-uv.json", memory.render(bob.read("use-uv")._replace(tags=("repaired",))))
     assert ann.sync().refused == {}
     assert (ann.read("use-uv").tags, ann.read("use-uv").content["decision"]) == (("repaired",), "By Ann")
+
+
+def test_a_version_that_we_cannot_read_and_that_came_between_pull_and_push_is_named(ann, bob, remote, monkeypatch):
+    _shared(ann, bob)
+    ann.edit("use-uv", {"content": {"decision": "By Ann"}})
+    push = ann.transport.push
+
+    def late(changes):
+        if remote.files["decisions/use-uv.json"] != b"broken":
+            remote.write("decisions/use-uv.json", b"broken")
+            # As git does: what the remote has now, without what it had.
+            remote.log = [Version(*item) for item in remote.files.items()]
+        return push(changes)
+
+    monkeypatch.setattr(ann.transport, "push", late)
+    monkeypatch.setattr(ann.transport, "pull", lambda cursor: Pulled(remote.log, "1"))
+
+    done = ann.sync()
+
+    assert (done.outdated, done.revived) == ((), ())
+    assert "cannot be used" in done.refused["decisions/use-uv.json"]
+    assert ann.read("use-uv").content["decision"] == "By Ann"
 
 
 def test_a_million_records_are_refused_and_the_replica_stays_as_it_was(ann, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -186,6 +187,38 @@ def test_a_merged_branch_that_was_edited_further_is_no_conflict(tmp_path, ann, b
     assert bob.read("use-uv").content["decision"] == "By Bob, corrected by Ann"
 
 
+def test_a_record_that_was_changed_again_before_the_merge_is_no_conflict_with_ourselves(ann, bob, server):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    server.protect("main")
+    bob.edit("use-uv", {"content": {"decision": "By Bob"}})
+    bob.sync()
+    server.git("update-ref", "refs/heads/main", server.other_branch())
+    bob.edit("use-uv", {"content": {"decision": "By Bob, later"}})
+
+    done = bob.sync()
+
+    assert (done.conflicts, done.waiting) == ((), ("decisions/use-uv.json",))
+    assert bob.read("use-uv").content["decision"] == "By Bob, later"
+
+
+def test_a_deletion_of_all_records_is_seen_in_a_repository_that_holds_other_things(tmp_path, bob, server):
+    project = GitProject(tmp_path / "project")
+    project.write("src/app.py", "print()\n")
+    project.write("decisions/use-uv.json", memory.render(sample(id="use-uv")).decode())
+    project.commit()
+    project.git("push", "-q", server.url, "main")
+    bob.sync()
+    project.git("rm", "-q", "decisions/use-uv.json")
+    project.commit()
+    project.git("push", "-q", server.url, "main")
+
+    bob.sync()
+
+    assert bob.files() == {}
+
+
 def test_what_nobody_may_push_is_reported_and_pulling_goes_on(ann, bob, server):
     ann.save("use-uv")
     ann.sync()
@@ -311,6 +344,7 @@ def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server,
     [
         ("ssh: Could not resolve hostname nowhere: Name or service not known", "OFFLINE"),
         ("fatal: unable to access 'https://h/': Failed to connect to h port 443", "OFFLINE"),
+        ("fatal: unable to access 'https://h/not-allowed-transport/': Could not resolve host: h", "OFFLINE"),
         ("did not answer in time", "OFFLINE"),
         ("git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.", "REFUSED"),
         ("fatal: could not read Username for 'https://h': terminal prompts disabled", "REFUSED"),
@@ -322,7 +356,7 @@ def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server,
 def test_why_a_remote_does_not_answer(message, code):
     answer = git_answers.Answer(128, b"", message)
 
-    assert git_answers.failure(answer, "https://h/").code == code
+    assert git_answers.failure(answer, "https://h/not-allowed-transport").code == code
 
 
 @pytest.mark.parametrize("name", ["main:refs/heads/other", "*", "a b", "x" * 300, "a..b", "a\x1b[0m"])
@@ -409,6 +443,20 @@ def test_a_git_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatc
 
     with pytest.raises(Offline, match="did not answer in time"):
         carol.sync()
+
+
+def test_a_program_that_goes_on_behind_ssh_is_not_waited_for(tmp_path, monkeypatch):
+    """As an SSH connection that is kept open for the next command."""
+    left = tmp_path / "left"
+    monkeypatch.setenv("GIT_SSH_COMMAND", f"setsid sleep 600 >/dev/null & echo $! >{left}; false")
+    carol = machine(tmp_path / "carol", "ssh://nowhere.invalid/memory.git")
+
+    try:
+        with pytest.raises(Offline):
+            carol.sync()
+        os.kill(int(left.read_text()), 0)
+    finally:
+        os.kill(int(left.read_text()), signal.SIGKILL)
 
 
 def test_a_squashed_merge_of_our_branch_is_noticed(ann, bob, server):

@@ -28,6 +28,9 @@ _MOST_ON_DISK = 4_000_000_000
 """Bytes of the mirror: a project's own repository may be a remote, and brings its history."""
 
 _LOOK_EVERY = 0.5
+_LAST_WORDS = 1.0
+"""Seconds for what is said after git has ended: a program that it left behind, as SSH does, may hold the pipe."""
+
 _PINNED = (
     *("-c", "push.followTags=false", "-c", "push.gpgSign=false", "-c", "push.recurseSubmodules=no"),
     *("-c", "fetch.recurseSubmodules=no", "-c", "fetch.writeCommitGraph=false", "-c", "gc.autoDetach=false"),
@@ -153,15 +156,15 @@ class _Conversation:
             self._kill("")
             for thread in threads:
                 if thread.ident:
-                    thread.join()
-            for stream in (child.stdout, child.stderr):
-                stream.close()
+                    thread.join(_LAST_WORDS)
+            child.stdout.close()
         message = self._reason or self._message.decode("utf-8", "replace").strip()
         return Answer(None if self._reason else status, output[:LARGEST_ANSWER], message)
 
     def _listen(self, stream: IO[bytes]) -> None:
-        while part := stream.read1(65_536):  # type: ignore[attr-defined]
-            self._message = (self._message + part)[:_LARGEST_MESSAGE]
+        with stream:
+            while part := stream.read1(65_536):  # type: ignore[attr-defined]
+                self._message = (self._message + part)[:_LARGEST_MESSAGE]
 
     def _guard(self, deadline: float) -> None:
         while not self._over.wait(_LOOK_EVERY):

@@ -89,12 +89,16 @@ class Agreed:
         self._note(_SENT, {path: each.decode("utf-8") for path, each in data.items()})
 
     def sent(self) -> dict[str, bytes]:
-        """What was pushed without an answer."""
+        """What was pushed without an answer, or waits for a merge."""
         noted = self._noted(_SENT, dict)
         return {path: text.encode("utf-8") for path, text in noted.items() if isinstance(text, str)}
 
-    def answered(self) -> None:
-        files.remove(self._file(_SENT))
+    def answered(self, waiting: Mapping[str, bytes]) -> None:
+        """Note that an answer came: only what waits for a merge may still arrive as it was sent."""
+        if waiting:
+            self.send(waiting)
+        else:
+            files.remove(self._file(_SENT))
 
     def _note(self, name: str, value: object) -> None:
         files.write(self._file(name), json.dumps(value).encode("ascii"))

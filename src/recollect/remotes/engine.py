@@ -192,7 +192,8 @@ class _Run:
         """Get what changed since a cursor, and check it; a file that came too late and is not there was deleted."""
         pulled = self._transport.pull(cursor)
         received.fill(pulled.versions)
-        received.fill(Version(path, b"") for path in late if path not in received.paths)
+        known = received.paths.union(received.refused)
+        received.fill(Version(path, b"") for path in late if path not in known)
         if received.paths and len(received.paths | self._agreed.paths()) > door.MOST_FILES:
             raise spool.too_large()
         received.is_reset, received.asks_for_review = pulled.is_reset, pulled.asks_for_review
@@ -283,7 +284,7 @@ class _Run:
         for path in pushed.accepted:
             self._agreed.write(path, data[path])
             self._pushed[path] = None
-        self._agreed.answered()
+        self._agreed.answered({path: data[path] for path in pushed.waiting})
         return pushed
 
     def _outgoing(self) -> Iterator[Push]:

@@ -13,6 +13,9 @@ DONE, BEHIND, PROTECTED = "done", "behind", "protected"
 _BRANCHES = ("main", "master", "trunk")
 """Tried in this order where a repository does not say which branch is its default."""
 
+_UNREACHABLE = ("could not resolve", "failed to connect", "connection refused", "timed out", "unreachable")
+"""Looked for first: the address that stands beside them may hold any word."""
+
 _NOT_ALLOWED = (
     "permission denied", "authentication failed", "access denied", "error: 403", "error: 401", "http 403", "http 401",
     "terminal prompts disabled", "could not read username", "could not read password", "host key verification failed",
@@ -72,9 +75,10 @@ def failure(answer: Answer, url: str) -> RecollectError:
     fix = f"see whether git reaches it: git ls-remote {quote(url)}"
     if answer.message == NO_GIT:
         return BadRemote("git is not installed", fix="install git")
-    if any(words in lowered for words in _NOT_ALLOWED):
+    is_reached = not any(words in lowered for words in _UNREACHABLE)
+    if is_reached and any(words in lowered for words in _NOT_ALLOWED):
         return Refused(f"{url} does not let us in: {reason}", fix=fix)
-    if any(words in lowered for words in _NO_STORE):
+    if is_reached and any(words in lowered for words in _NO_STORE):
         return BadRemote(f"{url} cannot be used: {reason}", fix=fix)
     return Offline(f"{url} cannot be reached: {reason}", fix=f"{fix}; later: recollect sync")
 

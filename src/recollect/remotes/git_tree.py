@@ -64,6 +64,8 @@ def files(mirror: Mirror, commit: str, below: str) -> list[Blob]:
 
 def changed(mirror: Mirror, old: str, new: str, below: str) -> list[Blob]:
     """The files of the store that differ between two commits, as the second has them."""
+    if (before := place(mirror, old)) != below:
+        return _moved(files(mirror, old, before), files(mirror, new, below))
     words = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--raw", old, new, "--")
     parts = _ask(mirror, *words, *(below + folder for folder in _FOLDERS)).split(b"\0")
     rows = []
@@ -71,6 +73,12 @@ def changed(mirror: Mirror, old: str, new: str, below: str) -> list[Blob]:
         _, mode, _, blob, _ = about.split(b" ")
         rows.append((mode, b"" if mode == b"000000" else blob, path))
     return _blobs(rows, below)
+
+
+def _moved(before: Sequence[Blob], after: Sequence[Blob]) -> list[Blob]:
+    """All files, where records lie in another place than before, and those that are gone."""
+    present = {blob.path for blob in after}
+    return [*(Blob(blob.path, "") for blob in before if blob.path not in present), *after]
 
 
 def _blobs(rows: Iterable[tuple[bytes, bytes, bytes]], below: str) -> list[Blob]:
