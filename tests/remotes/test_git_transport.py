@@ -305,6 +305,19 @@ def test_a_broken_mirror_is_fetched_again(tmp_path, ann, bob):
     assert ann.files() == bob.files()
 
 
+@pytest.mark.parametrize("part", ["HEAD", "objects", "refs"])
+def test_a_mirror_that_was_killed_while_it_was_made_is_made_again(tmp_path, ann, bob, part):
+    ann.save("use-uv")
+    ann.sync()
+    assert bob.transport._mirror.create().is_good
+    whole = tmp_path / "bob/repository" / part
+    whole.unlink() if whole.is_file() else shutil.rmtree(whole)
+
+    bob.sync()
+
+    assert ann.files() == bob.files()
+
+
 def test_a_lock_left_by_a_killed_git_does_not_matter(tmp_path, ann, bob):
     ann.save("use-uv")
     ann.sync()

@@ -23,6 +23,9 @@ PROTOCOLS = "file:git:http:https:ssh"
 LARGEST_ANSWER = 64_000_000
 """Bytes of an answer: a listing of 400,000 files."""
 
+_PARTS = ("HEAD", "refs", "objects")
+"""What git needs to see a repository; one that was killed while it made them leaves some."""
+
 _LARGEST_MESSAGE = 20_000
 _MOST_ON_DISK = 4_000_000_000
 """Bytes of the mirror: a project's own repository may be a remote, and brings its history."""
@@ -63,8 +66,8 @@ class Mirror:
         self.folder = folder
 
     def create(self) -> Answer:
-        """Make the repository if it is not there, and take away the locks that a killed git left in it."""
-        if not os.path.isfile(os.path.join(self.folder, "HEAD")):
+        """Make the repository if it, or a part, is not there, and take away the locks that a killed git left in it."""
+        if not all(os.path.exists(os.path.join(self.folder, part)) for part in _PARTS):
             files.make_folder(self.folder, is_private=True)
             return self._run("init", "-q", "--bare", "--template=", self.folder, is_there=False)
         for folder, _, names in os.walk(self.folder):
