@@ -53,21 +53,21 @@ class _Span(NamedTuple):
     kind: str
 
 
-def leaks(value: Any, where: str = "", known: Container[str] = ()) -> Iterator[Leak]:
-    """Every credential in a JSON value that is not a known one, with the path of the field it stands in."""
+def leaks(value: Any, where: str = "", old: Container[str] = ()) -> Iterator[Leak]:
+    """Every credential in a JSON value that is not one of the old ones, with the path of the field it stands in."""
     if isinstance(value, str):
-        yield from _in_text(value, where, known)
+        yield from _in_text(value, where, old)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            in_key = list(leaks(key, f"a key of {where or 'the record'}", known))
+            in_key = list(leaks(key, f"a key of {where or 'the record'}", old))
             yield from in_key
             field = f"{where}.{mask(key) if in_key else key}".strip(".")
             kind = _kind_of_field(key, item)
-            kind = "" if kind and item in known else kind
-            yield from [Leak(field, kind, mask(item))] if kind else leaks(item, field, known)
+            kind = "" if kind and item in old else kind
+            yield from [Leak(field, kind, mask(item))] if kind else leaks(item, field, old)
     elif isinstance(value, (list, tuple)):
         for number, item in enumerate(value):
-            yield from leaks(item, f"{where}[{number}]", known)
+            yield from leaks(item, f"{where}[{number}]", old)
 
 
 def credentials(value: Any) -> Iterator[str]:
@@ -108,12 +108,12 @@ def _kind_of_field(key: object, item: object) -> str:
     return patterns.KEY if name.lastgroup == "key" and _is_key(item, is_quoted=True) else ""
 
 
-def _in_text(text: str, where: str, known: Container[str]) -> Iterator[Leak]:
-    """The first credential of each kind that is not a known one, with the words before it."""
+def _in_text(text: str, where: str, old: Container[str]) -> Iterator[Leak]:
+    """The first credential of each kind that is not one of the old ones, with the words before it."""
     kinds: set[str] = set()
     end = 0
     for span in _spans(text):
-        if span.kind not in kinds and text[span.start : span.end] not in known:
+        if span.kind not in kinds and text[span.start : span.end] not in old:
             kinds.add(span.kind)
             before = text[max(span.start - 30, end) : span.start].rpartition("\n")[2]
             words = before if len(before) < 30 else before.partition(" ")[2]

@@ -48,8 +48,8 @@ def leak(data: bytes, before: bytes) -> str:
     """The first credential in a file that its version before did not hold; empty if there is none."""
     if not data:
         return ""
-    known = frozenset(secrets.credentials(memory.decode(before, "before"))) if before else frozenset()
-    return next(map(str, secrets.leaks(memory.decode(data, "record"), known=known)), "")
+    old = frozenset(secrets.credentials(memory.decode(before, "before"))) if before else frozenset()
+    return next(map(str, secrets.leaks(memory.decode(data, "record"), old=old)), "")
 
 
 def is_draft(path: str) -> bool:

@@ -192,8 +192,8 @@ class _Run:
         """Get what changed since a cursor, and check it; a file that came too late and is not there was deleted."""
         pulled = self._transport.pull(cursor)
         received.fill(pulled.versions)
-        known = received.paths.union(received.refused)
-        received.fill(Version(path, b"") for path in late if path not in known)
+        seen = received.paths.union(received.refused)
+        received.fill(Version(path, b"") for path in late if path not in seen)
         if received.paths and len(received.paths | self._agreed.paths()) > door.MOST_FILES:
             raise spool.too_large()
         received.is_reset, received.asks_for_review = pulled.is_reset, pulled.asks_for_review
