@@ -305,6 +305,27 @@ def test_a_broken_mirror_is_fetched_again(tmp_path, ann, bob):
     assert ann.files() == bob.files()
 
 
+@pytest.mark.parametrize(("damaged", "others_wrote"), [("refs/recollect/*", True), ("objects/??/*", False)])
+def test_a_mirror_that_a_power_failure_has_damaged_is_fetched_again(tmp_path, ann, bob, damaged, others_wrote):
+    ann.save("use-uv")
+    ann.sync()
+    bob.save("use-ruff")
+    bob.sync()
+    if others_wrote:
+        ann.edit("use-uv", {"tags": ["more"]})
+        ann.sync()
+    for file in (tmp_path / "bob/repository").glob(damaged):
+        file.chmod(0o644)
+        file.write_bytes(b"")
+    bob.edit("use-ruff", {"tags": ["by-bob"]})
+
+    done = bob.sync()
+    ann.sync()
+
+    assert (done.pushed, done.conflicts, done.is_reset) == (("decisions/use-ruff.json",), (), False)
+    assert ann.files() == bob.files()
+
+
 @pytest.mark.parametrize("part", ["HEAD", "objects", "refs"])
 def test_a_mirror_that_was_killed_while_it_was_made_is_made_again(tmp_path, ann, bob, part):
     ann.save("use-uv")
@@ -358,6 +379,7 @@ def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server,
         ("ssh: Could not resolve hostname nowhere: Name or service not known", "OFFLINE"),
         ("fatal: unable to access 'https://h/': Failed to connect to h port 443", "OFFLINE"),
         ("fatal: unable to access 'https://h/not-allowed-transport/': Could not resolve host: h", "OFFLINE"),
+        ("fatal: unable to access 'https://h/corrupt/': Failed to connect to h port 443", "OFFLINE"),
         ("did not answer in time", "OFFLINE"),
         ("git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.", "REFUSED"),
         ("fatal: could not read Username for 'https://h': terminal prompts disabled", "REFUSED"),

@@ -8,10 +8,21 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import BadRemote, Offline, RecollectError, Refused
 from recollect.git.mirror import Answer
 from recollect.git.repository import NO_GIT, is_commit
+from recollect.remotes.git_tree import broken
 
 DONE, BEHIND, PROTECTED = "done", "behind", "protected"
 _BRANCHES = ("main", "master", "trunk")
 """Tried in this order where a repository does not say which branch is its default."""
+
+_BROKEN = (
+    "bad object",
+    "not a git repository",
+    "corrupt",
+    "is empty",
+    "did not send all necessary objects",
+    "unable to read",
+)
+"""What git says where its own copy is damaged, as after a power failure."""
 
 _UNREACHABLE = ("could not resolve", "failed to connect", "connection refused", "timed out", "unreachable")
 """Looked for first: the address that stands beside them may hold any word."""
@@ -76,11 +87,19 @@ def failure(answer: Answer, url: str) -> RecollectError:
     if answer.message == NO_GIT:
         return BadRemote("git is not installed", fix="install git")
     is_reached = not any(words in lowered for words in _UNREACHABLE)
+    if is_reached and _is_ours_broken(lowered):
+        return broken(reason)
     if is_reached and any(words in lowered for words in _NOT_ALLOWED):
         return Refused(f"{url} does not let us in: {reason}", fix=fix)
     if is_reached and any(words in lowered for words in _NO_STORE):
         return BadRemote(f"{url} cannot be used: {reason}", fix=fix)
     return Offline(f"{url} cannot be reached: {reason}", fix=f"{fix}; later: recollect sync")
+
+
+def _is_ours_broken(message: str) -> bool:
+    """Whether git speaks of a damage, and not the other side."""
+    ours = [line for line in message.splitlines() if not line.startswith("remote:")]
+    return any(words in line for line in ours for words in _BROKEN)
 
 
 def shortened(message: str) -> str:

@@ -28,6 +28,7 @@ _FIRST_BRANCH = "main"
 _LOOK, _MOVE = 30.0, 600.0
 """Seconds for a look at the remote, and for a fetch or a push."""
 
+_NO_ANSWER = (Offline, BrokenMirror)
 _ATTEMPTS = 8
 _LONGEST_PAUSE = 2.0
 _POLL_EVERY = 15.0
@@ -86,6 +87,16 @@ class GitTransport:
         yield from git_tree.versions(self._mirror, blobs)
 
     def push(self, changes: Sequence[Push]) -> Pushed:
+        try:
+            return self._push(changes)
+        except BrokenMirror:
+            self._mirror.remove()
+            self._check(self._mirror.create())
+            self._look()
+            self._fetch()
+            return self._push(changes)
+
+    def _push(self, changes: Sequence[Push]) -> Pushed:
         for attempt in range(_ATTEMPTS):
             head = self._mirror.commit_of(_THEIRS) if self._heads.commit else ""
             below = git_tree.place(self._mirror, head) if head else ""
@@ -175,7 +186,7 @@ class GitTransport:
         force = () if lease is None else (f"--force-with-lease=refs/heads/{branch}:{lease}",)
         words = ("push", "--porcelain", "--no-verify", *force, "--", self._url, f"{commit}:refs/heads/{branch}")
         answer = self._mirror.reach(*words, seconds=_MOVE)
-        if not git_answers.pushed(answer) and isinstance(error := git_answers.failure(answer, self._url), Offline):
+        if not git_answers.pushed(answer) and isinstance(error := git_answers.failure(answer, self._url), _NO_ANSWER):
             raise error
         return answer
 
