@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 import recollect
-from recollect import failure_log, paths
+from recollect import budget, failure_log, paths
 from recollect.cli import main
 from recollect.mcp import reading, resources
 from recollect.project import Project
 from recollect.recall import for_file, voices
-from recollect.recall.context_block import Candidate
+from recollect.recall.context_block import Candidate, Stores
 from recollect.remotes import remote
 from recollect.search import index, rank
 from recollect.store import short_name
@@ -77,6 +78,19 @@ def test_the_same_id_in_a_higher_store_hides_the_lower_one(project, share):
     assert sources() == ["platform"]
     Writer(Store(paths.user_store()), user.settings).save(projects_own.memory)
     assert sources() == ["user"]
+
+
+def test_a_record_that_does_not_apply_here_hides_nothing_here(project, share):
+    share("zeta", "decision", DECISION)
+    share("platform", "decision", DECISION, scope={"languages": ["go"]})
+    replacing = {**SIX["preference"], "title": "Ours", "supersedes": [f"zeta:{ID}"]}
+    share("acme", "preference", replacing, scope={"languages": ["go"]})
+
+    assert [hit.source for hit in project.search("sessions postgres")] == ["zeta"]
+    assert f'path="zeta:decisions/{ID}.json"' in _hook(project, "session_start", source="startup")
+    Path(project.root, "go.mod").write_text("")
+    assert [hit.source for hit in project.search("sessions postgres")] == ["platform"]
+    assert f'path="platform:decisions/{ID}.json"' in _hook(project, "session_start", session_id="s2", source="startup")
 
 
 def test_a_record_that_replaces_a_shared_one_hides_it(project, share, capsys):
@@ -248,3 +262,46 @@ def test_removing_a_remote_leaves_nothing_of_its_records(project, share):
     assert [path for path in left if b"Redis" in path.read_bytes()] == []
     assert remote.connected() == []
     assert os.listdir(paths.replicas()) == []
+
+
+def test_what_the_project_replaces_meanwhile_does_not_come_back_after_compaction(project, share):
+    share("platform", "decision", DECISION)
+    project.save("preference", {**SIX["preference"], "title": "Ours"})
+    assert PATH in _hook(project, prompt=ASKED)
+    assert PATH in _hook(project, "session_start", source="compact")
+
+    assert main(["supersede", f"platform:{ID}", "ours", "--project", project.root]) == 0
+
+    assert PATH not in _hook(project, "session_start", source="compact")
+
+
+def test_a_shared_store_that_fails_takes_nothing_of_the_projects_own_with_it(project, share, monkeypatch):
+    project.save("constraint", SIX["constraint"])
+    share("platform", "constraint", SIX["constraint"], title="Shared", scope={"paths": ["src/**"]})
+    file, opened = os.path.join(project.root, "src", "carrier", "client.py"), Stores.open
+    broken = paths.replica("platform").root
+
+    def open_or_fail(stores: Stores, root: str) -> index.Index:
+        if root == broken:
+            raise OSError("the disk has gone")
+        return opened(stores, root)
+
+    monkeypatch.setattr(Stores, "open", open_or_fail)
+    budget.start(100, time.process_time() + 100)
+    try:
+        about = for_file.about(Stores(project.places, project.root), project.root, file, project.settings)
+    finally:
+        budget.stop()
+
+    assert [each.match.title for each in about] == [SIX["constraint"]["title"]]
+    assert "the disk has gone" in failure_log.recent()[-1][2]
+
+
+def test_what_replaces_a_shared_record_about_a_file_must_apply_here_too(project, share):
+    share("platform", "constraint", SIX["constraint"], title="Old rule", scope={"paths": ["src/**"]})
+    elsewhere = {"paths": ["src/**"], "repositories": ["github.com/acme/*"]}
+    share("platform", "constraint", SIX["constraint"], title="New rule", scope=elsewhere)
+    writer = Writer(Store(paths.replica("platform").root), project.settings)
+    writer.supersede("constraints/old-rule.json", "new-rule")
+
+    assert for_file.about(project.stores, project.root, "src/carrier/client.py", project.settings) == []

@@ -203,3 +203,15 @@ def test_a_record_is_about_a_file_that_one_of_its_paths_covers(project):
 
 def test_nothing_limited_applies_where_there_is_no_project():
     assert not Here("").fits(scopes.pack(Limits(paths=["*"])))
+
+
+def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
+    monkeypatch.setattr(scope, "_MOST_COMPARED", 100)
+    compared: list[str] = []
+    monkeypatch.setattr(scope.globs, "covers", lambda pattern, path: bool(compared.append(pattern)))
+    here = Here(str(project))
+
+    fitting = [here.fits(scopes.pack(Limits(paths=[f"{number}-*.sql"]))) for number in range(200)]
+
+    assert (fitting[0], fitting[-1]) == (False, True)
+    assert 0 < len(compared) <= 100

@@ -11,6 +11,7 @@ from recollect.digest.evidence import Relevance
 from recollect.digest.lesson_search import Unavailable
 from recollect.digest.selection import Candidate
 from recollect.recall import precedence
+from recollect.recall.precedence import Higher
 from recollect.search import index, rank, refresh
 
 TYPE_CHECKING = False
@@ -66,7 +67,7 @@ class Records:
         self._is_local = place.source == paths.PROJECT_SOURCE
         self._is_shared = paths.is_shared(place.source)
         self._fits = fits
-        self._higher = [records._index for records in higher]
+        self._higher = [Higher(records._index, records._fits) for records in higher]
         self._branch = branch
         self._now = now
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]

@@ -11,6 +11,13 @@ from recollect.recall.context_block import Candidate, Stores
 from recollect.search import rank
 from recollect.session.ledger import Ledger
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.paths import StorePlace
+    from recollect.search.index import Index
+
 _BUDGET = 900
 """Tokens for all of it."""
 
@@ -23,8 +30,7 @@ def block(stores: Stores, session: str) -> str:
     with Ledger(session) as noted:
         records = list(reversed(noted.shown))
         noted.reset()
-        current = {each.record: each for each in (_current(record, stores) for record in records) if each}
-        candidates = list(current.values())[:_MOST]
+        candidates = _current(records, stores)[:_MOST]
         cautions = Cautions()
         fitted = context_block.fitting([cautions.beside(candidate).item for candidate in candidates], _BUDGET)
         for candidate in candidates[: len(fitted)]:
@@ -33,12 +39,17 @@ def block(stores: Stores, session: str) -> str:
     return context_block.render(fitted, PROJECT_SOURCE)
 
 
-def _current(record: str, stores: Stores) -> Candidate | None:
-    """A record named in a ledger as it is now, or what has replaced it."""
-    for root, source in stores.places:
-        if record.startswith(root + os.sep):
-            opened = stores.open(root)
-            match = rank.current(opened, record[len(root) + 1 :])
-            stores.close(opened)
-            return Candidate(match, source) if match else None
-    return None
+def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:
+    """Records named in a ledger as they are now, or what has replaced them, without what another store hides now."""
+    order: dict[str, int] = {}
+
+    def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+        start, found = place.root + os.sep, list[Candidate]()
+        for number, record in enumerate(records):
+            match = rank.current(opened, record[len(start) :]) if record.startswith(start) else None
+            candidate = Candidate(match, place.source) if match else None
+            if candidate and order.setdefault(candidate.record, number) == number:
+                found.append(candidate)
+        return found
+
+    return sorted(stores.gather(ask, is_last=False), key=lambda each: order[each.record])

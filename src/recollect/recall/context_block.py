@@ -10,6 +10,7 @@ import os
 from recollect import budget, paths
 from recollect.coldstart import NamedTuple
 from recollect.recall import precedence
+from recollect.recall.precedence import Higher
 from recollect.recall.voices import POINTER
 from recollect.search import index, query, rank, refresh
 from recollect.session import ledger
@@ -128,30 +129,30 @@ class Stores:
     ) -> list[Candidate]:
         """What a question brings from each store, without what a store before it hides.
 
-        The last store may take all the time there is, unless something follows.
+        The last store may take all the time there is, unless something follows; what the others brought stays.
         """
-        opened: list[Index] = []
+        opened: list[Higher] = []
         candidates: list[Candidate] = []
         none: list[Candidate] = []
         for number, place in enumerate(self.places):
             # As much for each store as will be left for those after it, and for what follows.
             parts = len(self.places) - number + (0 if is_last else 1)
             asked = (place, question, opened)
-            if parts == 1:
+            if len(self.places) == parts == 1:
                 candidates += self._ask(*asked)
                 continue
             share = budget.remaining() / parts
             candidates += budget.attempt(f"search {place.root}", none, self._ask, *asked, seconds=share)
         for each in opened:
-            self.close(each)
+            self.close(each.opened)
         return candidates
 
     def _ask(
-        self, place: StorePlace, question: Callable[[Index, StorePlace], list[Candidate]], opened: list[Index]
+        self, place: StorePlace, question: Callable[[Index, StorePlace], list[Candidate]], opened: list[Higher]
     ) -> list[Candidate]:
         higher = list(opened)
-        opened.append(self.open(place.root))
-        candidates = question(opened[-1], place)
+        opened.append(Higher(self.open(place.root), self.fits(place)))
+        candidates = question(opened[-1].opened, place)
         hidden = precedence.hidden([each.match.id for each in candidates], place.source, higher)
         return [each for each in candidates if each.match.id not in hidden]
 

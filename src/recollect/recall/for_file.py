@@ -83,11 +83,11 @@ def relative(project: str, file: str) -> str:
 
 
 def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
-    chosen = Filter(auto=True, settings=settings)
     grave: set[str] = set()
 
     def ask(opened: Index, place: StorePlace) -> list[Candidate]:
         is_about = _is_about(stores, place, path)
+        chosen = Filter(auto=True, settings=settings, fits=stores.fits(place))
         rows = opened.ask(lambda index: _current(index, project, path, chosen, is_about), hook=True)
         candidates = [Candidate(rank.match(row, place.root), place.source) for row, _ in rows]
         grave.update(each.record for each, (_, is_grave) in zip(candidates, rows) if is_grave)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _MOST_ENTRIES = 4_000
 """Files and folders that are looked at for a glob: a few milliseconds. With more, the record counts as fitting."""
 
+_MOST_COMPARED = 1_000_000
+"""Comparisons of a glob with a path, for all records: a tenth of a second. After them, records count as fitting."""
+
 _MOST_LISTED = 2_000
 """Names that are looked at for languages, in the project's folder and in the folders directly in it."""
 
@@ -35,6 +38,7 @@ class Here:
         self._names: list[str] | None = None
         self._languages: set[str] | None = None
         self._listed: tuple[list[str], bool] | None = None
+        self._compared = 0
 
     def fits(self, scope: str) -> bool:
         """Whether a record with this scope, as `scopes.pack` writes it, applies in the project."""
@@ -88,8 +92,11 @@ class Here:
             first = [path for _, path in zip(range(_MOST_ENTRIES + 1), _walk(self._project))]
             self._listed = first[:_MOST_ENTRIES], len(first) > _MOST_ENTRIES
         listed, has_more = self._listed
+        if has_more or self._compared >= _MOST_COMPARED:
+            return True
+        self._compared += len(listed)
         ending = plain[max(plain.rfind("*"), plain.rfind("?")) + 1 :]
-        return has_more or any(path.endswith(ending) and globs.covers(plain, path) for path in listed)
+        return any(path.endswith(ending) and globs.covers(plain, path) for path in listed)
 
 
 def _none_or_any(patterns: Sequence[str], fits: Callable[[str], bool]) -> bool:
