@@ -229,6 +229,14 @@ def test_a_list_that_came_with_the_project_is_not_read(project, share, monkeypat
     assert recollect.open(project.root).places == [paths.StorePlace(paths.user_store(), paths.USER_SOURCE)]
 
 
+def test_shared_stores_are_read_in_the_home_folder(share):
+    share("platform", "decision", DECISION)
+
+    hits = recollect.open(os.path.expanduser("~")).search("sessions postgres")
+
+    assert [hit.source for hit in hits] == ["platform"]
+
+
 def test_an_agent_may_not_write_into_a_replica(project, share):
     entry = share("platform", "decision", DECISION)
     file = os.path.join(paths.replica("platform").root, entry.path)

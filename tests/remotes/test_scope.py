@@ -215,3 +215,11 @@ def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
 
     assert (fitting[0], fitting[-1]) == (False, True)
     assert 0 < len(compared) <= 100
+
+
+def test_a_glob_is_compared_only_with_what_begins_and_ends_as_it_does(project, monkeypatch):
+    compared: list[str] = []
+    monkeypatch.setattr(scope.globs, "covers", lambda pattern, path: bool(compared.append(path)))
+
+    assert not _fits(project, paths=["db/**/x*.sql", "src/*.sql", "nowhere/**"])
+    assert compared == ["db/deep/one.sql"]

@@ -30,7 +30,7 @@ LATEST_FOR_GIT = 2.6
 """Seconds after the start by which git must have answered; indexing a store for the first time may come before."""
 
 STEP_SECONDS = 0.6
-"""Of computing, for the work context and for the knowledge banks: without either there still is a digest."""
+"""Of computing, for the work context, the knowledge banks and each store of others: without it there is a digest."""
 
 MOST_URGENT = 3
 MOST_NEAR = 3
@@ -167,9 +167,16 @@ def _stores(places: Sequence[StorePlace], project: str, settings: Settings, bran
     """The records of each store that apply here, without what a store before it hides."""
     now, all_of_them = timestamps.now(), Stores(places, project)
     stores: list[Records] = []
-    for place in places:
+
+    def read(place: StorePlace) -> list[Records]:
         fits = all_of_them.fits(place)
-        stores.append(Records(place, settings, branch=branch, now=now, fits=fits, higher=tuple(stores)))
+        return [Records(place, settings, branch=branch, now=now, fits=fits, higher=tuple(stores))]
+
+    for place in places:
+        # The project's own may take what time there is; another one that takes too long costs no other.
+        is_own, none = place.source == paths.PROJECT_SOURCE, list[Records]()
+        seconds = STEP_SECONDS
+        stores += read(place) if is_own else budget.attempt(f"read {place.root}", none, read, place, seconds=seconds)
     return stores
 
 

@@ -44,12 +44,12 @@ def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:
     order: dict[str, int] = {}
 
     def ask(opened: Index, place: StorePlace) -> list[Candidate]:
-        start, found = place.root + os.sep, list[Candidate]()
+        start, current = place.root + os.sep, list[Candidate]()
         for number, record in enumerate(records):
             match = rank.current(opened, record[len(start) :]) if record.startswith(start) else None
             candidate = Candidate(match, place.source) if match else None
             if candidate and order.setdefault(candidate.record, number) == number:
-                found.append(candidate)
-        return found
+                current.append(candidate)
+        return current
 
     return sorted(stores.gather(ask, is_last=False), key=lambda each: order[each.record])

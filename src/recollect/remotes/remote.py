@@ -43,8 +43,9 @@ class Remote(coldstart.NamedTuple):
 
 
 def is_planted(project: str) -> bool:
-    """Whether the file lies in a project: whoever wrote the project's files put it there, then."""
-    return bool(project) and paths.is_within(project, paths.user_store())
+    """Whether the file lies in a project: whoever wrote the project's files put it there, then. Home is no project."""
+    is_home = os.path.realpath(project) == os.path.realpath(os.path.expanduser("~"))
+    return bool(project) and not is_home and paths.is_within(project, paths.user_store())
 
 
 def connected() -> list[Remote]:
