@@ -86,3 +86,8 @@ def test_a_numbered_id_is_valid_and_another_one(title, number):
 
 def test_the_same_title_in_another_normal_form_has_the_same_id():
     assert naming.slug("cafe\u0301 数") == naming.slug("caf\u00e9 数")
+
+
+@pytest.mark.parametrize("title", ["CON", "nul", "Com1", "lpt9"])
+def test_a_name_that_windows_has_for_a_device_is_no_id(title):
+    assert naming.slug(title) == f"memory-{title.lower()}"

@@ -11,6 +11,8 @@ from functools import partial
 
 import pytest
 
+from recollect import paths
+
 from .conftest import DECISION
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -49,6 +51,18 @@ def _update(recollect, text):
     return recollect(
         "update", "jobs-are-rows", "--set", f"decision={text}", "--hash", shown["hash"], "--remote", "platform"
     )
+
+
+def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, recollect, other, shared):
+    for machine in (recollect, other):
+        machine("remote", "add", "platform", shared)
+    _save(other, "Jobs are rows")
+    other("sync")
+    assert not os.path.exists(paths.index_file(paths.replica("platform").root))
+
+    recollect("sync")
+
+    assert os.path.exists(paths.index_file(paths.replica("platform").root))
 
 
 def test_two_machines_share_edit_and_conflict(project, recollect, other, shared):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
+from recollect import files
 from recollect.capture import review
 from recollect.capture.inbox import Inbox
 from recollect.coldstart import digest
@@ -480,3 +482,25 @@ def test_the_fingerprint_of_an_update_is_that_of_the_agreed_bytes(ann, bob, monk
 
     assert [(push.path, push.expected) for push in pushes] == [("decisions/use-uv.json", digest(before))]
     assert json.loads(pushes[0].data)["tags"]
+
+
+@pytest.mark.parametrize("number", [3, 60])
+def test_what_was_agreed_on_is_on_the_disk_before_a_sync_notes_how_far_it_came(ann, bob, monkeypatch, number):
+    done = []
+    write, wait = files.write, os.sync
+    monkeypatch.setattr(os, "sync", lambda: (done.append("disk"), wait()))
+
+    def noting(path, data, *, lasting=True, **options):
+        done.append(("base" if f"{os.sep}base{os.sep}" in path else os.path.basename(path), lasting))
+        write(path, data, lasting=lasting, **options)
+
+    for place in range(number):
+        ann.save(f"rule-{place}")
+    ann.sync()
+    monkeypatch.setattr(files, "write", noting)
+    bob.sync()
+
+    first, last = done.index(("base", number < 50)), done.index(("state.json", True))
+    between = done[first:last]
+    assert all(each in (("base", True), ("base", False), "disk") for each in between)
+    assert "disk" in between or ("base", False) not in between

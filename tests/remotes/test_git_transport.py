@@ -11,7 +11,8 @@ import subprocess
 import pytest
 
 from recollect.capture.inbox import Inbox
-from recollect.errors import BadRemote, Offline, Refused
+from recollect.errors import BadRemote, Offline, RecollectError, Refused
+from recollect.git.mirror import Answer, Mirror
 from recollect.record import memory
 from recollect.remotes import git_answers, git_transport
 from recollect.remotes.git_transport import GitTransport
@@ -553,3 +554,24 @@ def test_a_repository_without_a_default_branch_is_named(tmp_path, bob, server):
 
     with pytest.raises(BadRemote, match="none of them is its default"):
         bob.sync()
+
+
+def test_a_git_that_gives_no_answer_is_no_rewritten_history(ann, bob, monkeypatch):
+    ann.save("use-uv")
+    ann.sync()
+    bob.sync()
+    ann.edit("use-uv", {"tags": ["more"]})
+    ann.sync()
+    ask = Mirror.ask
+
+    def late(self, *words, **options):
+        return Answer(None, b"", "did not answer in time") if words[0] == "merge-base" else ask(self, *words, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Mirror, "ask", late)
+        with pytest.raises(RecollectError):
+            bob.sync()
+    done = bob.sync()
+
+    assert (done.is_reset, done.conflicts) == (False, ())
+    assert ann.files() == bob.files()

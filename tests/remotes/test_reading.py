@@ -247,6 +247,22 @@ def test_an_agent_may_not_write_into_a_replica(project, share):
     assert answer.specific["permissionDecision"] == "deny"
 
 
+def test_no_shell_command_of_an_agent_writes_into_a_replica_however_its_path_is_spelt(project, share):
+    share("platform", "decision", DECISION)
+    folder = os.path.dirname(paths.replica("platform").root)
+    behind_home = os.path.relpath(folder, os.path.expanduser("~"))
+
+    def is_denied(command: str) -> bool:
+        event = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t"}
+        answer = run_hook("pre_tool_use", {"session_id": "s", "cwd": project.root, "transcript_path": "", **event})
+        return bool(answer.specific) and answer.specific.get("permissionDecision") == "deny"
+
+    assert not is_denied(f"cat ~/{behind_home}/store/decisions/x.json")
+    for place in (folder, f"~/{behind_home}", f"$HOME/{behind_home}"):
+        assert is_denied(f"echo {{}} > {place}/store/decisions/x.json")
+        assert is_denied(f"echo {{}} > {place}/base/decisions/x.json")
+
+
 def test_a_replica_is_looked_through_after_a_command_only_if_that_names_it(project, share):
     share("platform", "decision", DECISION)
     root = paths.replica("platform").root

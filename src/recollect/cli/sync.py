@@ -17,6 +17,7 @@ from recollect.remotes.engine import Synced
 from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica
 from recollect.remotes.transport import Transport
+from recollect.search import index
 from recollect.terminal.progress import Progress
 from recollect.text import first_few, many
 
@@ -97,7 +98,11 @@ def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", pat
     try:
         if dry_run:
             return engine.preview(replica, transport)
-        return engine.sync(replica, transport, missing=missing, patience=patience)
+        done = engine.sync(replica, transport, missing=missing, patience=patience)
+        if done.pulled:
+            # Hooks have time for a few records each, so all of them are put into the index now.
+            index.open(replica.store).close()
+        return done
     except Offline as error:
         since, left = replica.state.offline_since, len(pending.changes(replica))
         waits = f"; {many(left, 'change')} to push" if left else ""

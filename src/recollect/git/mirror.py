@@ -37,6 +37,8 @@ _LAST_WORDS = 1.0
 _PINNED = (
     *("-c", "push.followTags=false", "-c", "push.gpgSign=false", "-c", "push.recurseSubmodules=no"),
     *("-c", "fetch.recurseSubmodules=no", "-c", "fetch.writeCommitGraph=false", "-c", "gc.autoDetach=false"),
+    # Loose objects would not count as part of what is on the disk.
+    *("-c", "fetch.unpackLimit=1"),
     *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30", "-c", "core.logAllRefUpdates=false"),
 )
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH")
@@ -93,9 +95,6 @@ class Mirror:
         answer = self.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         commit = answer.text.strip() if answer.is_good else ""
         return commit if is_commit(commit) else ""
-
-    def is_ancestor(self, commit: str, of: str) -> bool:
-        return is_commit(commit) and self.ask("merge-base", "--is-ancestor", commit, of).is_good
 
     def _run(
         self, *words: str, stdin: bytes = b"", seconds: float = 60, reaches: bool = False, is_there: bool = True

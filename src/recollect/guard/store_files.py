@@ -66,7 +66,7 @@ class _Ground:
     __slots__ = ("_names", "inside")
 
     def __init__(self, stores: list[str], cwd: str) -> None:
-        places = {place for store in stores for place in (store, os.path.realpath(store))}
+        places = {place for store in stores for place in (store, os.path.realpath(store), _below_home(store))}
         self._names = (".claude/memory", *map(_spelt_alike, places))
         self.inside = any(paths.is_within(store, cwd) for store in stores)
 
@@ -80,6 +80,12 @@ class _Ground:
             return False
         loose = self.inside and not os.path.isabs(word) and not word.startswith("-")
         return loose or self.named_in(word) or "$" in word
+
+
+def _below_home(store: str) -> str:
+    """The path behind the home folder, which a shell may spell `~` or `$HOME`; of what lies elsewhere, all of it."""
+    home = os.path.expanduser("~").rstrip("/\\") + os.sep
+    return store[len(home) :] if store.startswith(home) else store
 
 
 def _spelt_alike(path: str) -> str:

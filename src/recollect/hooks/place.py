@@ -29,6 +29,13 @@ class Place(coldstart.NamedTuple):
         """The folders of all of them, the project's first."""
         return [place.root for place in paths.places(self.store, self.user_store, self.replicas)]
 
+    @property
+    def guarded(self) -> list[str]:
+        """The folders that no agent writes by hand: of a replica also what was agreed on with the remote."""
+        return [store for store in (self.store, self.user_store) if store] + [
+            os.path.dirname(replica.root) for replica in self.replicas
+        ]
+
     def places(self, settings: Settings) -> list[StorePlace]:
         """The stores in play, in the order of their precedence."""
         user_store = self.user_store if _has_records(self.user_store) else ""

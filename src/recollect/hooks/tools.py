@@ -21,7 +21,7 @@ def pre_tool_use(asked: Question, place: Place) -> Answer:
     if asked.tool != READ and _may_touch_a_store(asked, place):
         from recollect.guard import store_files
 
-        if store_files.forbids(asked.tool, asked.files, asked.command, place.stores, asked.cwd):
+        if store_files.forbids(asked.tool, asked.files, asked.command, place.guarded, asked.cwd):
             return Answer(DENY, store_files.INSTEAD)
     return Answer(ADD, _about_files(asked, place))
 
@@ -90,7 +90,9 @@ def _touched(asked: Question) -> str:
 def _may_touch_a_store(asked: Question, place: Place) -> bool:
     """The cheap test first: nearly no tool call names a store or runs in one."""
     text = _touched(asked)
-    return bool(asked.tool) and (any(store in text for store in place.stores) or "memory" in text.lower())
+    words = ("memory", "recollect") if place.replicas else ("memory",)
+    is_named = any(store in text for store in place.guarded) or any(word in text.lower() for word in words)
+    return bool(asked.tool) and is_named
 
 
 def _settings(asked: Question, place: Place, key: str) -> Settings | None:

@@ -16,6 +16,7 @@ from recollect.coldstart import digest
 _NAMES = r"\s*/?\s*(?:memory-context|result|system-reminder|memory)"
 _OURS = re.compile(rf"<{_NAMES}\b[^>]*>?", re.IGNORECASE)
 _OPENING = re.compile(rf"<(?={_NAMES})", re.IGNORECASE)
+_DEVICE = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 _JOINERS = "\u200c\u200d"
 _PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
 LONGEST_TITLE = 120
@@ -100,6 +101,17 @@ _LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
 
 
 def slug(title: str, hints: Sequence[str] = ()) -> str:
+    """The slug of a title: what a file can be called on every system."""
+    made = _slug(title, hints)
+    return f"memory-{made}" if is_device(made) else made
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows has this name for a device, so that no file can have it."""
+    return bool(_DEVICE.fullmatch(name))
+
+
+def _slug(title: str, hints: Sequence[str]) -> str:
     """The slug of a title; for ideographs, which have no Latin spelling, hints and a short hash stand in.
 
     That of a long title is cut at a word. A hash of the whole stands for the rest: two people who save records with

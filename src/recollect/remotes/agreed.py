@@ -43,13 +43,17 @@ class Agreed:
         """The agreed version of a file; empty for none."""
         return contents(self._base, path)
 
-    def write(self, path: str, data: bytes) -> None:
-        full = os.path.join(self._base, path)
-        if data:
-            # Where a power failure loses this, the next sync compares more and changes nothing.
-            files.write(full, data, lasting=False)
-        else:
-            files.remove(full)
+    def write(self, versions: Mapping[str, bytes]) -> None:
+        """Agree on these versions; they are on the disk when this returns, before anybody notes how far a sync came."""
+        is_lasting = files.waits_for_each(len(versions))
+        for path, data in versions.items():
+            full = os.path.join(self._base, path)
+            if data:
+                files.write(full, data, lasting=is_lasting)
+            else:
+                files.remove(full)
+        if not is_lasting:
+            os.sync()
 
     def paths(self) -> set[str]:
         return set(every_path(self._base))
@@ -72,8 +76,7 @@ class Agreed:
 
     def carry_out(self, steps: Iterable[Step]) -> None:
         """Agree on what was planned: its records are written."""
-        for step in steps:
-            self.write(step.path, step.base)
+        self.write({step.path: step.base for step in steps})
         files.remove(self._file(_PLAN))
 
     def recover(self, store: str) -> None:

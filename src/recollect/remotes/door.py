@@ -6,7 +6,7 @@ import re
 
 from recollect import paths
 from recollect.errors import RecollectError
-from recollect.record import draft, memory, schema, secrets
+from recollect.record import draft, memory, naming, schema, secrets
 
 MOST_FILES = 200_000
 """Files of one shared store; the replica is read by every hook, and a hook has no time for more."""
@@ -14,9 +14,6 @@ MOST_FILES = 200_000
 MOST_BYTES = 1_000_000_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,119}\.json")
 """Lower case only: two names that one machine keeps apart must not be one file on another."""
-
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\.json")
-"""Names that Windows has for devices."""
 
 _FOLDERS = frozenset((*schema.FOLDERS.values(), paths.INBOX))
 
@@ -26,7 +23,7 @@ def flaw_of_path(path: str) -> str:
     folder, _, name = path.partition("/")
     if folder not in _FOLDERS or not _NAME.fullmatch(name):
         return "not the path of a record or a draft"
-    return "a name that Windows does not allow" if _RESERVED.fullmatch(name) else ""
+    return "a name that Windows does not allow" if naming.is_device(name.removesuffix(".json")) else ""
 
 
 def flaw(path: str, data: bytes) -> str:

@@ -209,8 +209,7 @@ class _Run:
             self._agreed.forget()
         elif is_first:
             # After the state was lost: what the remote has no more is pushed again.
-            for path in self._agreed.paths() - received.paths:
-                self._agreed.write(path, b"")
+            self._agreed.write(dict.fromkeys(self._agreed.paths() - received.paths, b""))
         versions = iter(received)
         while chunk := list(islice(versions, _TOGETHER)):
             self._write(chunk)
@@ -281,9 +280,8 @@ class _Run:
         self._agreed.send({change.path: change.data for change in changes})
         pushed = self._transport.push(changes)
         data = {change.path: change.data for change in changes}
-        for path in pushed.accepted:
-            self._agreed.write(path, data[path])
-            self._pushed[path] = None
+        self._agreed.write({path: data[path] for path in pushed.accepted})
+        self._pushed.update(dict.fromkeys(pushed.accepted))
         self._agreed.answered({path: data[path] for path in pushed.waiting})
         return pushed
 

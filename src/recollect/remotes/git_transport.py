@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from recollect.coldstart import NamedTuple, digest
 from recollect.errors import BadRemote, Offline
 from recollect.git.mirror import Answer, Mirror
+from recollect.git.repository import is_commit
 from recollect.remotes import git_answers, git_commit, git_tree
 from recollect.remotes.git_answers import BEHIND, DONE, Heads
 from recollect.remotes.git_tree import BrokenMirror
@@ -69,7 +70,7 @@ class GitTransport:
         head = self._fetch()
         below = git_tree.place(self._mirror, head)
         is_first = cursor in ("", _EMPTY)
-        if is_first or not self._mirror.is_ancestor(cursor, head):
+        if is_first or not self._is_in_history(cursor, head):
             blobs = git_tree.files(self._mirror, head, below)
             return Pulled(git_tree.versions(self._mirror, blobs), head, is_reset=not is_first)
         blobs = git_tree.changed(self._mirror, cursor, head, below)
@@ -79,7 +80,7 @@ class GitTransport:
         """What changed, our own commits first: whoever merged or changed them built on them."""
         for ref in (_PUSHED, _WAITING):
             own = self._mirror.commit_of(ref)
-            if own and self._mirror.is_ancestor(own, head) and not self._mirror.is_ancestor(own, cursor):
+            if own and self._is_in_history(own, head) and not self._is_in_history(own, cursor):
                 parent = self._mirror.commit_of(f"{own}^")
                 if parent:
                     ours = git_tree.changed(self._mirror, parent, own, below)
@@ -161,6 +162,15 @@ class GitTransport:
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._url, spec)
         self._check(self._mirror.reach(*words, seconds=_MOVE))
         return self._mirror.commit_of(_THEIRS)
+
+    def _is_in_history(self, commit: str, head: str) -> bool:
+        """Whether one commit is in the history of another; one that the mirror does not have (git says 128) is not."""
+        if not is_commit(commit):
+            return False
+        answer = self._mirror.ask("merge-base", "--is-ancestor", commit, head)
+        if answer.status not in (0, 1, 128):
+            raise git_answers.failure(answer, self._url)
+        return answer.is_good
 
     def _check(self, answer: Answer) -> None:
         if not answer.is_good:

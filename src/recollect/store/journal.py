@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Union
 
@@ -20,9 +19,6 @@ from recollect.store.history import FileChange
 
 _NAME = ".journal"
 _LARGEST = 1 << 30
-_MANY = 50
-"""Files of one change from which on the disk is waited for once, after all of them: each wait takes milliseconds."""
-
 Changes = Mapping[str, Union[str, None]]
 """The new text of each file, or None for a file that goes."""
 
@@ -41,8 +37,8 @@ def begin(root: str, changes: Changes, action: str, undoes: str = "") -> str:
     change_id = history.begin(root, action, tuple(_logged(root, changes)), undoes)
     files.write(_file(root), json.dumps(steps).encode("utf-8"))
     done = 0
-    # What is not on the disk yet is in the journal, which is. Only Linux waits for the disk in `sync`.
-    is_lasting = len(changes) < _MANY or sys.platform != "linux"
+    # What is not on the disk yet is in the journal, which is.
+    is_lasting = files.waits_for_each(len(changes))
     try:
         for path, new in changes.items():
             _make(os.path.join(root, path), new, is_lasting)
