@@ -41,7 +41,7 @@ HARM = {
     "the answer has control characters": ('print(\'{"a": "\\\\u001b"}\')', "control characters"),
     "private words are shown": ('print(\'{"a": "private-words-of-the-user"}\')', "shows the user's private words"),
     "it takes too long": (
-        "while 'stop' in sys.argv and time.process_time() < 100 * BARE: pass",
+        "while 'stop' in sys.argv and time.process_time() < 130 * BARE: pass",
         "times a bare interpreter",
     ),
     "it takes too much memory": ("x = bytearray(200_000_000)", "took 2"),
