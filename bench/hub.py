@@ -21,7 +21,7 @@ from typing import Any
 from bench import hub_clients, page, plot, results
 from bench.hub_records import Generator
 from recollect.coldstart import digest
-from recollect.hub import connection, place, schema, search, teams
+from recollect.hub import connection, schema, search, team_address, teams
 from recollect.hub.transport import PostgresTransport
 from recollect.record import memory
 from recollect.remotes import engine
@@ -98,7 +98,7 @@ class Hub:
         self.generator = Generator(rare_words)
         if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", _DATABASE):
             server.execute(f"CREATE DATABASE {_DATABASE} TEMPLATE template0")
-        with connection.connected(place.parse(server.url(_DATABASE))) as session:
+        with connection.connected(team_address.parse(server.url(_DATABASE))) as session:
             schema.migrate(session)
         self.grant("everything", "reader", *map(_team, range(team_count)))
         for login in ("member", "colleague"):
@@ -108,7 +108,7 @@ class Hub:
     def grant(self, login: str, role: str, *names: str) -> None:
         """Make a login and some teams, if they are not there, and the login a member of them."""
         self.server.login(login)
-        with connection.connected(place.parse(self.server.url(_DATABASE))) as session:
+        with connection.connected(team_address.parse(self.server.url(_DATABASE))) as session:
             for name in names:
                 teams.make(session, name, None)
                 teams.grant(session, name, login, role)
@@ -129,7 +129,7 @@ class Hub:
 
     def _load(self, size: int) -> None:
         """Load records up to that number in one transaction."""
-        with connection.connected(place.parse(self.server.url(_DATABASE))) as session, session.transaction():
+        with connection.connected(team_address.parse(self.server.url(_DATABASE))) as session, session.transaction():
             rows = session.execute("SELECT name, team, number FROM recollect.teams").fetchall()
             keys, numbers = {row[0]: row[1] for row in rows}, Counter({row[0]: row[2] for row in rows})
             with session.cursor().copy(_COPY) as copy:
@@ -169,7 +169,7 @@ def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "load average": round(os.getloadavg()[0], 1),
         "bytes for a record": hub.bytes_for_a_record(),
-        "connect": spread(lambda _: connection.connected(place.parse(hub.url("member"))).close(), range(times)),
+        "connect": spread(lambda _: connection.connected(team_address.parse(hub.url("member"))).close(), range(times)),
     }
     for name, login in (("search in all teams", "everything"), ("search in one team", "member")):
         computed = hub.server.computed_seconds()

@@ -162,9 +162,9 @@ def _files(store: Path) -> dict[str, bytes]:
 
 
 def _history(url: str) -> str:
-    from recollect.hub import connection, place
+    from recollect.hub import connection, team_address
 
-    with connection.connected(place.parse(url)) as session:
+    with connection.connected(team_address.parse(url)) as session:
         rows = session.execute("SELECT data FROM recollect.history", binary=True).fetchall()
     return "\n".join(row[0].decode() for row in rows)
 

@@ -275,7 +275,7 @@ def test_what_waits_for_a_merge_is_not_called_sent(recollect, saved, tmp_path):
 
 
 def test_what_another_wrote_under_the_same_name_is_told(recollect, saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("recollect.cli.sync.engine.sync", lambda *_, **__: Synced(conflicts=(CONFLICT,)))
+    monkeypatch.setattr("recollect.cli.syncing.engine.sync", lambda *_, **__: Synced(conflicts=(CONFLICT,)))
     remote.add("platform", str(tmp_path / "memory.git"))
 
     outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")

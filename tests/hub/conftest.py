@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from recollect.hub import connection, place, schema, teams
+from recollect.hub import connection, schema, team_address, teams
 from recollect.hub.transport import PostgresTransport
 from recollect.remotes.transport import Push
 from tests.postgres import Server
@@ -66,7 +66,7 @@ def prepare(server: Server, url: str) -> None:
         server.login(login)
     server.execute(f"ALTER ROLE {OWNER} CREATEROLE")
     server.execute(f"GRANT CREATE ON DATABASE {database} TO {OWNER}")
-    with connection.connected(place.parse(server.url(database, OWNER))) as session:
+    with connection.connected(team_address.parse(server.url(database, OWNER))) as session:
         schema.migrate(session)
         for team in ("platform", "other"):
             teams.make(session, team, None)

@@ -15,7 +15,7 @@ import pytest
 
 from recollect.cli.commands import COMMANDS
 from recollect.coldstart import digest
-from recollect.hub import connection, place, schema
+from recollect.hub import connection, schema, team_address
 from recollect.remotes.transport import Push
 from tests import debian
 from tests.cli.conftest import BIN, Outcome, project, recollect
@@ -72,7 +72,7 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
     versions: list[tuple[int, int]] = []
 
     def init() -> None:
-        with connection.connected(place.parse(url)) as session:
+        with connection.connected(team_address.parse(url)) as session:
             versions.append(schema.migrate(session))
 
     threads = [threading.Thread(target=init) for _ in range(2)]

@@ -10,7 +10,7 @@ import pytest
 
 from recollect.coldstart import digest
 from recollect.errors import BadInput, BadRemote, Refused
-from recollect.hub import connection, place, search, teams
+from recollect.hub import connection, search, team_address, teams
 from tests.hub.conftest import OWNER, STRANGER, TestHub
 from tests.postgres import Server
 
@@ -59,7 +59,7 @@ def _decision(id: str, title: str, decision: str, **fields: object) -> bytes:
 def database(postgres: Server, template: Callable[[str], None]) -> str:
     name = postgres.database(template)
     postgres.login(BOTH)
-    with connection.connected(place.parse(postgres.url(name, OWNER))) as session:
+    with connection.connected(team_address.parse(postgres.url(name, OWNER))) as session:
         for team in ("platform", "other"):
             teams.grant(session, team, BOTH, "reader")
     return name

@@ -12,7 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 import recollect.hub
 import recollect.remotes
 from recollect.errors import Offline
-from recollect.hub import connection, place, teams
+from recollect.hub import connection, team_address, teams
 from recollect.hub.transport import PostgresTransport
 from recollect.remotes.transport import Transport
 from tests.killed import killed_at
@@ -69,7 +69,7 @@ def test_a_deleted_record_whose_versions_the_hub_forgot_stays_deleted(hub: TestH
     wilma.sync()
     walt.delete("decisions/a-secret.json")
     walt.sync()
-    with connection.connected(place.parse(hub.url(OWNER))) as session:
+    with connection.connected(team_address.parse(hub.url(OWNER))) as session:
         assert teams.forget(session, "platform", "decisions/a-secret.json") == 1
 
     synced = wilma.sync()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.coldstart import digest
 from recollect.errors import BadInput
-from recollect.hub import connection, place, transport
+from recollect.hub import connection, team_address, transport
 from recollect.remotes.transport import Push, Pushed, Version
 
 from .conftest import TestHub, everything, new
@@ -233,7 +233,7 @@ def test_any_bytes_and_any_harmless_name_come_back(hub: TestHub, data: bytes, na
     ],
 )
 def test_an_address_names_a_database_and_a_team(url, expected):
-    assert place.parse(url) == expected
+    assert team_address.parse(url) == expected
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_an_address_names_a_database_and_a_team(url, expected):
 )  # fmt: skip
 def test_an_address_without_a_team_name_or_with_a_password_is_refused_without_repeating_it(url):
     with pytest.raises(BadInput) as failure:
-        place.parse(url)
+        team_address.parse(url)
 
     assert "secret" not in failure.value.message + failure.value.fix
 
@@ -259,8 +259,10 @@ def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch
     )
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "3")
 
-    connection.connected(place.parse("postgresql://ann@db:6432/memory?sslmode=verify-full&keepalives_idle=60#platform"))
-    connection.connected(place.parse("postgresql:///?service=memory&sslrootcert=/etc/ca.pem&connect_timeout=1"))
+    connection.connected(
+        team_address.parse("postgresql://ann@db:6432/memory?sslmode=verify-full&keepalives_idle=60#platform")
+    )
+    connection.connected(team_address.parse("postgresql:///?service=memory&sslrootcert=/etc/ca.pem&connect_timeout=1"))
 
     assert {"user": "ann", "host": "db", "port": "6432", "dbname": "memory", "sslmode": "verify-full",
             "keepalives_idle": "60", "connect_timeout": "3"}.items() <= asked[0].items()  # fmt: skip

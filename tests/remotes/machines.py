@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.coldstart import digest
 from recollect.record import memory
 from recollect.remotes import engine
 from recollect.remotes.engine import Synced
 from recollect.remotes.replica import Replica
-from recollect.remotes.transport import Pulled, Push, Pushed, Transport, Version
+from recollect.remotes.transport import Pulled, Push, Pushed, Transport, Version, fingerprint
 from recollect.settings import Settings
 from recollect.store.store import Store
 from recollect.store.writer import Writer
@@ -48,7 +47,7 @@ class MemoryTransport:
             present = self.remote.files.get(path, b"")
             if present == data:
                 accepted.append(path)
-            elif (digest(present) if present else "") == expected:
+            elif fingerprint(present) == expected:
                 self.remote.write(path, data)
                 accepted.append(path)
             else:
@@ -142,3 +141,10 @@ def files_in(root: str) -> dict[str, bytes]:
                 full = Path(folder, name)
                 contents[full.relative_to(root).as_posix()] = full.read_bytes()
     return contents
+
+
+def both_have(ann: Machine, bob: Machine, record_id: str = "use-uv") -> None:
+    """Let one machine save a record and both sync."""
+    ann.save(record_id)
+    ann.sync()
+    bob.sync()

@@ -17,7 +17,7 @@ from recollect.remotes import door, engine, pending
 from recollect.remotes.transport import Pulled, Pushed, Version
 from recollect.store import history, undo
 from tests.records import raw, sample
-from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport, conflict_in_a_hundred
+from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport, both_have, conflict_in_a_hundred
 
 
 @pytest.fixture
@@ -35,12 +35,6 @@ def bob(tmp_path, remote):
     return Machine(tmp_path / "bob", MemoryTransport(remote), now="2026-05-02T13:00:00Z")
 
 
-def _shared(ann, bob, record_id="use-uv"):
-    ann.save(record_id)
-    ann.sync()
-    bob.sync()
-
-
 def test_what_one_machine_saves_the_other_has(ann, bob):
     ann.save("use-uv")
 
@@ -51,7 +45,7 @@ def test_what_one_machine_saves_the_other_has(ann, bob):
 
 
 def test_edits_of_different_fields_are_both_in_the_record(ann, bob):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     bob.edit("use-uv", {"content": {"context": "By Bob"}})
 
@@ -66,7 +60,7 @@ def test_edits_of_different_fields_are_both_in_the_record(ann, bob):
 
 
 def test_edits_of_one_field_leave_the_remotes_value_and_ours_in_a_draft_that_can_be_accepted(ann, bob):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
 
@@ -87,7 +81,7 @@ def test_edits_of_one_field_leave_the_remotes_value_and_ours_in_a_draft_that_can
 
 
 def test_a_draft_of_a_conflict_does_not_take_back_what_was_changed_later(ann, bob):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
     ann.sync()
@@ -116,7 +110,7 @@ def test_a_conflict_in_a_list_with_an_order_is_accepted_as_it_was_written(ann, b
 
 def test_an_edit_wins_over_a_deletion_on_either_side(ann, bob):
     for record_id in ("one", "two"):
-        _shared(ann, bob, record_id)
+        both_have(ann, bob, record_id)
     ann.delete("decisions/one.json")
     bob.edit("one", {"content": {"decision": "Edited"}})
     ann.edit("two", {"content": {"decision": "Edited"}})
@@ -132,7 +126,7 @@ def test_an_edit_wins_over_a_deletion_on_either_side(ann, bob):
 
 
 def test_a_deletion_reaches_the_other_machine(ann, bob):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.delete("decisions/use-uv.json")
 
     ann.sync()
@@ -154,7 +148,7 @@ def test_the_same_id_saved_on_both_is_a_conflict_of_what_differs(ann, bob):
 
 
 def test_drafts_changed_on_both_sides_are_both_kept(ann, bob):
-    _shared(ann, bob)
+    both_have(ann, bob)
     for machine, title in ((ann, "By Ann"), (bob, "By Bob")):
         draft = review.Draft("use-ruff", sample(id="use-ruff", title=title))
         review.put(machine.writer, [draft])
@@ -223,7 +217,7 @@ def test_what_cannot_be_a_record_is_reported_and_left_alone(ann, remote, path, d
 
 
 def test_what_we_changed_is_not_pushed_over_a_version_that_we_could_not_read(ann, bob, remote):
-    _shared(ann, bob)
+    both_have(ann, bob)
     remote.write("decisions/use-uv.json", b"broken")
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
 
@@ -237,7 +231,7 @@ def test_what_we_changed_is_not_pushed_over_a_version_that_we_could_not_read(ann
 
 
 def test_a_version_that_we_cannot_read_and_that_came_between_pull_and_push_is_named(ann, bob, remote, monkeypatch):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     push = ann.transport.push
 
@@ -274,7 +268,7 @@ def test_a_million_records_are_refused_and_the_replica_stays_as_it_was(ann, monk
 
 
 def test_a_broken_file_in_the_replica_is_set_aside_when_the_remote_has_another(ann, bob, tmp_path):
-    _shared(ann, bob)
+    both_have(ann, bob)
     (tmp_path / "bob/store/decisions/use-uv.json").write_text("half of a rec")
     held = bob.sync().refused["decisions/use-uv.json"]
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
@@ -289,7 +283,7 @@ def test_a_broken_file_in_the_replica_is_set_aside_when_the_remote_has_another(a
 
 
 def test_a_remote_from_a_backup_gets_what_it_lost_and_keeps_what_it_has(ann, bob, remote):
-    _shared(ann, bob)
+    both_have(ann, bob)
     backup = dict(remote.files)
     ann.edit("use-uv", {"content": {"decision": "Newer than the backup"}})
     ann.save("use-ruff")
@@ -308,7 +302,7 @@ def test_a_remote_from_a_backup_gets_what_it_lost_and_keeps_what_it_has(ann, bob
 
 
 def test_a_lost_state_file_loses_nothing(ann, bob, tmp_path):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     (tmp_path / "ann/state.json").unlink()
 
@@ -360,7 +354,7 @@ def test_most_records_gone_is_asked_about_first(ann, remote):
 
 
 def test_a_sync_is_one_change_in_the_log_that_undo_leaves_alone(ann, bob):
-    _shared(ann, bob)
+    both_have(ann, bob)
     bob.save("use-ruff")
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     ann.sync()
@@ -424,7 +418,7 @@ def test_a_push_that_is_always_late_ends_and_says_so(ann, monkeypatch):
 
 
 def test_a_preview_tells_what_a_sync_would_do_and_writes_nothing(ann, bob, remote):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "By Ann"}})
     ann.save("use-ruff")
     ann.sync()
@@ -439,7 +433,7 @@ def test_a_preview_tells_what_a_sync_would_do_and_writes_nothing(ann, bob, remot
 
 
 def test_what_was_pushed_by_a_killed_sync_is_no_conflict_with_ourselves(ann, bob, monkeypatch):
-    _shared(ann, bob)
+    both_have(ann, bob)
     ann.edit("use-uv", {"content": {"decision": "First"}})
     push = ann.transport.push
 
@@ -472,7 +466,7 @@ def test_a_hundred_records_in_conflict_end_the_same_on_both_with_nothing_lost(an
 
 
 def test_the_fingerprint_of_an_update_is_that_of_the_agreed_bytes(ann, bob, monkeypatch):
-    _shared(ann, bob)
+    both_have(ann, bob)
     before = ann.files()["decisions/use-uv.json"]
     ann.edit("use-uv", {"tags": ["more"]})
     pushes = []

@@ -18,7 +18,7 @@ from recollect.remotes import git_answers, git_transport
 from recollect.remotes.git_transport import GitTransport
 from tests.git_project import GitProject
 from tests.records import sample
-from tests.remotes.machines import Machine, conflict_in_a_hundred
+from tests.remotes.machines import Machine, both_have, conflict_in_a_hundred
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -146,9 +146,7 @@ def test_the_default_branch_is_the_one_that_the_repository_names(tmp_path, branc
 
 
 def test_a_protected_branch_gets_a_branch_beside_it_until_somebody_merges(ann, bob, server):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     server.protect("main")
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
 
@@ -169,9 +167,7 @@ def test_a_protected_branch_gets_a_branch_beside_it_until_somebody_merges(ann, b
 
 
 def test_a_merged_branch_that_was_edited_further_is_no_conflict(tmp_path, ann, bob, server):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     server.protect("main")
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
     bob.sync()
@@ -189,9 +185,7 @@ def test_a_merged_branch_that_was_edited_further_is_no_conflict(tmp_path, ann, b
 
 
 def test_a_record_that_was_changed_again_before_the_merge_is_no_conflict_with_ourselves(ann, bob, server):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     server.protect("main")
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
     bob.sync()
@@ -293,9 +287,7 @@ def test_links_modules_and_large_files_in_a_repository_are_reported(tmp_path, bo
 
 
 def test_a_broken_mirror_is_fetched_again(tmp_path, ann, bob):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     ann.edit("use-uv", {"tags": ["more"]})
     ann.sync()
     shutil.rmtree(tmp_path / "bob/repository/objects")
@@ -341,9 +333,7 @@ def test_a_mirror_that_was_killed_while_it_was_made_is_made_again(tmp_path, ann,
 
 
 def test_a_lock_left_by_a_killed_git_does_not_matter(tmp_path, ann, bob):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     ann.edit("use-uv", {"tags": ["more"]})
     ann.sync()
     (tmp_path / "bob/repository/refs/recollect/theirs.lock").touch()
@@ -424,9 +414,7 @@ def test_how_a_push_ended(line, outcome):
 
 
 def test_a_branch_that_is_set_back_to_before_our_push_gets_it_again(ann, bob, server):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     before = server.git("rev-parse", "main")
     bob.edit("use-uv", {"content": {"decision": "Newer"}})
     bob.sync()
@@ -496,9 +484,7 @@ def test_a_program_that_goes_on_behind_ssh_is_not_waited_for(tmp_path, monkeypat
 
 
 def test_a_squashed_merge_of_our_branch_is_noticed(ann, bob, server):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     server.protect("main")
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
     bob.sync()
@@ -516,9 +502,7 @@ def test_a_squashed_merge_of_our_branch_is_noticed(ann, bob, server):
 
 
 def test_others_can_change_a_record_while_ours_waits_for_a_merge(ann, bob, server):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     server.protect("main")
     bob.edit("use-uv", {"content": {"decision": "By Bob"}})
     bob.sync()
@@ -557,9 +541,7 @@ def test_a_repository_without_a_default_branch_is_named(tmp_path, bob, server):
 
 
 def test_a_git_that_gives_no_answer_is_no_rewritten_history(ann, bob, monkeypatch):
-    ann.save("use-uv")
-    ann.sync()
-    bob.sync()
+    both_have(ann, bob)
     ann.edit("use-uv", {"tags": ["more"]})
     ann.sync()
     ask = Mirror.ask

@@ -6,16 +6,20 @@ import json
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from recollect import paths
 from recollect.cli import watch
 from recollect.errors import BadInput, Offline
 from recollect.remotes import remote
+from recollect.remotes.replica import Replica
 from tests.cli.conftest import BIN
 from tests.records import raw
 from tests.remotes.hostile_repository import HostileRepository, Node, folded
@@ -68,6 +72,13 @@ def test_it_tells_what_came_and_ends_with_the_pipe_at_its_input(shared, watching
 
     assert watching.communicate(timeout=PATIENCE) == (b"", b"")
     assert watching.returncode == 0
+
+
+def test_what_came_is_in_the_index_when_it_is_told(shared, watching):
+    _line(watching)
+
+    with closing(sqlite3.connect(paths.index_file(Replica("platform").store))) as index:
+        assert index.execute("SELECT records FROM total").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

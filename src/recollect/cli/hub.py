@@ -17,7 +17,7 @@ from recollect.text import many
 
 if TYPE_CHECKING:
     from recollect.hub.connection import Session
-    from recollect.hub.place import Place
+    from recollect.hub.team_address import TeamAddress
     from recollect.hub.teams import Team
 
 VARIABLE = "RECOLLECT_HUB_URL"
@@ -41,11 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     if len(args.words) not in _COUNTS[args.action]:
         raise BadInput(f"`recollect hub {args.action}` is used otherwise", fix=_usage(args.action))
-    from recollect.hub import connection, place
+    from recollect.hub import connection, team_address
 
-    where = place.parse(_url(args))
+    where = team_address.parse(_url(args))
     if args.team:
-        where = where._replace(team=place.checked_team(args.team))
+        where = where._replace(team=team_address.checked_team(args.team))
     # `init` is for tables of any version, and the others ask for what every version has.
     hub = connection.Hub(where, lambda session: None)
     with closing(hub), hub.explained():
@@ -64,7 +64,7 @@ def _usage(action: str) -> str:
     return f"type it as: `recollect hub {action}{_WORDS[action]}`"
 
 
-def _init(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
     from recollect.hub import schema, teams
 
     before, after = schema.migrate(session)
@@ -77,7 +77,7 @@ def _init(args: argparse.Namespace, session: Session, where: Place) -> Answer:
     )
 
 
-def _grant(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+def _grant(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
     from recollect.hub import teams
 
     login, role = args.words
@@ -104,7 +104,7 @@ def _password(args: argparse.Namespace) -> str:
     return password
 
 
-def _revoke(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+def _revoke(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
     from recollect.hub import teams
 
     login = args.words[0]
@@ -113,7 +113,7 @@ def _revoke(args: argparse.Namespace, session: Session, where: Place) -> Answer:
     return Answer(data, lambda screen: f"{clean(login)} is no longer a member of the team {where.team}")
 
 
-def _forget(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+def _forget(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
     from recollect.hub import teams
 
     path = args.words[0]
@@ -125,7 +125,7 @@ def _forget(args: argparse.Namespace, session: Session, where: Place) -> Answer:
     return Answer(data, lambda screen: f"deleted {many(count, 'earlier version')} of {clean(path)}", note=note)
 
 
-def _status(args: argparse.Namespace, session: Session, where: Place) -> Answer:
+def _status(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
     from recollect.hub import schema, teams
 
     schema.check(session)

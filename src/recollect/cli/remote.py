@@ -56,9 +56,9 @@ def _add(args: argparse.Namespace) -> Answer:
         raise BadInput("a remote needs a name and an address", fix="`recollect remote add NAME URL`")
     _refuse_old_replica(args.name)
     if address.kind(address.absolute(args.url)) == address.POSTGRES:
-        from recollect.hub import place
+        from recollect.hub import team_address
 
-        place.parse(args.url)
+        team_address.parse(args.url)
     added = remote.add(args.name, args.url, review=args.review, auto=args.auto)
     root = replica.ready(added.name).root
     data = {**added._asdict(), "replica": root}

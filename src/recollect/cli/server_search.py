@@ -13,6 +13,7 @@ from recollect.coldstart import NamedTuple
 from recollect.errors import Offline
 from recollect.record import compose, summary_line
 from recollect.remotes import remote
+from recollect.remotes.address import POSTGRES
 from recollect.search import document, query
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ class _Asked(NamedTuple):
 def answer(args: argparse.Namespace) -> Answer | None:
     """What the server found; None where there is no server, or none that answers: then a warning says so."""
     chosen = remote.get(args.remote)
-    if chosen.kind != "postgres":
+    if chosen.kind != POSTGRES:
         return None
     # Only this command needs the extra `recollect[hub]`.
-    from recollect.hub import place, search
+    from recollect.hub import search, team_address
 
-    asked = _Asked(" ".join(args.text), chosen.name, place.parse(chosen.url).team)
+    asked = _Asked(" ".join(args.text), chosen.name, team_address.parse(chosen.url).team)
     try:
         results = search.find(
             chosen.url,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from shlex import quote
 from typing import Any
 
@@ -111,10 +110,10 @@ def _share(args: argparse.Namespace, writer: Writer, remote: Remote, record: Mem
     if not (args.update or args.supersedes or args.force):
         _refuse_same(args, store, copy)
     before = store.get(args.update) if args.update else None
-    draft = _revision(before, copy) if before else inbox.draft_of(_renamed(copy, store.has), supersedes=args.supersedes)
+    draft = _revision(before, copy) if before else inbox.draft_of(_free(copy, store), supersedes=args.supersedes)
     _ask(args, remote, record, draft.record)
     if args.draft or remote.review or replica.Replica(remote.name).state.asks_for_review:
-        draft = draft._replace(name=_free(draft.name, store.has_draft))
+        draft = draft._replace(name=naming.free(draft.name, store.has_draft))
         review.put(writer, [draft], "share")
         return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")
     if before is None:
@@ -142,16 +141,9 @@ def _revision(before: Entry, copy: Memory) -> Draft:
     return inbox.draft_of(record, fields=revision.fields(before.memory, record), **about)
 
 
-def _renamed(copy: Memory, is_taken: Callable[[str], bool]) -> Memory:
-    return copy._replace(id=_free(copy.id, is_taken))
-
-
-def _free(name: str, is_taken: Callable[[str], bool]) -> str:
-    """The name, or with the first number behind it under which there is nothing yet."""
-    number, free = 2, name
-    while is_taken(free):
-        free, number = naming.numbered(name, number), number + 1
-    return free
+def _free(copy: Memory, store: Store) -> Memory:
+    """The copy under an id that no record there has."""
+    return copy._replace(id=naming.free(copy.id, store.has))
 
 
 def _ask(args: argparse.Namespace, remote: Remote, record: Memory, copy: Memory) -> None:

@@ -7,17 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
-from recollect.cli import arguments, automatic_sync, watch
+from recollect.cli import arguments, automatic_sync, syncing, watch
 from recollect.cli.output import Answer, Screen, clean, fitted, say, to_json
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, NotFound, Offline, RecollectError
 from recollect.remotes import background, engine, pending, remote
-from recollect.remotes.address import GIT
 from recollect.remotes.engine import Synced
 from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica
-from recollect.remotes.transport import Transport
-from recollect.search import index
 from recollect.terminal.progress import Progress
 from recollect.text import first_few, many
 
@@ -77,32 +74,17 @@ def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> Answer:
         text = "\n".join(lines(screen, each.name, outcome))
         say(to_json(_data(_Done(each, outcome)), indent=None) if args.json else text, screen)
 
-    watch.run(remotes, args.every, open_transport, tell)
+    watch.run(remotes, args.every, syncing.transport, tell)
     return Answer({}, lambda screen: "")
-
-
-def open_transport(connected: Remote) -> Transport:
-    """The connection to a remote, by its kind; nothing is sent before the first question."""
-    if connected.kind == GIT:
-        from recollect.remotes.git_transport import GitTransport
-
-        return GitTransport(connected.url, Replica(connected.name).repository)
-    from recollect.hub.transport import PostgresTransport
-
-    return PostgresTransport(connected.url)
 
 
 def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None) -> Synced:
     """Sync one remote, or find out what that would do; RecollectError if it cannot be done."""
-    replica, transport = Replica(connected.name), open_transport(connected)
+    replica, transport = Replica(connected.name), syncing.transport(connected)
     try:
         if dry_run:
             return engine.preview(replica, transport)
-        done = engine.sync(replica, transport, missing=missing, patience=patience)
-        if done.pulled:
-            # Hooks have time for a few records each, so all of them are put into the index now.
-            index.open(replica.store).close()
-        return done
+        return syncing.sync(replica, transport, missing=missing, patience=patience)
     except Offline as error:
         since, left = replica.state.offline_since, len(pending.changes(replica))
         waits = f"; {many(left, 'change')} to push" if left else ""

@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 from typing import Callable, Union
 
+from recollect.cli import syncing
 from recollect.errors import BadInput, RecollectError
-from recollect.remotes import engine
 from recollect.remotes.engine import Synced
 from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica
@@ -43,7 +43,7 @@ class _Watched:
         before, left = self._trouble, self._left
         try:
             self._transport = self._transport or self._connect(self.remote)
-            synced = engine.sync(Replica(self.remote.name), self._transport)
+            synced = syncing.sync(Replica(self.remote.name), self._transport)
         except RecollectError as error:
             self.close()
             self._trouble = error.message

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.errors import BadInput, BadRemote, Offline, RecollectError, Refused
-from recollect.hub.place import Place
+from recollect.hub.team_address import TeamAddress
 from recollect.text import cut, flat
 
 try:
@@ -54,8 +54,8 @@ _FOR_NOW = ("starting up", "shutting down", "recovery mode", "too many c", "rema
 class Hub:
     """The database of a hub: connects when it is first asked, and again if the connection breaks."""
 
-    def __init__(self, place: Place, check: Callable[[Session], object]) -> None:
-        self.place = place
+    def __init__(self, address: TeamAddress, check: Callable[[Session], object]) -> None:
+        self.address = address
         self._check = check
         self._session: Session | None = None
         self._password = ""
@@ -74,7 +74,7 @@ class Hub:
             except psycopg.Error as error:
                 is_lost = self._session is not None and self._session.closed
                 if not is_lost or not reconnections:
-                    raise translated(error, self.place, self._password) from error
+                    raise translated(error, self.address, self._password) from error
                 reconnections -= 1
                 self.close()
 
@@ -84,12 +84,12 @@ class Hub:
         try:
             yield
         except psycopg.Error as error:
-            raise translated(error, self.place, self._password) from error
+            raise translated(error, self.address, self._password) from error
 
     def session(self) -> Session:
         """The connection, made and checked now if there is none."""
         if self._session is None:
-            session = connected(self.place)
+            session = connected(self.address)
             self._password = session.info.password
             try:
                 self._check(session)
@@ -106,12 +106,13 @@ class Hub:
             self._session = None
 
 
-def connected(place: Place) -> Session:
+def connected(address: TeamAddress) -> Session:
     """A new connection; Offline, Refused or BadInput if there can be none."""
     defaults = {"connect_timeout": os.environ.get("PGCONNECT_TIMEOUT", _PATIENCE), **_DEFAULTS}
     try:
-        typed = conninfo.conninfo_to_dict(place.database)
-        merged = conninfo.make_conninfo(place.database, **{key: defaults[key] for key in defaults if key not in typed})
+        typed = conninfo.conninfo_to_dict(address.database)
+        unsaid = {key: value for key, value in defaults.items() if key not in typed}
+        merged = conninfo.make_conninfo(address.database, **unsaid)
     except psycopg.Error as error:
         # The reason that libpq gives repeats parts of the address.
         raise BadInput("libpq does not understand the address", fix="compare it with docs/team/postgres.md") from error
@@ -122,14 +123,14 @@ def connected(place: Place) -> Session:
         raise _not_connected(error) from error
 
 
-def translated(error: psycopg.Error, place: Place, password: str) -> RecollectError:
+def translated(error: psycopg.Error, address: TeamAddress, password: str) -> RecollectError:
     """What a failed statement means for the person who waits for it."""
     text = _reason(error, password)
     if isinstance(error, _NO_HUB):
         return BadRemote("there is no hub in this database", fix="ask its administrator for: `recollect hub init`")
     if isinstance(error, errors.InsufficientPrivilege):
         fix = "ask the administrator for: `recollect hub grant`"
-        return Refused(f"your login may not do this in the team {place.team}: {text}", fix=fix)
+        return Refused(f"your login may not do this in the team {address.team}: {text}", fix=fix)
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
         return Offline(f"the connection to the database was lost: {text}", fix="try again later")
     return BadRemote(f"the database answered with an error: {text}", fix="ask its administrator")

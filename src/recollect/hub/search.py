@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, BadRecord, BadRemote
 from recollect.hub import connection, schema
-from recollect.hub.place import parse
+from recollect.hub.team_address import parse
 from recollect.record import memory
 from recollect.record.memory import Memory
 

@@ -6,15 +6,16 @@ from a backup may give the same number to another change.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recollect.coldstart import NamedTuple, digest
+from recollect.coldstart import NamedTuple
 from recollect.errors import BadRemote, RecollectError, Refused
 from recollect.hub import schema
 from recollect.hub.connection import Hub
-from recollect.hub.place import Place, parse
-from recollect.remotes.transport import Pulled, Push, Pushed, Version
+from recollect.hub.team_address import TeamAddress, parse
+from recollect.remotes.transport import Pulled, Push, Pushed, Version, fingerprint
 
 if TYPE_CHECKING:
     from recollect.hub.connection import Session
@@ -79,13 +80,13 @@ class PostgresTransport:
     """A shared store in a hub; connects when it is first used."""
 
     def __init__(self, url: str) -> None:
-        self._place = parse(url)
-        self._hub = Hub(self._place, schema.check)
+        self._address = parse(url)
+        self._hub = Hub(self._address, schema.check)
         self._number = 0
 
     def pull(self, cursor: str) -> Pulled:
         """What changed since the cursor; everything if it is empty, or names a change that is not there."""
-        team = self._hub.run(lambda session: _team(session, self._place))
+        team = self._hub.run(lambda session: _team(session, self._address))
         since, is_reset = self._since(team, cursor)
         self._number = team.number
         cursor = f"{team.number}-{team.change}"
@@ -107,11 +108,9 @@ class PostgresTransport:
 
     def wait(self, seconds: float) -> bool:
         """Wait until the team has a change that was not pulled yet; whether it has."""
-        import time
-
         end = time.monotonic() + seconds
         self._hub.run(lambda session: session.execute(f"LISTEN {CHANNEL}"))
-        while self._hub.run(lambda session: _team(session, self._place)).number <= self._number:
+        while self._hub.run(lambda session: _team(session, self._address)).number <= self._number:
             left = end - time.monotonic()
             if left <= 0:
                 return False
@@ -144,9 +143,9 @@ class PostgresTransport:
 
     def _pushed(self, changes: Sequence[Push]) -> dict[str, str]:
         """What became of each path of one transaction."""
-        columns = zip(*((each.path, each.data, _hash(each.data), each.expected) for each in changes))
+        columns = zip(*((each.path, each.data, fingerprint(each.data), each.expected) for each in changes))
         paths, *rest = map(list, columns)
-        values = (self._place.team, self._number, paths, *rest)
+        values = (self._address.team, self._number, paths, *rest)
         rows = self._hub.run(lambda session: session.execute(_PUSH, values).fetchall())
         outcomes = dict(zip(paths, (str(outcome) for _, outcome in rows)))
         if [place for place, _ in rows] != list(range(1, len(paths) + 1)):
@@ -162,7 +161,7 @@ class PostgresTransport:
         """
         if not changes:
             return []
-        hashes = self._hub.run(lambda session: _hashes(session, self._place, [each.path for each in changes]))
+        hashes = self._hub.run(lambda session: _hashes(session, self._address, [each.path for each in changes]))
         return [
             each._replace(expected=wrong)
             for each in changes
@@ -171,27 +170,27 @@ class PostgresTransport:
         ]
 
 
-def _hashes(session: Session, place: Place, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+def _hashes(session: Session, address: TeamAddress, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     """For each path the hash that the hub has, and that of the file."""
-    values = (_team(session, place).key, paths)
+    values = (_team(session, address).key, paths)
     with session.cursor(binary=True) as cursor:
         rows = cursor.stream(_PRESENT, values)
-        return {path: (str(hash), _hash(data)) for path, hash, data in rows if isinstance(data, bytes)}
+        return {path: (str(hash), fingerprint(data)) for path, hash, data in rows if isinstance(data, bytes)}
 
 
-def _team(session: Session, place: Place) -> _Team:
-    row = session.execute(_TEAM, (place.team,)).fetchone()
+def _team(session: Session, address: TeamAddress) -> _Team:
+    row = session.execute(_TEAM, (address.team,)).fetchone()
     if row is None:
-        raise _not_a_member(session, place)
+        raise _not_a_member(session, address)
     if list(map(type, row)) != [int, int, str, bool]:
         raise _malformed("the row of the team has values of other types")
     return _Team(*row)
 
 
-def _not_a_member(session: Session, place: Place) -> RecollectError:
+def _not_a_member(session: Session, address: TeamAddress) -> RecollectError:
     login = session.info.user
     return Refused(
-        f"there is no team {place.team} of which the login {login} is a member",
+        f"there is no team {address.team} of which the login {login} is a member",
         fix=f"the address ends in #TEAM; ask the administrator for: `recollect hub grant {login} writer`",
     )
 
@@ -204,10 +203,6 @@ def _version(row: tuple[Any, ...]) -> Version:
 
 def _malformed(reason: str) -> BadRemote:
     return BadRemote(f"the database does not answer like a hub: {reason}", fix="ask its administrator")
-
-
-def _hash(data: bytes) -> str:
-    return digest(data) if data else ""
 
 
 def _batches(changes: Sequence[Push]) -> Iterator[Sequence[Push]]:

@@ -82,9 +82,7 @@ def linked(adrs: Sequence[Adr], ids: Mapping[str, str] = _NO_IDS) -> list[Memory
 
 def with_free_id(record: Memory, taken: set[str]) -> Memory:
     """The record under an id that is not taken yet; it is from now on."""
-    number, record_id = 2, record.id
-    while record_id in taken:
-        record_id, number = naming.numbered(record.id, number), number + 1
+    record_id = naming.free(record.id, taken.__contains__)
     taken.add(record_id)
     return record._replace(id=record_id)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from recollect.coldstart import digest
 
@@ -138,6 +138,14 @@ def numbered(record_id: str, number: int) -> str:
     """The id with a number behind it, still within the limit."""
     tail = f"-{number}"
     return record_id[: LONGEST_ID - len(tail)].rstrip("-") + tail
+
+
+def free(name: str, is_taken: Callable[[str], bool]) -> str:
+    """The name, or with the first number behind it under which there is nothing yet."""
+    number, candidate = 2, name
+    while is_taken(candidate):
+        candidate, number = numbered(name, number), number + 1
+    return candidate
 
 
 def _spell(text: str) -> tuple[list[str], bool]:

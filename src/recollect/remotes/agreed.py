@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from recollect import files, paths
-from recollect.coldstart import NamedTuple, digest
+from recollect.coldstart import NamedTuple
 from recollect.errors import Unwritable
 from recollect.record.memory import LARGEST_FILE
 from recollect.remotes import door
+from recollect.remotes.transport import fingerprint
 from recollect.store import record_files
 
 _PLAN, _SENT = "plan.json", "sent.json"
@@ -133,11 +134,6 @@ def contents(root: str, path: str) -> bytes:
     except OSError as error:
         full = os.path.join(root, path)
         raise Unwritable(f"cannot read {full}: {error.strerror or error}", fix=f"chmod u+rw {full}") from error
-
-
-def fingerprint(data: bytes) -> str:
-    """The fingerprint of a file; empty for none."""
-    return digest(data) if data else ""
 
 
 def step(path: str, before: bytes, after: bytes, base: bytes) -> Step:

@@ -19,7 +19,7 @@ from recollect.remotes.agreed import Agreed
 from recollect.remotes.reconcile import Conflict, Reconciled
 from recollect.remotes.replica import Replica, State
 from recollect.remotes.spool import Spool
-from recollect.remotes.transport import Push, Pushed, Transport, Version
+from recollect.remotes.transport import Push, Pushed, Transport, Version, fingerprint
 from recollect.store import history
 from recollect.store.store import Batch, Store
 
@@ -296,7 +296,7 @@ class _Run:
             if flaw:
                 self._held[path] = flaw
             else:
-                yield Push(path, local, agreed.fingerprint(base))
+                yield Push(path, local, fingerprint(base))
 
 
 def _put(batch: Batch, path: str, data: bytes) -> None:

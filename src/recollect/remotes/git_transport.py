@@ -10,14 +10,14 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 
-from recollect.coldstart import NamedTuple, digest
+from recollect.coldstart import NamedTuple
 from recollect.errors import BadRemote, Offline
 from recollect.git.mirror import Answer, Mirror
 from recollect.git.repository import is_commit
 from recollect.remotes import git_answers, git_commit, git_tree
 from recollect.remotes.git_answers import BEHIND, DONE, Heads
 from recollect.remotes.git_tree import BrokenMirror
-from recollect.remotes.transport import Pulled, Push, Pushed, Version
+from recollect.remotes.transport import Pulled, Push, Pushed, Version, fingerprint
 
 _EMPTY = "empty"
 """The cursor of a repository without a commit."""
@@ -185,7 +185,7 @@ class GitTransport:
             version = present.get(change.path, Version(change.path, b""))
             if version.data == change.data and not version.flaw:
                 same.append(change.path)
-            elif version.flaw or (digest(version.data) if version.data else "") != change.expected:
+            elif version.flaw or fingerprint(version.data) != change.expected:
                 outdated.append(change.path)
             else:
                 due.append(change)

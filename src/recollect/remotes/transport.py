@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from recollect.coldstart import NamedTuple
+from recollect.coldstart import NamedTuple, digest
+
+
+def fingerprint(data: bytes) -> str:
+    """The fingerprint of a file; empty for none."""
+    return digest(data) if data else ""
 
 
 class Version(NamedTuple):
@@ -55,7 +60,7 @@ class Push(NamedTuple):
     """Empty to delete it."""
 
     expected: str
-    """`coldstart.digest` of what the remote has as far as we know; empty for nothing."""
+    """The `fingerprint` of what the remote has as far as we know."""
 
 
 class Pushed(NamedTuple):

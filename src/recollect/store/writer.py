@@ -83,12 +83,8 @@ class Writer:
 
     def _free(self, record: Memory, batch: Batch) -> Memory:
         """The record under an id that neither the store nor this change has."""
-        number, candidate = 2, record
         taken = {each.id for each in batch.written.values()}
-        while candidate.id in taken or self.store.has(candidate.id):
-            candidate = record._replace(id=naming.numbered(record.id, number))
-            number += 1
-        return candidate
+        return record._replace(id=naming.free(record.id, lambda name: name in taken or self.store.has(name)))
 
     def _link(self, batch: Batch, old: str, new: str) -> None:
         """Link two records of this change or of the store, unless one is missing or replaced already."""
@@ -109,14 +105,7 @@ class Writer:
 
     def _unclaimed(self, record: Memory) -> Memory:
         """The record under an id that no record of another category has."""
-        taken = not _is_at(self.store, record) and self.store.has(record.id)
-        number = 2
-        candidate = record
-        while taken:
-            candidate = record._replace(id=naming.numbered(record.id, number))
-            taken = self.store.has(candidate.id)
-            number += 1
-        return candidate
+        return record if _is_at(self.store, record) else record._replace(id=naming.free(record.id, self.store.has))
 
     def _roll_window(self, batch: Batch, category: str) -> None:
         most = self.settings.count(f"categories.{category}.max_retained")
@@ -164,9 +153,7 @@ class Writer:
         if naming.slug(before.title, hints) == naming.slug(after.title, hints):
             return after
         wanted = naming.slug(after.title, hints)
-        number, new_id = 2, wanted
-        while self.store.has(new_id) and new_id != before.id:
-            new_id, number = naming.numbered(wanted, number), number + 1
+        new_id = naming.free(wanted, lambda name: name != before.id and self.store.has(name))
         if new_id == before.id:
             return after
         change = HistoryEntry(self.now, f"Renamed from {before.id}", "id", before.id, new_id)

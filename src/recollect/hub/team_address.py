@@ -13,19 +13,19 @@ TEAM = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _EXAMPLE = "such as postgresql://ann@db.example.org/memory#platform"
 
 
-class Place(NamedTuple):
+class TeamAddress(NamedTuple):
     """A database, as libpq understands it, and the name of a team in it."""
 
     database: str
     team: str = DEFAULT_TEAM
 
 
-def parse(url: str) -> Place:
+def parse(url: str) -> TeamAddress:
     """The database and team of an address; BadInput for one that is none, or that holds a password."""
     database, _, team = url.partition("#")
     if address.kind(database) != address.POSTGRES:
         raise BadInput("that is not the address of a Postgres database", fix=f"give one {_EXAMPLE}")
-    return Place(database, checked_team(team or DEFAULT_TEAM))
+    return TeamAddress(database, checked_team(team or DEFAULT_TEAM))
 
 
 def checked_team(name: str) -> str:
