@@ -22,6 +22,7 @@ import pytest
 PROGRAMS = {
     "chromium": "chromium",
     "fish": "fish",
+    "openssh-server": "/usr/sbin/sshd",
     "postgresql": "/usr/lib/postgresql/*/bin/initdb",
     "zsh": "zsh",
 }
