@@ -4,6 +4,7 @@
     nox -s lint types               some of them
     nox -s tests-3.12 -- -k store   one Python, with arguments for pytest
     nox -s long                     the races and properties at length; not part of `nox`
+    nox -s postgres                 the tests of the hub with every maintained PostgreSQL; not part of `nox`
     nox -s hosts                    every client of tests/hosts, and the table in the docs; not part of `nox`
 
 The Python that runs nox runs the whole suite; the others run the tests of the core and of the hooks.
@@ -134,6 +135,15 @@ def long(session: nox.Session) -> None:
     repeated = [f"tests/test_{name}.py" for name in ("races", "kill", "freshness_truth")]
     _pytest(session, *repeated, *session.posargs, RECOLLECT_TEST_ROUNDS="20")
     _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
+
+
+@nox.session(venv_params=BARE)
+@_reported
+def postgres(session: nox.Session) -> None:
+    """Run the tests of the hub with the versions of PostgreSQL that Debian does not have."""
+    _install(session, "pip<26", "-e", ".[test]")
+    for programs in str(session.run("python", "-m", "tests.postgres_versions", silent=True)).split():
+        _pytest(session, "tests/hub", *session.posargs, RECOLLECT_TEST_POSTGRES=programs)
 
 
 @nox.session(venv_params=BARE)

@@ -25,6 +25,9 @@ from tests import debian
 ADMIN = "administrator"
 """The login that owns the server; every other one is made by `Server.login`."""
 
+PROGRAMS = "RECOLLECT_TEST_POSTGRES"
+"""A variable with the folder of another server's programs; `nox -s postgres` sets it."""
+
 _HAS_PASSWORD = "logins_with_password"
 _PATIENCE = 60
 _ROOM = 1_000_000_000
@@ -43,7 +46,7 @@ class Server:
     def __init__(
         self, *, durable: bool = False, settings: Optional[dict[str, str]] = None, folder: Optional[Path] = None
     ) -> None:
-        self._programs = Path(debian.program("postgresql") or "").parent
+        self.programs = Path(os.environ.get(PROGRAMS) or Path(debian.program("postgresql") or "").parent)
         self._settings = {**({} if durable else _QUICK), **_SMALL, **(settings or {})}
         self._folder = folder or Path(tempfile.mkdtemp(prefix="recollect-postgres-", dir=_fastest_folder()))
         self._process: Optional[subprocess.Popen[bytes]] = None
@@ -88,7 +91,7 @@ class Server:
     def start(self) -> None:
         """Start the server, and return when it answers."""
         words = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
-        words = [str(self._programs / "postgres"), "-D", str(self._data), "-k", str(self._folder), "-h", "", *words]
+        words = [str(self.programs / "postgres"), "-D", str(self._data), "-k", str(self._folder), "-h", "", *words]
         with open(self.log, "ab") as log:
             # Without this a run of tests that is killed would leave its server behind.
             words = ["setpriv", "--pdeathsig=QUIT", *_as_nobody_special(), *words]
@@ -140,7 +143,7 @@ class Server:
         self._folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
             shutil.chown(self._folder, "postgres", "postgres")
-        words = [*_as_nobody_special(), str(self._programs / "initdb"), "-D", str(self._data), "-U", ADMIN, "--no-sync"]
+        words = [*_as_nobody_special(), str(self.programs / "initdb"), "-D", str(self._data), "-U", ADMIN, "--no-sync"]
         words = ["setpriv", *words, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert done.returncode == 0, done.stdout.decode()

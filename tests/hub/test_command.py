@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,7 +15,6 @@ from recollect.cli.commands import COMMANDS
 from recollect.coldstart import digest
 from recollect.hub import connection, schema, team_address
 from recollect.remotes.transport import Push
-from tests import debian
 from tests.cli.conftest import BIN, Outcome, project, recollect
 
 from .conftest import OWNER, STRANGER, TestHub, everything
@@ -25,7 +22,6 @@ from .conftest import OWNER, STRANGER, TestHub, everything
 pytestmark = pytest.mark.debian("postgresql")
 __all__ = ["project", "recollect"]
 VERSION = len(schema.migrations())
-SERVER = re.search(r"/(\d+)/", debian.program("postgresql") or "/0/")[1]
 
 
 @pytest.fixture
@@ -44,8 +40,9 @@ def test_the_examples_of_the_help_run(postgres, recollect, monkeypatch):
         outcome: Outcome = recollect(*words)
 
         assert outcome.code == 0, outcome
+    ((server,),) = postgres.execute("SHOW server_version")
     assert outcome.out == (
-        f"PostgreSQL {SERVER}, schema {VERSION}, 1 team\n\n"
+        f"PostgreSQL {server.partition('.')[0]}, schema {VERSION}, 1 team\n\n"
         "platform: 0 records, 0 drafts, 0 deleted records, 0 earlier versions\nann\twriter\n"
     )
 
@@ -172,7 +169,9 @@ def test_a_database_that_cannot_hold_every_text_becomes_no_hub(postgres, recolle
 
 def test_an_owner_who_is_no_superuser_makes_and_restores_a_backup(owner, tmp_path):
     """As docs/team/postgres.md says."""
-    walt, folder = owner.transport("walt"), Path(debian.program("postgresql") or "").parent
+    walt, folder = owner.transport("walt"), owner.server.programs
+    if not (folder / "pg_dump").exists():
+        pytest.skip("this server comes without pg_dump")
     walt.push([Push("decisions/a.json", b"1", "")])
     walt.push([Push("decisions/a.json", b"2", digest(b"1"))])
     url, dump = (lambda name: owner.server.url(name, OWNER)), str(tmp_path / "dump")
