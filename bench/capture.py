@@ -19,7 +19,7 @@ from recollect.capture.triage import Finding
 from recollect.session.transcript import Ending
 from recollect.setting_table import SETTINGS
 
-MOST_SUGGESTIONS = SETTINGS["capture.max_offers"].default
+MOST_SUGGESTIONS = SETTINGS["capture.max_suggestions"].default
 RESAMPLES = 2_000
 Finder = Callable[[Ending, tuple[str, ...]], list[Finding]]
 
@@ -80,7 +80,7 @@ def replay(session: Session, find: Finder) -> Outcome:
             suggested.append(new[0])
             category, evidence = new[0].category, new[0].evidence
             keys = suggestions.keys(evidence)
-            made.append(Suggestion("offered", category, session.id, timestamps.now(), keys, evidence))
+            made.append(Suggestion("suggested", category, session.id, timestamps.now(), keys, evidence))
     return Outcome(session, tuple(suggested))
 
 

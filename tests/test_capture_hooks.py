@@ -119,7 +119,7 @@ def test_moments_at_which_nothing_is_offered(hook, project, transcript, fields):
     "settings",
     [
         {"capture": {"mode": "off"}},
-        {"capture": {"max_offers": 0}},
+        {"capture": {"max_suggestions": 0}},
         {"categories": {"decision": {"enabled": False}}},
         {"categories": {"decision": {"auto_capture": False}}},
         {"triage": {"thresholds": {"decision": 1}}},
@@ -132,7 +132,7 @@ def test_settings_that_keep_it_quiet(hook, project, transcript, settings):
 
 
 def test_a_session_is_asked_no_more_than_a_few_times(hook, project, tmp_path):
-    configure(project, capture={"max_offers": 1})
+    configure(project, capture={"max_suggestions": 1})
     path = tmp_path / "t.jsonl"
     other = "from now on please never use print in this repo, we always use the logger everywhere instead"
     path.write_text("\n".join(SESSION), encoding="utf-8")

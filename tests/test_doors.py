@@ -130,7 +130,7 @@ def _fill(store: Path, known: Project, folder: Path) -> None:
     inbox = store / "inbox"
     inbox.mkdir()
     record = {**json.loads(path.read_text()), "id": "a-draft"}
-    about = dict.fromkeys(("session", "made_at", "offer", "updates", "supersedes"), EVIL) | {"evidence": [EVIL]}
+    about = dict.fromkeys(("session", "made_at", "updates", "supersedes"), EVIL) | {"evidence": [EVIL]}
     (inbox / "a-draft.json").write_text(json.dumps({"draft": about, "record": record}))
     (inbox / f"{NAME}.json").write_text("{")
 

@@ -24,7 +24,7 @@ def draft(title: str = "Sessions in Postgres", **about: object) -> Draft:
 
 def test_a_draft_comes_back_as_it_was_put(tmp_path):
     box = Inbox(str(tmp_path))
-    put = box.put(draft(session="s1", offer="abc", evidence=("said so",), supersedes="old-one"))
+    put = box.put(draft(session="s1", evidence=("said so",), supersedes="old-one"))
 
     assert box.drafts() == [put]
     assert box.get("sessions-in-postgres") == put

@@ -202,7 +202,8 @@ def test_cleaning_removes_only_what_recollect_made(tmp_path: Path, monkeypatch: 
         "0" * 32 + ".txt",
         "sessions/deep/er",
     ]
-    ours = ["0" * 32 + ".sqlite", "f" * 32 + ".anchors", "python", "sessions/s", "usage/sessions/s", "trace.log"]
+    state = ["sessions/s", "usage/sessions/s", "failures.log", "trace.log"]
+    ours = ["0" * 32 + ".sqlite", "f" * 32 + ".anchors", "python", *state]
     for name in (*mine, *ours):
         (tmp_path / "shared" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "shared" / name).write_text("12345")
@@ -222,10 +223,10 @@ def test_each_thing_outside_the_stores_is_said_to_be_what_it_is(tmp_path: Path, 
         "sessions": "what each session was shown, and its user's corrections",
         "usage/sessions": "whether records shown to a session were used",
         "usage": "how often each record was shown and used",
-        "offers": "suggestions to save, with the sentences they quote",
+        "suggestions": "suggestions to save, with the sentences they quote",
         "judge": "requests to a judge, and its verdicts",
-        "trace.log": "failures",
-        "last-injection.json": "the digest shown last, and why",
+        "failures.log": "failures",
+        "last-digest.json": "the digest shown last, and why",
     }
     for name in ("CACHE", "STATE"):
         monkeypatch.setenv(f"RECOLLECT_{name}_DIR", str(tmp_path / "shared"))
@@ -271,7 +272,7 @@ def test_everything_kept_outside_the_stores_is_known_to_clean():
     """A new kind of file in the cache or state folder must be listed, or it would stay for ever."""
     kept = set()
     for path in (ROOT / "src" / "recollect").rglob("*.py"):
-        kept |= set(re.findall(r'state_dir\(\), "([^"]+)"', path.read_text(encoding="utf-8")))
+        kept |= set(re.findall(r'(?:state_dir\(\), |located\()"([^"]+)"', path.read_text(encoding="utf-8")))
 
     assert kept <= set(machine.STATE)
     assert len(kept) >= 5

@@ -117,13 +117,16 @@ OLD = [
      "is now retrieval.judge.context_turns: 0 is used"),
     ("retrieval.judge.include_conversation_context", True, "retrieval.judge.context_turns", 5,
      "is now retrieval.judge.context_turns, and can be left out"),
+    ("capture.max_offers", 5, "capture.max_suggestions", 5, None),
+    ("capture.max_offers", 50, "capture.max_suggestions", 20,
+     "is now capture.max_suggestions: must be from 0 to 20; 20 is used"),
     ("retrieval.judge.fallback_top_k", 1, "retrieval.judge.fallback_top_k", 1, None),
     ("retrieval.judge.context_turns", 3, "retrieval.judge.context_turns", 3, None),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("old", "value", "new", "used", "message"), OLD)
-def test_a_setting_of_the_earlier_plugin_carries_over_and_names_its_successor(tmp_path, old, value, new, used, message):
+def test_a_setting_of_0_1_0_or_the_earlier_plugin_carries_over(tmp_path, old, value, new, used, message):
     _load(tmp_path, user={old: value})
 
     settings = load_settings(str(tmp_path / "user"), str(tmp_path / "user"))

@@ -433,7 +433,7 @@ CASES: dict[str, Case] = {
     "session_start.limit": Case(2, digest),
     "session_start.max_characters": Case(1_000, digest),
     "capture.mode": Case("off", suggested("decision")),
-    "capture.max_offers": Case(0, suggested("decision")),
+    "capture.max_suggestions": Case(0, suggested("decision")),
     "triage.max_messages": Case(10, suggested_long_ago),
     "categories.session_summary.max_retained": Case(1, summaries),
     "delete.grace_period_days": Case(5, collected),

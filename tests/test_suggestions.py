@@ -1,4 +1,4 @@
-"""Nothing is offered twice."""
+"""Nothing is suggested twice."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SAID = ("We go with Postgres.", "Redis lost sessions.")
 
 
 def test_what_was_offered_is_known_in_every_later_session():
-    suggestions.add("/p", "offered", "decision", "s1", SAID)
+    suggestions.add("/p", "suggested", "decision", "s1", SAID)
 
     made = suggestions.read("/p")
 
     assert [(one.state, one.category, one.session, one.evidence) for one in made] == [
-        ("offered", "decision", "s1", SAID)
+        ("suggested", "decision", "s1", SAID)
     ]
     assert suggestions.were_made(made, SAID)
     assert suggestions.were_made(made, ("Redis lost sessions.",))
@@ -28,22 +28,22 @@ def test_what_was_offered_is_known_in_every_later_session():
 
 @pytest.mark.parametrize("again", ["we go with postgres", "We  go with\nPostgres!", "“We go with Postgres.”"])
 def test_spacing_case_and_punctuation_make_no_difference(again):
-    suggestions.add("/p", "offered", "decision", "s1", SAID)
+    suggestions.add("/p", "suggested", "decision", "s1", SAID)
 
     assert suggestions.were_made(suggestions.read("/p"), (again,))
 
 
 def test_projects_do_not_know_of_each_other():
-    suggestions.add("/p", "offered", "decision", "s1", SAID)
+    suggestions.add("/p", "suggested", "decision", "s1", SAID)
 
     assert suggestions.read("/q") == []
 
 
 def test_an_offer_is_counted_once_whatever_becomes_of_it():
-    suggestions.add("/p", "offered", "decision", "s1", SAID)
+    suggestions.add("/p", "suggested", "decision", "s1", SAID)
     suggestions.add("/p", "drafted", "decision", "s1", SAID)
-    suggestions.add("/p", "offered", "constraint", "s1", ("Another.",))
-    suggestions.add("/p", "offered", "constraint", "s2", ("A third.",))
+    suggestions.add("/p", "suggested", "constraint", "s1", ("Another.",))
+    suggestions.add("/p", "suggested", "constraint", "s2", ("A third.",))
 
     made = suggestions.read("/p")
 
@@ -51,9 +51,9 @@ def test_an_offer_is_counted_once_whatever_becomes_of_it():
 
 
 def test_the_newest_suggestion_of_a_session_is_answered_and_each_only_once():
-    first = suggestions.add("/p", "offered", "decision", "s1", SAID)
-    second = suggestions.add("/p", "offered", "constraint", "s1", ("Another.",))
-    other = suggestions.add("/p", "offered", "constraint", "s2", ("A third.",))
+    first = suggestions.add("/p", "suggested", "decision", "s1", SAID)
+    second = suggestions.add("/p", "suggested", "constraint", "s1", ("Another.",))
+    other = suggestions.add("/p", "suggested", "constraint", "s2", ("A third.",))
 
     assert suggestions.unanswered("/p", "s1") == second
     assert suggestions.unanswered("/p", "") == other
@@ -66,7 +66,7 @@ def test_the_newest_suggestion_of_a_session_is_answered_and_each_only_once():
 def test_the_file_stays_bounded_and_keeps_the_newest(monkeypatch):
     monkeypatch.setattr(suggestions, "LARGEST", 4_000)
     for number in range(100):
-        suggestions.add("/p", "offered", "decision", "s", (f"Sentence number {number}.",))
+        suggestions.add("/p", "suggested", "decision", "s", (f"Sentence number {number}.",))
 
     made = suggestions.read("/p")
 
@@ -76,16 +76,16 @@ def test_the_file_stays_bounded_and_keeps_the_newest(monkeypatch):
 
 
 def test_damage_costs_only_the_damaged_lines():
-    suggestions.add("/p", "offered", "decision", "s", SAID)
+    suggestions.add("/p", "suggested", "decision", "s", SAID)
     with open(suggestions._file("/p").path, "ab") as file:
         file.write(b'{"keys": \xff\n[]\n{"keys": []}\nnonsense\n')
-    suggestions.add("/p", "offered", "decision", "s", ("Later.",))
+    suggestions.add("/p", "suggested", "decision", "s", ("Later.",))
 
     assert [one.evidence for one in suggestions.read("/p")] == [SAID, ("Later.",)]
 
 
 def _note(number: int) -> None:
-    suggestions.add("/p", "offered", "decision", f"s{number}", (f"Said in session {number}.",))
+    suggestions.add("/p", "suggested", "decision", f"s{number}", (f"Said in session {number}.",))
 
 
 def test_racing_sessions_lose_nothing():
@@ -97,12 +97,12 @@ def test_racing_sessions_lose_nothing():
 
 def test_a_state_folder_that_cannot_be_written_is_traced_not_raised(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    suggestions.add("/p", "offered", "decision", "s", SAID)
+    suggestions.add("/p", "suggested", "decision", "s", SAID)
     monkeypatch.setattr(paths, "state_dir", lambda: str(tmp_path / "file" / "below"))
     kept = []
     monkeypatch.setattr(failure_log, "leave", lambda what, error: kept.append(what))
 
-    suggestions.add("/p", "offered", "decision", "s", SAID)
+    suggestions.add("/p", "suggested", "decision", "s", SAID)
 
     assert kept == ["suggestions"]
     assert suggestions.read("/p") == []

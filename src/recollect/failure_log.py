@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
-from recollect import paths, timestamps
-from recollect.state_file import StateFile
+from recollect import timestamps
+from recollect.state_file import StateFile, located
 from recollect.text import flat
 
 LARGEST = 200_000
@@ -16,7 +14,7 @@ _LONGEST = 600
 
 
 def log_file() -> str:
-    return os.path.join(paths.state_dir(), "trace.log")
+    return located("failures.log")
 
 
 def leave(what: str, error: str) -> None:

@@ -1,4 +1,4 @@
-"""Settings under the names they had in the earlier plugin of this format, and what they are now.
+"""Settings under the names they had in 0.1.0 or in the earlier plugin of this format, and what they are now.
 
 Loaded only when a config has a key that is not a setting.
 """
@@ -18,6 +18,9 @@ RENAMED = {
     "retrieval.judge.include_conversation_context": "retrieval.judge.context_turns",
     "triage.enabled": "capture.mode",
 }
+OF_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
+"""Obeyed without a word: a team may share a config with somebody who still has 0.1.0."""
+
 _SWITCHED_OFF: dict[str, object] = {
     "retrieval.judge.include_conversation_context": 0,
     "triage.enabled": "off",
@@ -33,16 +36,24 @@ class Successor(NamedTuple):
 
     key: str
     value: object
+    is_reported: bool = True
 
 
 def successor(key: str, value: object) -> Successor | None:
     """What an old setting means now; None for a key that never was one."""
+    if key in OF_0_1_0:
+        return Successor(OF_0_1_0[key], value, is_reported=False)
     new = RENAMED.get(key)
     if new is None:
         return None
     if key not in _SWITCHED_OFF:
         return Successor(new, value)
     return Successor(new, _SWITCHED_OFF[key] if value is False else None)
+
+
+def old_names(key: str) -> list[str]:
+    """The names that a setting had before."""
+    return [old for old, new in (*RENAMED.items(), *OF_0_1_0.items()) if new == key]
 
 
 def suggestion(key: str) -> str:

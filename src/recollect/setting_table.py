@@ -99,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
         "What becomes of a decision made in a session: nothing, a draft to review, or a record.",
         choices=("off", "propose", "auto"),
     ),
-    "capture.max_offers": Setting(2, "How many suggestions to save one session may get; 0 is none.", 0, 20),
+    "capture.max_suggestions": Setting(2, "How many suggestions to save one session may get; 0 is none.", 0, 20),
     "triage.max_messages": Setting(50, "How many of a session's last messages are read for decisions.", 10, 200),
     **{
         f"triage.thresholds.{name}": Setting(

@@ -124,6 +124,8 @@ class Settings:
         if renamed.value is None:
             return f"is now {renamed.key}, and can be left out"
         reason = self._take(file, trusted, renamed.key, renamed.value)
+        if not reason and not renamed.is_reported:
+            return ""
         return f"is now {renamed.key}: {reason or f'{renamed.value!r} is used'}"
 
     def _report(self, file: str, key: str, reason: str) -> None:

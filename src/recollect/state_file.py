@@ -25,16 +25,19 @@ LIFETIMES = {
     "sessions": 30,
     "usage/sessions": 30,
     "usage": 365,
-    "offers": 180,
+    "suggestions": 180,
     "history": 365,
     "imports": 3_650,
     "judge": 30,
     "listings": 1,
     "forms": 30,
-    "trace.log": 90,
-    "last-injection.json": 30,
+    "failures.log": 90,
+    "last-digest.json": 30,
 }
 """Days after its last change in which a file is deleted; docs/where-things-are.md says what each holds."""
+
+OLD_NAMES = {"suggestions": "offers", "failures.log": "trace.log", "last-digest.json": "last-injection.json"}
+"""What 0.1.0 calls some of them."""
 
 PRUNED = "pruned"
 """The file whose time says when that was last done."""
@@ -49,6 +52,19 @@ _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 def newer_half(data: bytes) -> bytes:
     """The lines in the second half of a file: what is left of one that has grown too large."""
     return data[data.find(b"\n", len(data) // 2) + 1 :]
+
+
+def located(name: str) -> str:
+    """The path of something in the state folder; what 0.1.0 left there under its own name gets this one."""
+    state = paths.state_dir()
+    path = os.path.join(state, *name.split("/"))
+    if name in OLD_NAMES and not os.path.lexists(path):
+        try:
+            os.rename(os.path.join(state, OLD_NAMES[name]), path)
+        except OSError:
+            # There is none, as a rule; if it cannot be moved, it is lost like any other state.
+            pass
+    return path
 
 
 class StateFile:
@@ -166,7 +182,7 @@ def prune() -> None:
     # First of all, so that racing hooks do not do the same.
     StateFile(os.path.join(state, PRUNED), 100, "prune").replace(b"")
     for name, days in LIFETIMES.items():
-        path = os.path.join(state, *name.split("/"))
+        path = located(name)
         for file in _files_in(path) if os.path.isdir(path) else [path]:
             _delete_if_older(file, time.time() - days * _DAY)
     for folder in (state, paths.cache_dir()):

@@ -32,8 +32,8 @@ def test_a_draft_waits_in_the_inbox_and_is_no_record(project, recollect):
 
 
 def test_a_draft_that_answers_a_suggestion_carries_its_evidence(project, recollect, monkeypatch):
-    suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
-    suggestions.add(str(project), "offered", "decision", "s-2", ("said in another session",))
+    suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows of a table",))
+    suggestions.add(str(project), "suggested", "decision", "s-2", ("said in another session",))
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
 
     recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
@@ -41,13 +41,13 @@ def test_a_draft_that_answers_a_suggestion_carries_its_evidence(project, recolle
     (waiting,) = json.loads(recollect("inbox", "--json").out)["drafts"]
     assert (waiting["session"], waiting["evidence"]) == ("s-1", ["we go with rows of a table"])
     assert waiting["record"]["source"] == 'session s-1: "we go with rows of a table"'
-    assert [one.state for one in suggestions.read(str(project))] == ["offered", "drafted"]
+    assert [one.state for one in suggestions.read(str(project))] == ["suggested", "drafted"]
 
 
 def test_in_auto_mode_what_was_suggested_is_saved_at_once(project, recollect):
     recollect("init")
     (project / ".claude/memory/memory-config.json").write_text('{"capture": {"mode": "auto"}}')
-    suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows of a table",))
+    suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows of a table",))
 
     saved = recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
 

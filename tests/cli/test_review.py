@@ -20,8 +20,8 @@ NAME = "jobs-are-rows-of-a-table"
 
 @pytest.fixture
 def drafted(project, recollect):
-    """One draft in the inbox, made in answer to an offer."""
-    made = suggestions.add(str(project), "offered", "decision", "s-1", ("we go with rows",))
+    """One draft in the inbox, made in answer to a suggestion."""
+    made = suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows",))
     recollect("save", "decision", "--suggested", stdin=json.dumps(RECORD))
     return made
 

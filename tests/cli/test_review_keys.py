@@ -24,7 +24,7 @@ DECISIONS = {
 def drafted(project, recollect):
     """Three drafts of one session."""
     for title, text in DECISIONS.items():
-        suggestions.add(str(project), "offered", "decision", "s-1", (f"yes: {title}",))
+        suggestions.add(str(project), "suggested", "decision", "s-1", (f"yes: {title}",))
         content = {"context": f"About {title}.", "decision": text, "rationale": [f"so that {title}"]}
         recollect("save", "decision", "--suggested", stdin=json.dumps({"title": title, "content": content}))
 

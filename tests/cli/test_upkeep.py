@@ -96,6 +96,19 @@ def test_setting_one_key_keeps_the_others_and_their_order(project, recollect):
     )
 
 
+@pytest.mark.parametrize("words", [("set", "capture.max_suggestions", "4"), ("unset", "capture.max_suggestions")])
+def test_a_setting_that_is_changed_is_no_longer_there_under_its_name_of_0_1_0(project, recollect, words):
+    path = project / ".claude/memory/memory-config.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"capture": {"max_offers": 5}}')
+    before = json.loads(recollect("config", "capture.max_suggestions", "--json").out)["settings"][0]["value"]
+
+    recollect("config", *words)
+
+    assert before == 5
+    assert json.loads(path.read_text()) == {"capture": {"max_suggestions": 4} if "set" in words else {}}
+
+
 def test_a_broken_config_is_not_overwritten(project, recollect):
     recollect("init")
     path = project / ".claude/memory/memory-config.json"

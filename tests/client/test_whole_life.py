@@ -84,7 +84,7 @@ class Life:
         return [finding for finding in found if finding["severity"] in ("warning", "error")]
 
     def traces(self) -> str:
-        log = self.home / ".local" / "state" / "recollect" / "trace.log"
+        log = self.home / ".local" / "state" / "recollect" / "failures.log"
         return log.read_text() if log.exists() else ""
 
 

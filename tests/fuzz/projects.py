@@ -211,7 +211,7 @@ def poisoned_state(rng: Random, place: Place) -> None:
     """Ledgers, counts and logs are not what they were."""
     place.changes_state = True
     place.state.mkdir(parents=True, exist_ok=True)
-    for path in [*place.state.rglob("*"), place.state / "trace.log"]:
+    for path in [*place.state.rglob("*"), place.state / "failures.log"]:
         if path.is_file() and rng.random() < 0.6:
             write(path, garbage(rng))
         elif not path.is_dir() and rng.random() < 0.3:

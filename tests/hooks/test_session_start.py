@@ -123,9 +123,7 @@ def test_what_was_shown_and_why_is_written_down(project, hook):
     assert first["path"] == ".claude/memory/sessions/move-invoices-to-the-new-ledger.json"
     assert first["reason"] == "left unfinished"
     assert set(first) >= {"score", "relevance", "prominence", "category", "title"}
-    assert [name for name in os.listdir(paths.state_dir()) if name.startswith("last-injection")] == [
-        "last-injection.json"
-    ]
+    assert [name for name in os.listdir(paths.state_dir()) if name.startswith("last-digest")] == ["last-digest.json"]
 
 
 def test_a_state_folder_that_cannot_be_written_costs_nothing_but_the_note(project, hook, tmp_path):

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from recollect.old_settings import OF_0_1_0
 from recollect.setting_table import setting
 from tests.hooks.conftest import SIX
 from tests.upgrade import old_data, old_project
@@ -107,6 +108,8 @@ def test_what_0_1_0_suggested_is_not_suggested_again_and_can_still_be_saved(old:
     assert "did you mean --suggested?" in asked_for
     inbox = answered(old, "inbox", draft["draft"])["drafts"]
     assert [each["evidence"] for each in inbox] == [[old_data.SETTLED]]
+    state = old.home / ".local/state/recollect"
+    assert [(state / name).exists() for name in ("offers", "suggestions")] == [False, True]
 
 
 def test_a_draft_of_0_1_0_is_accepted_and_a_change_it_had_begun_is_completed(old: OldProject) -> None:
@@ -130,7 +133,7 @@ def test_every_setting_of_0_1_0_means_what_it_meant(old: OldProject) -> None:
 
     assert (before["problems"], now["problems"]) == ([], [])
     values = {each["key"]: (each["value"], each["origin"]) for each in now["settings"]}
-    was = {each["key"]: (each["value"], each["origin"]) for each in before["settings"]}
+    was = {OF_0_1_0.get(each["key"], each["key"]): (each["value"], each["origin"]) for each in before["settings"]}
     assert len(was) > 40
     assert {key: values.get(key) for key in was if was[key][1] != "default"} == {
         key: value for key, value in was.items() if value[1] != "default"
@@ -148,7 +151,7 @@ def test_the_index_is_built_anew_once_and_nobody_hears_of_it(old: OldProject) ->
 
     assert before != built == tables(index)
     assert file == index.stat().st_ino
-    assert not (old.home / ".local/state/recollect/trace.log").exists()
+    assert not (old.home / ".local/state/recollect/failures.log").exists()
 
 
 def test_the_merge_driver_of_0_1_0_merges_records_by_field(old: OldProject) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 
-from recollect import coldstart, paths, timestamps
+from recollect import coldstart, timestamps
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
-from recollect.state_file import StateFile
+from recollect.state_file import StateFile, located
 from recollect.text import cut, flat
 
 TYPE_CHECKING = False
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 LARGEST = 400_000
 """Bytes of a project's log: about 1,000 suggestions."""
+
+_OLD_STATES = {"offered": "suggested"}
+"""What 0.1.0 calls the state of a suggestion that nothing came of yet."""
 
 _LONGEST_EVIDENCE = 600
 _QUOTED = 320
@@ -51,7 +54,7 @@ class Suggestion(NamedTuple):
 def suggest(findings: Sequence[Finding], *, project: str, store: str, session: str, settings: Settings) -> str:
     """The note that asks for the best new finding to be saved; empty if there is none, or enough was asked."""
     made = read(project)
-    if count(made, session) >= settings.count("capture.max_offers"):
+    if count(made, session) >= settings.count("capture.max_suggestions"):
         return ""
     for finding in findings:
         if not is_new(finding, made, session) or _has_secret(finding):
@@ -60,7 +63,7 @@ def suggest(findings: Sequence[Finding], *, project: str, store: str, session: s
 
         if similar.saying(store, finding.core):
             continue
-        add(project, "offered", finding.category, session, finding.evidence)
+        add(project, "suggested", finding.category, session, finding.evidence)
         return note(finding)
     return ""
 
@@ -108,7 +111,7 @@ def add(project: str, state: str, category: str, session: str, evidence: tuple[s
 
 def unanswered(project: str, session: str) -> Suggestion | None:
     """The newest suggestion that nothing came of yet: of a session, or of any where the session is unknown."""
-    made = (each for each in reversed(read(project)) if each.state == "offered")
+    made = (each for each in reversed(read(project)) if each.state == "suggested")
     return next((each for each in made if not session or each.session == session), None)
 
 
@@ -131,7 +134,7 @@ def keys(evidence: Iterable[str]) -> tuple[str, ...]:
 
 def _file(project: str) -> StateFile:
     name = coldstart.digest(os.path.realpath(project).encode("utf-8", "surrogatepass"))
-    return StateFile(os.path.join(paths.state_dir(), "offers", name), LARGEST, "suggestions")
+    return StateFile(os.path.join(located("suggestions"), name), LARGEST, "suggestions")
 
 
 def _parsed(lines: Iterable[str]) -> Iterator[Suggestion]:
@@ -144,4 +147,4 @@ def _parsed(lines: Iterable[str]) -> Iterator[Suggestion]:
             state, category, session, at = (str(raw.get(name, "")) for name in Suggestion._fields[:4])
             evidence = raw.get("evidence")
             quotes = tuple(map(str, evidence)) if isinstance(evidence, list) else ()
-            yield Suggestion(state, category, session, at, tuple(map(str, raw["keys"])), quotes)
+            yield Suggestion(_OLD_STATES.get(state, state), category, session, at, tuple(map(str, raw["keys"])), quotes)

@@ -8,7 +8,7 @@ import os
 import shlex
 from typing import Any
 
-from recollect import files, paths
+from recollect import files, old_settings, paths
 from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, fitted, labelled, table, wrap
 from recollect.errors import BadInput
@@ -137,6 +137,8 @@ def _change(store: Store, key: str, value: object) -> Answer:
     with store.writing():
         raw = _read(path)
         before = json.dumps(raw)
+        for name in old_settings.old_names(key):
+            _put(raw, name, None)
         _put(raw, key, value)
         if json.dumps(raw) != before:
             files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))

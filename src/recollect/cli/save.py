@@ -129,7 +129,7 @@ def _draft(
 ) -> Answer:
     if not args.update:
         writer.store.refuse_existing(record.id)
-    origin = {"session": made.session, "offer": made.key, "evidence": made.evidence} if made else {}
+    origin = {"session": made.session, "evidence": made.evidence} if made else {}
     draft = inbox.draft_of(record, updates=args.update, supersedes=args.supersedes, **origin)
     answer = drafted(args, writer, draft)
     data = {**answer.data, "similar": [_brief(each) for each in near]}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
-from recollect import coldstart, paths, timestamps
-from recollect.state_file import StateFile
+from recollect import coldstart, timestamps
+from recollect.state_file import StateFile, located
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +18,7 @@ _LARGEST = 1_000_000
 
 def file() -> StateFile:
     """Where it is kept."""
-    path = os.path.join(paths.state_dir(), "last-injection.json")
-    return StateFile(path, _LARGEST, "last digest", shrink=None)
+    return StateFile(located("last-digest.json"), _LARGEST, "last digest", shrink=None)
 
 
 def write(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:

@@ -42,15 +42,15 @@ STATE = {
     "sessions": "what each session was shown, and its user's corrections",
     "usage/sessions": "whether records shown to a session were used",
     "usage": "how often each record was shown and used",
-    "offers": "suggestions to save, with the sentences they quote",
+    "suggestions": "suggestions to save, with the sentences they quote",
     "history": "what was changed in each store, and what its files held before",
     "imports": "which documents were imported, as fingerprints",
     "listings": "the paths of the records listed last on each terminal",
     "forms": "texts of forms that were not saved",
     "judge": "requests to a judge, and its verdicts",
     remote.LOCK: "a lock, used while the list of remotes is changed",
-    "trace.log": "failures",
-    "last-injection.json": "the digest shown last, and why",
+    "failures.log": "failures",
+    "last-digest.json": "the digest shown last, and why",
     state_file.PRUNED: "when this folder was last pruned",
 }
 """What is in the state folder."""
@@ -218,7 +218,8 @@ def leftovers() -> list[Item]:
     ]
     items.append(item(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
-        items.append(item(os.path.join(state, *name.split("/")), what, state_file.LIFETIMES.get(name, 0)))
+        for path in dict.fromkeys((name, state_file.OLD_NAMES.get(name, name))):
+            items.append(item(os.path.join(state, *path.split("/")), what, state_file.LIFETIMES.get(name, 0)))
     return [each for each in items if os.path.lexists(each.path)]
 
 

@@ -58,7 +58,7 @@ def examine_store(
         yield from link_problems([entry.memory for entry in entries])
         yield from _index_md(store, entries)
     for problem in settings.problems:
-        yield Finding("warning", "config", str(problem), f"correct {problem.file}; the default is used until then")
+        yield Finding("warning", "config", str(problem), f"correct {problem.file}")
     for name in git_files.missing(store.root):
         yield Finding("note", "git", f"{name} does not say how git should keep this store", "recollect init")
 

@@ -31,7 +31,7 @@ def _suggestion(asked: Question, place: Place) -> str:
     if asked.is_continued or asked.is_subagent or asked.is_busy or not place.store or not asked.is_attended:
         return ""
     settings = load_settings(place.store)
-    if settings.text("capture.mode") == "off" or not settings.count("capture.max_offers"):
+    if settings.text("capture.mode") == "off" or not settings.count("capture.max_suggestions"):
         return ""
     categories = [name for name in BY_NAME if captures(name, settings)]
     end = _ending(asked, settings.count("triage.max_messages")) if categories else None

@@ -12,7 +12,7 @@ from recollect.errors import BadRecord
 from recollect.record import memory
 from recollect.record.memory import Memory
 
-_TEXTS = ("made_at", "session", "offer", "updates", "revises", "summary", "supersedes")
+_TEXTS = ("made_at", "session", "updates", "revises", "summary", "supersedes")
 
 
 class Draft(NamedTuple):
@@ -22,9 +22,6 @@ class Draft(NamedTuple):
     record: Memory
     made_at: str = ""
     session: str = ""
-    offer: str = ""
-    """The id of the suggestion it answers, under the name it has in the file."""
-
     evidence: tuple[str, ...] = ()
     updates: str = ""
     """The record it would change, if it is no new one."""
