@@ -22,7 +22,7 @@ from recollect.errors import RecollectError
 from recollect.hooks import EVENTS
 from recollect.record import memory
 from tests.fuzz import states, stores, values
-from tests.fuzz.place import PRIVATE, Place
+from tests.fuzz.harmed_project import PRIVATE, HarmedProject
 from tests.hooks import host_events
 from tests.hooks.conftest import ROOT, SIX
 
@@ -130,7 +130,7 @@ class Fuzzer:
 
     def _attempt(self, seed: str, number: int, only: tuple[str, ...]) -> tuple[list[str], list[Finding]]:
         rng = Random(f"{seed}:{number}")
-        place = Place(self.folder / "case")
+        place = HarmedProject(self.folder / "case")
         shutil.rmtree(place.folder, ignore_errors=True)
         shutil.copytree(self._template, place.folder, symlinks=True)
         Path(place.program).write_text(f"#!/bin/sh\ntouch {place.outside}/a-program-was-run\ncat\n")
@@ -158,7 +158,7 @@ def _choose(rng: Random, number: int) -> list[states.State]:
 
 def _make_template(folder: Path) -> None:
     """A project in git with six records, a home, a transcript, and a folder that nobody may read or write."""
-    place = Place(folder)
+    place = HarmedProject(folder)
     (place.project / "src").mkdir(parents=True)
     (place.project / "src" / "session.py").write_text("def login():\n    return 'row in auth.sessions'\n")
     place.home.mkdir()
@@ -186,7 +186,7 @@ def _make_template(folder: Path) -> None:
     place.transcript.write_text("\n".join(map(json.dumps, lines)))
 
 
-def _environment(place: Place) -> dict[str, str]:
+def _environment(place: HarmedProject) -> dict[str, str]:
     home = str(place.home)
     return {
         "HOME": home,
@@ -202,7 +202,7 @@ def _environment(place: Place) -> dict[str, str]:
 class _Check:
     """The processes of one case and the checks on them."""
 
-    def __init__(self, fuzzer: Fuzzer, place: Place, rng: Random) -> None:
+    def __init__(self, fuzzer: Fuzzer, place: HarmedProject, rng: Random) -> None:
         self._fuzzer = fuzzer
         self._place = place
         self._rng = rng
@@ -377,7 +377,7 @@ def _regular_files(folder: Path) -> Iterator[Path]:
                 yield Path(here, name)
 
 
-def _snapshot(place: Place) -> dict[str, tuple[Any, ...]]:
+def _snapshot(place: HarmedProject) -> dict[str, tuple[Any, ...]]:
     """Everything but the store, the state and the cache, as it is on the disk."""
     ours = {str(folder) for folder in (place.store, place.state, place.cache)}
     found: dict[str, tuple[Any, ...]] = {}

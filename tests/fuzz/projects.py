@@ -7,10 +7,10 @@ import shutil
 from random import Random
 
 from tests.fuzz import values
-from tests.fuzz.place import Place, garbage, odd_file, remove, write
+from tests.fuzz.harmed_project import HarmedProject, garbage, odd_file, remove, write
 
 
-def transcript(rng: Random, place: Place) -> None:
+def transcript(rng: Random, place: HarmedProject) -> None:
     if rng.random() < 0.2:
         odd_file(rng, place, place.transcript)
         return
@@ -29,7 +29,7 @@ def transcript(rng: Random, place: Place) -> None:
     write(place.transcript, b"\n".join(lines))
 
 
-def git_files(rng: Random, place: Place) -> None:
+def git_files(rng: Random, place: HarmedProject) -> None:
     """Files of git, broken."""
     git = place.project / ".git"
     for name in rng.sample(
@@ -55,7 +55,7 @@ def git_files(rng: Random, place: Place) -> None:
         write(git / "refs" / "heads" / name, b"0" * 40 + b"\n")
 
 
-def git_programs(rng: Random, place: Place) -> None:
+def git_programs(rng: Random, place: HarmedProject) -> None:
     """Every place where git would take the name of a program from the repository."""
     git, run = place.project / ".git", place.program
     names = "fsmonitor pager editor sshCommand askPass gitProxy".split()
@@ -100,7 +100,7 @@ def git_programs(rng: Random, place: Place) -> None:
     (place.project / "src" / "session.py").write_text("def login():\n    return 'changed'\n")
 
 
-def embedded_repository(rng: Random, place: Place) -> None:
+def embedded_repository(rng: Random, place: HarmedProject) -> None:
     """A repository inside the repository that an outer clone carries along, and a session inside it."""
     inner = place.project / "vendor" / "inner"
     shutil.copytree(place.store, inner / ".claude" / "memory", symlinks=True)
@@ -131,7 +131,7 @@ def embedded_repository(rng: Random, place: Place) -> None:
     place.cwd, place.store = inner, inner / ".claude" / "memory"
 
 
-def git_pointer(rng: Random, place: Place) -> None:
+def git_pointer(rng: Random, place: HarmedProject) -> None:
     """A `.git` that points elsewhere, or nowhere."""
     shutil.move(place.project / ".git", place.folder / "moved-git")
     forms = (
@@ -147,11 +147,11 @@ def git_pointer(rng: Random, place: Place) -> None:
         odd_file(rng, place, place.project / ".git")
 
 
-def no_git(rng: Random, place: Place) -> None:
+def no_git(rng: Random, place: HarmedProject) -> None:
     remove(place.project / ".git")
 
 
-def knowledge_banks(rng: Random, place: Place) -> None:
+def knowledge_banks(rng: Random, place: HarmedProject) -> None:
     folder = place.project / "docs" / "knowledge-bank"
     for name in ("patterns.md", "anti-patterns.md", "heuristics.md"):
         count = rng.choice(("1", "9" * 5_000, "-1"))
@@ -163,7 +163,7 @@ def knowledge_banks(rng: Random, place: Place) -> None:
             odd_file(rng, place, folder / name)
 
 
-def features(rng: Random, place: Place) -> None:
+def features(rng: Random, place: HarmedProject) -> None:
     for number in range(rng.choice((1, 3, 600))):
         folder = place.project / "docs" / "features" / f"{number:04}-x"
         meta = {"status": "active", "slug": values.anything(rng), "lastCompletedPhase": values.anything(rng)}
@@ -175,7 +175,7 @@ def features(rng: Random, place: Place) -> None:
     odd_file(rng, place, place.project / "docs" / "features" / "0000-x" / rng.choice((".meta.json", "spec.md")))
 
 
-def documents(rng: Random, place: Place) -> None:
+def documents(rng: Random, place: HarmedProject) -> None:
     """What `import` and `audit` read."""
     pieces = (
         "# 1. T\n",
@@ -194,7 +194,7 @@ def documents(rng: Random, place: Place) -> None:
     odd_file(rng, place, place.project / "docs" / "adr" / "0002-b.md")
 
 
-def poisoned_cache(rng: Random, place: Place) -> None:
+def poisoned_cache(rng: Random, place: HarmedProject) -> None:
     """The index is not what it was."""
     place.cache.mkdir(parents=True, exist_ok=True)
     for path in list(place.cache.glob("*.sqlite*")) or [place.cache / "x.sqlite"]:
@@ -207,7 +207,7 @@ def poisoned_cache(rng: Random, place: Place) -> None:
             path.write_bytes(rng.choice((bytes(data), bytes(data[: len(data) // 2]), garbage(rng))))
 
 
-def poisoned_state(rng: Random, place: Place) -> None:
+def poisoned_state(rng: Random, place: HarmedProject) -> None:
     """Ledgers, counts and logs are not what they were."""
     place.changes_state = True
     place.state.mkdir(parents=True, exist_ok=True)

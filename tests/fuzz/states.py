@@ -6,9 +6,9 @@ from collections.abc import Callable
 from random import Random
 
 from tests.fuzz import projects, stores
-from tests.fuzz.place import Place
+from tests.fuzz.harmed_project import HarmedProject
 
-State = Callable[[Random, Place], None]
+State = Callable[[Random, HarmedProject], None]
 ALL: tuple[State, ...] = (
     # A copy of a project that works: what breaks things comes after it.
     projects.embedded_repository,

@@ -12,7 +12,7 @@ from typing import Any
 from recollect.record import schema
 from recollect.setting_table import SETTINGS
 from tests.fuzz import values
-from tests.fuzz.place import PRIVATE, Place, garbage, odd_file, remove, write
+from tests.fuzz.harmed_project import PRIVATE, HarmedProject, garbage, odd_file, remove, write
 
 try:
     import fcntl
@@ -27,13 +27,13 @@ def _file_of(store: Path, record: dict[str, Any], number: int) -> Path:
     return store / folder / f"{name if is_slug else f'harm-{number}'}.json"
 
 
-def mutated_records(rng: Random, place: Place) -> None:
+def mutated_records(rng: Random, place: HarmedProject) -> None:
     for number in range(rng.choice((1, 5, 40))):
         record = values.mutated(rng, values.record(rng), rng.choice((1, 1, 2, 5)))
         write(_file_of(place.store, record, number), values.dump(record, rng))
 
 
-def hostile_texts(rng: Random, place: Place) -> None:
+def hostile_texts(rng: Random, place: HarmedProject) -> None:
     """Valid records but for their texts: each is as hostile as the next."""
     for number in range(5):
         record = values.record(rng)
@@ -44,12 +44,12 @@ def hostile_texts(rng: Random, place: Place) -> None:
         write(_file_of(place.store, record, number), values.dump(record, rng))
 
 
-def broken_records(rng: Random, place: Place) -> None:
+def broken_records(rng: Random, place: HarmedProject) -> None:
     for number in range(rng.choice((1, 10))):
         write(place.store / rng.choice(list(schema.FOLDERS.values())) / f"broken-{number}.json", garbage(rng))
 
 
-def large_records(rng: Random, place: Place) -> None:
+def large_records(rng: Random, place: HarmedProject) -> None:
     """Records just below the size at which they are refused."""
     place.is_large = True
     for number in range(rng.choice((1, 8, 30))):
@@ -61,19 +61,19 @@ def large_records(rng: Random, place: Place) -> None:
         write(_file_of(place.store, record, number), json.dumps(record).encode()[:990_000])
 
 
-def many_records(rng: Random, place: Place) -> None:
+def many_records(rng: Random, place: HarmedProject) -> None:
     place.is_large = True
     for number in range(600):
         record = {**values.record(rng), "id": f"many-{number}"}
         write(_file_of(place.store, record, number), values.dump(record, rng))
 
 
-def odd_records(rng: Random, place: Place) -> None:
+def odd_records(rng: Random, place: HarmedProject) -> None:
     for number in range(6):
         odd_file(rng, place, place.store / rng.choice(list(schema.FOLDERS.values())) / f"odd-{number}.json")
 
 
-def odd_names(rng: Random, place: Place) -> None:
+def odd_names(rng: Random, place: HarmedProject) -> None:
     for name in values.NAMES:
         record = values.dump(values.record(rng, "decision"), rng)
         with contextlib.suppress(OSError, ValueError):
@@ -82,7 +82,7 @@ def odd_names(rng: Random, place: Place) -> None:
             write(place.project / "src" / f"{name}.py", b"x = 1\n")
 
 
-def odd_folders(rng: Random, place: Place) -> None:
+def odd_folders(rng: Random, place: HarmedProject) -> None:
     """A folder of the store that is none."""
     odd_file(
         rng,
@@ -91,7 +91,7 @@ def odd_folders(rng: Random, place: Place) -> None:
     )
 
 
-def circles(rng: Random, place: Place) -> None:
+def circles(rng: Random, place: HarmedProject) -> None:
     """Records that replace each other in a circle, themselves, or nothing that exists."""
     names = [f"ring-{number}" for number in range(rng.choice((1, 2, 50)))]
     for number, name in enumerate(names):
@@ -101,7 +101,7 @@ def circles(rng: Random, place: Place) -> None:
         write(_file_of(place.store, record, number), values.dump(record, rng))
 
 
-def drafts(rng: Random, place: Place) -> None:
+def drafts(rng: Random, place: HarmedProject) -> None:
     for number in range(rng.choice((3, 30, 2_000))):
         record = values.mutated(rng, values.record(rng), rng.choice((0, 1, 3)))
         write(
@@ -111,7 +111,7 @@ def drafts(rng: Random, place: Place) -> None:
     odd_file(rng, place, place.store / "inbox" / "odd.json")
 
 
-def anchored_files(rng: Random, place: Place) -> None:
+def anchored_files(rng: Random, place: HarmedProject) -> None:
     """Records about files made to be slow to read."""
     size = rng.choice((3_000, 100_000, 1_000_000))
     unit = rng.choice(
@@ -146,7 +146,7 @@ def anchored_files(rng: Random, place: Place) -> None:
         write(_file_of(place.store, record, number), values.dump(record, rng))
 
 
-def known_record_about_slow_file(rng: Random, place: Place) -> None:
+def known_record_about_slow_file(rng: Random, place: HarmedProject) -> None:
     """The record that the prompt asks for is itself about a file made to be slow."""
     path = next((place.store / "decisions").glob("sessions-live-*.json"))
     record = json.loads(path.read_bytes())
@@ -164,7 +164,7 @@ def known_record_about_slow_file(rng: Random, place: Place) -> None:
     path.write_bytes(json.dumps(record).encode())
 
 
-def config(rng: Random, place: Place) -> None:
+def config(rng: Random, place: HarmedProject) -> None:
     path = place.store / "memory-config.json"
     choice = rng.random()
     if choice < 0.2:
@@ -184,7 +184,7 @@ def config(rng: Random, place: Place) -> None:
     write(path, values.dump(wanted, rng))
 
 
-def index_md(rng: Random, place: Place) -> None:
+def index_md(rng: Random, place: HarmedProject) -> None:
     path = place.store / "index.md"
     choice = rng.random()
     if choice < 0.3:
@@ -196,7 +196,7 @@ def index_md(rng: Random, place: Place) -> None:
         write(path, garbage(rng) * rng.choice((1, 5)))
 
 
-def journal_and_lock(rng: Random, place: Place) -> None:
+def journal_and_lock(rng: Random, place: HarmedProject) -> None:
     """What a writer leaves behind, as nobody but an attacker would write it."""
     steps: dict[str, Any] = {
         name: [values.anything(rng), values.anything(rng)]
@@ -217,7 +217,7 @@ def journal_and_lock(rng: Random, place: Place) -> None:
             odd_file(rng, place, place.store / name)
 
 
-def held_locks(rng: Random, place: Place) -> None:
+def held_locks(rng: Random, place: HarmedProject) -> None:
     """Another process holds every lock there is, and does not let go."""
     files = [place.store / ".lock", *place.state.rglob("*")]
     for path in files:

@@ -14,7 +14,7 @@ from shlex import quote
 from recollect import paths
 from recollect.capture.inbox import Inbox
 from recollect.cli import last_listing
-from recollect.cli.last_listing import Place
+from recollect.cli.last_listing import ListedRecord
 from recollect.cli.output import Screen, clean, fit, safe
 from recollect.cli.questions import agrees, can_ask
 from recollect.coldstart import NamedTuple
@@ -122,23 +122,25 @@ def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
     return Ambiguous(message, fix=f"recollect inbox {quote(name)}; or type more of the name you mean")
 
 
-def _listed(args: argparse.Namespace, typed: str) -> Place | None:
+def _listed(args: argparse.Namespace, typed: str) -> ListedRecord | None:
     return None if args.json else last_listing.number(typed)
 
 
 def _numbered(args: argparse.Namespace, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
     """What a number meant in the last listing on this terminal, which is said; NotFound if it was something else."""
-    place = _listed(args, typed)
-    if place is None:
+    listed = _listed(args, typed)
+    if listed is None:
         return None
-    name = name_of(place.path)
-    if place.path.startswith(f"{paths.INBOX}/") != is_draft:
+    name = name_of(listed.path)
+    if listed.path.startswith(f"{paths.INBOX}/") != is_draft:
         fix = f"recollect show {quote(name)}" if is_draft else f"recollect inbox {quote(name)}"
         raise NotFound(f"{typed} was a {'record' if is_draft else 'draft'} in the last listing: {name}", fix=fix)
-    if place.root != root:
-        raise NotFound(f"{typed} was a record of another store in the last listing: {place.path}", fix="recollect list")
-    print(safe(f"{typed} is {clean(place.path)}", Screen()), file=sys.stderr)
-    return _Guess(place.path, False)
+    if listed.root != root:
+        raise NotFound(
+            f"{typed} was a record of another store in the last listing: {listed.path}", fix="recollect list"
+        )
+    print(safe(f"{typed} is {clean(listed.path)}", Screen()), file=sys.stderr)
+    return _Guess(listed.path, False)
 
 
 def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect import paths, timestamps
 from recollect.cli import arguments, last_listing, record_table, server_search
-from recollect.cli.last_listing import Place
+from recollect.cli.last_listing import ListedRecord
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
 from recollect.hosts import table
@@ -75,15 +75,15 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
         include_retired=args.include_retired,
         only=only,
     )
-    places = [Place(*hit.place) for hit in hits]
+    listed = [ListedRecord(*hit.place) for hit in hits]
 
     def lines(screen: Screen) -> str:
         if not screen.is_terminal:
             return "\n".join(_hit_lines(hit) for hit in hits)
-        return "\n".join(_numbered_lines(screen, hits, record_table.names(places))) or record_table.NOTHING
+        return "\n".join(_numbered_lines(screen, hits, record_table.names(listed))) or record_table.NOTHING
 
     if not args.json:
-        last_listing.note(places)
+        last_listing.note(listed)
     return Answer({"query": text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 

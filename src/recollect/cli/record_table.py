@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from recollect import paths, timestamps
-from recollect.cli.last_listing import Place
+from recollect.cli.last_listing import ListedRecord
 from recollect.cli.output import Screen, clean, table
 from recollect.coldstart import NamedTuple
 from recollect.store import record_files, reference
@@ -74,14 +74,14 @@ def coloured(screen: Screen, snippet: str) -> str:
     return " ".join(words)
 
 
-def names(places: Sequence[Place]) -> list[str]:
+def names(listed: Sequence[ListedRecord]) -> list[str]:
     """What to type for records of several stores; those of another store than the project's begin with its flag."""
     typed = {}
-    for root in dict.fromkeys(place.root for place in places):
-        listed = [place.path for place in places if place.root == root]
+    for root in dict.fromkeys(record.root for record in listed):
+        inside = [record.path for record in listed if record.root == root]
         flag = paths.store_flag(paths.source_of(root))
-        typed.update({Place(root, path): f"{flag}{name}" for path, name in zip(listed, names_in(root, listed))})
-    return [typed[place] for place in places]
+        typed.update({ListedRecord(root, path): f"{flag}{name}" for path, name in zip(inside, names_in(root, inside))})
+    return [typed[record] for record in listed]
 
 
 def names_in(root: str, listed: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect import paths, timestamps
 from recollect.cli import last_listing, recall, record_table
-from recollect.cli.last_listing import Place
+from recollect.cli.last_listing import ListedRecord
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.judge import judge
 from recollect.project import Project
@@ -58,12 +58,12 @@ def run(args: argparse.Namespace) -> Answer:
     silence = explanation.silence(" ".join(args.prompt), project.settings)
     warning = "; ".join(filter(None, (silence, *(model.failures if model else ()))))
     if not args.json:
-        last_listing.note(_places(explained))
+        last_listing.note(_listed(explained))
     return Answer(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning)
 
 
-def _places(explained: Sequence[Explained]) -> list[Place]:
-    return [Place(each.candidate.match.root, each.candidate.match.path) for each in explained]
+def _listed(explained: Sequence[Explained]) -> list[ListedRecord]:
+    return [ListedRecord(each.candidate.match.root, each.candidate.match.path) for each in explained]
 
 
 def _to_json(explained: Explained) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *,
         lines.append(wrap(clean(explanation.borrowed(decision)), screen.width))
     if not explained:
         lines.append("No record matches this prompt, by its words or by its meaning.")
-    names = record_table.names(_places(explained)) if screen.is_terminal else []
+    names = record_table.names(_listed(explained)) if screen.is_terminal else []
     for number, each in enumerate(explained, 1):
         lines += ["", *(_head(screen, each, decision, number, names[number - 1]) if names else _row(each, decision))]
         lines += _reasons(screen, each)

@@ -14,7 +14,7 @@ PRIVATE = "private-words-of-the-user"
 """Written outside the project; never shown, never copied into it."""
 
 
-class Place:
+class HarmedProject:
     """A project to do harm to, and what the events will say about it."""
 
     def __init__(self, folder: Path) -> None:
@@ -41,7 +41,7 @@ class Place:
         return str(self.outside / "program")
 
 
-def odd_file(rng: Random, place: Place, path: Path) -> None:
+def odd_file(rng: Random, place: HarmedProject, path: Path) -> None:
     """Anything but a regular file of the project."""
     if not remove(path):
         return
