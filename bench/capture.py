@@ -53,13 +53,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     chosen = [session for session in sessions.taught() if not session.is_phrase] if options.taught else sessions.held()
-    outcomes = [replay(session, lambda end, shown: triage.findings(end, shown=shown)) for session in chosen]
+    outcomes = [replay(session, found) for session in chosen]
     print(report("learnt from" if options.taught else "held", outcomes))
     if options.details:
         print(details(outcomes))
     if not options.taught:
         results.save("capture", {"sessions": len(outcomes), "measures": measured(outcomes)})
     return 0
+
+
+def found(end: Ending, shown: tuple[str, ...]) -> list[Finding]:
+    """What triage finds, without what records say that the session was shown."""
+    return [finding for finding in triage.findings(end) if not triage.is_said_in(finding.core, shown)]
 
 
 def measured(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import data, results, sessions
+from bench import capture, data, results, sessions
 from bench.sessions import Session
 from bench.shares import wilson
-from recollect.capture import triage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,4 +45,4 @@ def _row(name: str, suggested: int, of: int) -> str:
 def is_suggested(session: Session) -> bool:
     """Whether anything is suggested when the first turn ends."""
     end, shown = next(iter(session.stops()))
-    return bool(triage.findings(end, shown=shown))
+    return bool(capture.found(end, shown))

@@ -55,24 +55,6 @@ def hit_auc(present: Sequence[Judged], near: Sequence[Judged]) -> float:
     return auc(np.concatenate(right), np.concatenate(wrong))
 
 
-def injection(
-    present: Sequence[Judged], near: Sequence[Judged], off: Sequence[Judged], threshold: float
-) -> dict[str, float]:
-    """What happens at a threshold: precision over both kinds of run, prompts served, false injections."""
-
-    def told(one: Judged) -> np.ndarray:
-        return one.probabilities >= threshold
-
-    right = sum(int((told(one) & one.labels).sum()) for one in present)
-    said = sum(int(told(one).sum()) for one in (*present, *near))
-    return {
-        "precision": right / said if said else 1.0,
-        "served": _mean(bool((told(one) & one.labels).any()) for one in present),
-        "false_near": _mean(bool(told(one).any()) for one in near),
-        "false_off": _mean(bool(told(one).any()) for one in off),
-    }
-
-
 def calibration(judged: Sequence[Judged], bins: int = 10) -> float:
     """The expected difference between a stated probability and how often it came true."""
     stated = np.concatenate([one.probabilities for one in judged])
@@ -93,8 +75,3 @@ def interval(values: Sequence[float], statistic: Callable[[np.ndarray], float] =
     draws = [statistic(table[rng.integers(0, len(table), len(table))]) for _ in range(1_000)]
     low, high = np.percentile(draws, [2.5, 97.5])
     return float(low), float(high)
-
-
-def _mean(values: object) -> float:
-    found = list(values)  # type: ignore[call-overload]
-    return sum(found) / len(found) if found else 0.0

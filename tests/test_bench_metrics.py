@@ -26,15 +26,6 @@ def test_auc_counts_ties_half():
     assert metrics.auc(np.array([1.0]), np.array([1.0])) == 0.5
 
 
-def test_injection_counts_what_is_told_with_the_answer_there_and_taken_away():
-    present = [judged((0.9, True), (0.8, False)), judged((0.2, True))]
-    near = [judged((0.9, False)), judged((0.1, False))]
-
-    found = metrics.injection(present, near, [judged((0.1, False))], threshold=0.5)
-
-    assert found == {"precision": 1 / 3, "served": 0.5, "false_near": 0.5, "false_off": 0.0}
-
-
 def test_calibration_of_a_liar_and_of_an_honest_one():
     assert metrics.calibration([judged((0.95, False))]) == pytest.approx(0.95)
     assert metrics.calibration([judged((0.5, True)), judged((0.5, False))]) == pytest.approx(0)

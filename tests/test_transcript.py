@@ -29,7 +29,7 @@ def assistant(*blocks):
 def test_the_last_prompts_come_oldest_first(tmp_path):
     path = write(tmp_path / "t.jsonl", *(user(f"prompt {n}") for n in range(5)))
 
-    assert transcript.last_prompts(path, most=3) == ["prompt 2", "prompt 3", "prompt 4"]
+    assert transcript.last_prompts(path) == ["prompt 2", "prompt 3", "prompt 4"]
 
 
 def text(words):

@@ -131,6 +131,6 @@ def test_a_terminal_without_a_name_has_no_numbers(monkeypatch):
     with open(ours, "rb"), open(theirs, encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
         monkeypatch.setattr(sys, "stdout", terminal)
-        last_listing.note([last_listing.ListedRecord("/store", "decisions/use-uv.json")])
+        last_listing.note([last_listing.ListedPath("/store", "decisions/use-uv.json")])
 
         assert last_listing.number("1") is None

@@ -148,7 +148,7 @@ def draft_of(record: Memory, **about: Any) -> Draft:
 
 
 def draft_summary(
-    *, project: str, store: str, session: str, transcript: Transcript, settings: Settings, now: str = ""
+    *, project: str, store: str, session: str, transcript: Transcript, settings: Settings
 ) -> Draft | None:
     """Put a summary of a session into the inbox, in the place of an earlier one; None if too little happened."""
     messages = transcripts.messages(transcript)
@@ -160,7 +160,7 @@ def draft_summary(
     fields = _summary(activity, goal, triage.leftovers(Ending(messages, is_whole=False)), project)
     fields["source"] = f"session {session}, summed up by recollect from its transcript"
     try:
-        record = compose.compose("session_summary", fields, now=now or timestamps.now())
+        record = compose.compose("session_summary", fields, now=timestamps.now())
         name = f"{_SUMMARY_PREFIX}{naming.slug(session)[:40] or 'unnamed'}"
         draft = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
     except RecollectError as error:

@@ -102,11 +102,10 @@ def default_threshold(category: str) -> float:
     return BY_NAME[category].triage_bar
 
 
-def findings(end: Ending, threshold: Threshold = default_threshold, shown: tuple[str, ...] = ()) -> list[Finding]:
-    """What passes, most probable first, each sentence at most once; nothing that texts `shown` before say already."""
+def findings(end: Ending, threshold: Threshold = default_threshold) -> list[Finding]:
+    """What passes, most probable first, each sentence at most once."""
     model = Model(files.read(WEIGHTS, _LARGEST).decode("utf-8"))
-    passed = candidates(Conversation(end), model, threshold)
-    return best([finding for finding in passed if not is_said_in(finding.core, shown)])
+    return best(list(candidates(Conversation(end), model, threshold)))
 
 
 def best(candidates: list[Finding]) -> list[Finding]:

@@ -14,7 +14,7 @@ from shlex import quote
 from recollect import paths
 from recollect.capture.inbox import Inbox
 from recollect.cli import last_listing
-from recollect.cli.last_listing import ListedRecord
+from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Screen, clean, fit, safe
 from recollect.cli.questions import agrees, can_ask
 from recollect.coldstart import NamedTuple
@@ -122,7 +122,7 @@ def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
     return Ambiguous(message, fix=f"recollect inbox {quote(name)}; or type more of the name you mean")
 
 
-def _listed(args: argparse.Namespace, typed: str) -> ListedRecord | None:
+def _listed(args: argparse.Namespace, typed: str) -> ListedPath | None:
     return None if args.json else last_listing.number(typed)
 
 

@@ -11,7 +11,7 @@ from recollect import paths, timestamps
 from recollect.audit import record_freshness
 from recollect.audit.record_freshness import Checked
 from recollect.cli import arguments, chosen, last_listing, record_table
-from recollect.cli.last_listing import ListedRecord
+from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Answer, Screen, clean, table, wrap
 from recollect.errors import BadInput
 from recollect.freshness import anchors, check
@@ -49,7 +49,7 @@ def _freshness(args: argparse.Namespace) -> Answer:
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
     data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
     if not args.json:
-        last_listing.note(ListedRecord(store.root, each.entry.path) for each in shown)
+        last_listing.note(ListedPath(store.root, each.entry.path) for each in shown)
     return Answer(data, lambda screen: _text(screen, store.root, shown, states))
 
 

@@ -9,7 +9,7 @@ from recollect import paths, switches
 from recollect.capture import waiting
 from recollect.capture.inbox import BrokenDraft
 from recollect.cli import arguments, chosen, fixes, last_listing, record_table
-from recollect.cli.last_listing import ListedRecord
+from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Answer, Screen, table
 from recollect.cli.record_table import Line
 from recollect.cli.review import Desk
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> Answer:
     drafts = [desk.box.get(chosen.draft(args, desk.box, args.name))] if args.name else list(desk.box.scan())
     data = {"drafts": [desk.brief(draft) for draft in drafts]}
     if not args.json:
-        last_listing.note(ListedRecord(desk.box.root, _path(draft)) for draft in drafts)
+        last_listing.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
     off = "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
     return Answer(data, lambda screen: _text(screen, drafts, fixes.where(args)), note=off)
 

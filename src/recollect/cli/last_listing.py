@@ -24,21 +24,21 @@ _MOST = 1_000
 _LARGEST = 1_000_000
 
 
-class ListedRecord(NamedTuple):
+class ListedPath(NamedTuple):
     """A record or draft that was listed: its store, and its path in it."""
 
     root: str
     path: str
 
 
-def note(listed: Iterable[ListedRecord]) -> None:
+def note(listed: Iterable[ListedPath]) -> None:
     """Keep what was listed, if it was listed on a terminal."""
     file = _file()
     if file is not None and sys.stdout.isatty():
         file.replace(json.dumps([list(each) for each in islice(listed, _MOST)]).encode("utf-8", "surrogatepass"))
 
 
-def number(typed: str) -> ListedRecord | None:
+def number(typed: str) -> ListedPath | None:
     """What a number means here; None for any other text, and for a number that was not listed."""
     if not (typed.isascii() and typed.isdigit() and len(typed) <= len(str(_MOST))):
         return None
@@ -46,12 +46,12 @@ def number(typed: str) -> ListedRecord | None:
     return listed[int(typed) - 1] if 1 <= int(typed) <= len(listed) else None
 
 
-def _listed() -> list[ListedRecord]:
+def _listed() -> list[ListedPath]:
     file = _file()
     if file is None or not _is_recent(file.path):
         return []
     try:
-        return [ListedRecord(str(root), str(path)) for root, path in json.loads(file.read() or b"[]")]
+        return [ListedPath(str(root), str(path)) for root, path in json.loads(file.read() or b"[]")]
     except (ValueError, TypeError):
         # Cut short by a full disk, or changed by hand: as good as none.
         return []

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect.capture import waiting
 from recollect.cli import arguments, last_listing, list_format, record_table
-from recollect.cli.last_listing import ListedRecord
+from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Answer, Screen
 from recollect.cli.record_table import Line
 from recollect.coldstart import NamedTuple
@@ -90,7 +90,7 @@ def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int
         return _text(screen, store, rows, total) if rows else ""
 
     if not args.json and not args.format:
-        last_listing.note(ListedRecord(store.root, row.record.path) for row in rows)
+        last_listing.note(ListedPath(store.root, row.record.path) for row in rows)
     return Answer(data, text, warning=warning, note=note)
 
 

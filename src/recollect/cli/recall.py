@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect import paths, timestamps
 from recollect.cli import arguments, last_listing, record_table, server_search
-from recollect.cli.last_listing import ListedRecord
+from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.errors import BadInput
 from recollect.hosts import table
@@ -75,7 +75,7 @@ def _search(args: argparse.Namespace, project: Project) -> Answer:
         include_retired=args.include_retired,
         only=only,
     )
-    listed = [ListedRecord(*hit.place) for hit in hits]
+    listed = [ListedPath(*hit.place) for hit in hits]
 
     def lines(screen: Screen) -> str:
         if not screen.is_terminal:

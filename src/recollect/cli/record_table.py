@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from recollect import paths, timestamps
-from recollect.cli.last_listing import ListedRecord
+from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Screen, clean, table
 from recollect.coldstart import NamedTuple
 from recollect.store import record_files, reference
@@ -74,13 +74,13 @@ def coloured(screen: Screen, snippet: str) -> str:
     return " ".join(words)
 
 
-def names(listed: Sequence[ListedRecord]) -> list[str]:
+def names(listed: Sequence[ListedPath]) -> list[str]:
     """What to type for records of several stores; those of another store than the project's begin with its flag."""
     typed = {}
     for root in dict.fromkeys(record.root for record in listed):
         inside = [record.path for record in listed if record.root == root]
         flag = paths.store_flag(paths.source_of(root))
-        typed.update({ListedRecord(root, path): f"{flag}{name}" for path, name in zip(inside, names_in(root, inside))})
+        typed.update({ListedPath(root, path): f"{flag}{name}" for path, name in zip(inside, names_in(root, inside))})
     return [typed[record] for record in listed]
 
 

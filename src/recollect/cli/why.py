@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect import paths, timestamps
 from recollect.cli import last_listing, recall, record_table
-from recollect.cli.last_listing import ListedRecord
+from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.judge import judge
 from recollect.project import Project
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> Answer:
     return Answer(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning)
 
 
-def _listed(explained: Sequence[Explained]) -> list[ListedRecord]:
-    return [ListedRecord(each.candidate.match.root, each.candidate.match.path) for each in explained]
+def _listed(explained: Sequence[Explained]) -> list[ListedPath]:
+    return [ListedPath(each.candidate.match.root, each.candidate.match.path) for each in explained]
 
 
 def _to_json(explained: Explained) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+_LAST_PROMPTS = 3
 TAIL = 400_000
 LONGEST_LINE = 8_000_000
 """Bytes: a pasted picture is below."""
@@ -144,13 +145,13 @@ def wants_silence(prompt: str) -> bool:
     return prompt.lstrip().startswith(_OWN_COMMANDS) or "#nomem" in prompt or is_machine_turn(prompt)
 
 
-def last_prompts(session: Transcript, most: int = 3) -> list[str]:
-    """The newest prompts a person typed, oldest first, without anything that was injected into them."""
+def last_prompts(session: Transcript) -> list[str]:
+    """The three newest prompts a person typed, oldest first, without anything that was injected into them."""
     prompts: list[str] = []
     entries, _ = session.tail()
-    while entries and len(prompts) < most:
+    while entries and len(prompts) < _LAST_PROMPTS:
         prompts += [message.text for message in _last_typed(session, entries)]
-    return prompts[:most][::-1]
+    return prompts[:_LAST_PROMPTS][::-1]
 
 
 def last_turns(session: Transcript, most: int) -> list[str]:
@@ -211,9 +212,9 @@ def ending(session: Transcript, most: int) -> Ending:
     return Ending(last, is_whole=is_whole)
 
 
-def messages(session: Transcript, size: int = TAIL, *, contexts: bool = False) -> list[Message]:
+def messages(session: Transcript, *, contexts: bool = False) -> list[Message]:
     """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
-    everything = [message for entry in session.tail(size)[0] for message in session.format.messages(entry)]
+    everything = [message for entry in session.tail()[0] for message in session.format.messages(entry)]
     return [message for message in everything if contexts or message.kind != "context"]
 
 
@@ -262,9 +263,9 @@ def _last_typed(session: Transcript, entries: list[Any]) -> list[Message]:
     return []
 
 
-def entry(line: bytes, longest: int = LONGEST_LINE) -> dict[str, Any]:
+def entry(line: bytes) -> dict[str, Any]:
     """The object in a line of a session's file; an empty one for any other line."""
-    if not line.startswith(b"{") or len(line) > longest:
+    if not line.startswith(b"{") or len(line) > LONGEST_LINE:
         return {}
     try:
         value: dict[str, Any] = coldstart.loads(line.decode("utf-8", "replace"))

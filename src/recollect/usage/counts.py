@@ -13,6 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.record.memory import Memory
 
+_OFTEN = 5
+"""How often a record may be ignored before it wants a look."""
+
 _WEEK = 7 * 86_400
 _MONDAY = 4 * 86_400  # 1970 began on a Thursday: its first Monday was the fifth day
 
@@ -87,8 +90,8 @@ def interval(used: int, judged: int) -> tuple[float, float]:
     return max((middle - spread) / width, 0.0), min((middle + spread) / width, 1.0)
 
 
-def advice(store_root: str, least: int = 5) -> list[Advice]:
-    """Current records contradicted since they were last changed, then those ignored `least` times and never used."""
+def advice(store_root: str) -> list[Advice]:
+    """Current records contradicted since they were last changed, then those ignored often and never used."""
     store = Store(store_root)
     ranked: list[tuple[tuple[str, int, str], Advice]] = []
     for path, counts in per_record(store_root).items():
@@ -96,19 +99,19 @@ def advice(store_root: str, least: int = 5) -> list[Advice]:
             record = store.read(path).memory
         except RecollectError:
             continue
-        each = _advice(record, path, counts, least) if record.is_current else None
+        each = _advice(record, path, counts) if record.is_current else None
         if each:
             ranked.append(((each.kind, -counts.contradicted * 1_000 - counts.ignored, path), each))
     return [each for _, each in sorted(ranked)]
 
 
-def _advice(record: Memory, path: str, counts: Counts, least: int) -> Advice | None:
+def _advice(record: Memory, path: str, counts: Counts) -> Advice | None:
     if counts.contradicted and counts.last_contradicted >= record.updated_at[:10]:
         times = many(counts.contradicted, "time")
         reason = f"contradicted {times}, last on {counts.last_contradicted}, and not changed since"
         fix = f"recollect edit {record.id}; or: recollect retire {record.id} --reason 'agents contradicted it'"
         return Advice(path, record.id, record.title, "contradicted", reason, fix)
-    if counts.ignored >= least and not counts.used:
+    if counts.ignored >= _OFTEN and not counts.used:
         reason = f"shown {many(counts.injected, 'time')}, ignored {many(counts.ignored, 'time')}, never used"
         fix = f"make it more precise: recollect edit {record.id}; or: recollect archive {record.id} --reason unused"
         return Advice(path, record.id, record.title, "never-used", reason, fix)

@@ -85,8 +85,8 @@ class ListedRecord(NamedTuple):
     """The name of the shared store that it is in; empty for the project's and the user's own."""
 
 
-def listed(row: Listed, store: str = PROJECT) -> ListedRecord:
-    return ListedRecord(row.title, row.category, row.status, row.updated_at, address(store, row.path))
+def listed(row: Listed) -> ListedRecord:
+    return ListedRecord(row.title, row.category, row.status, row.updated_at, address(PROJECT, row.path))
 
 
 def hit(result: Hit, reasons: Sequence[str] = ()) -> ListedRecord:
