@@ -15,7 +15,7 @@ from recollect.recall.context_block import Stores
 from recollect.search import gate
 from recollect.session import ledger
 from recollect.settings import load_settings
-from tests.hooks.conftest import SIX
+from tests.hooks.conftest import SIX, six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 OTHER = "write a haiku about the moon"
@@ -23,12 +23,7 @@ OTHER = "write a haiku about the moon"
 
 @pytest.fixture
 def project(tmp_path):
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    known = recollect.open(str(folder))
-    for category, given in SIX.items():
-        known.save(category, given)
-    return known
+    return six_records(tmp_path)
 
 
 def shown(project, prompt, session="s", transcript_path=""):

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import recollect
 from recollect.categories import BY_NAME
 from recollect.setting_table import SETTINGS
-from tests.hooks.conftest import ROOT, SIX, run_hook
+from tests.hooks.conftest import ROOT, SIX, run_hook, six_records
 from tests.model_server import ModelServer, Request, message, notes, whole
 
 ASKS = "where do we keep user sessions, postgres or redis?"
@@ -108,12 +107,9 @@ def days_ago(days: float) -> str:
 def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project that every lab is a copy of."""
     folder = tmp_path_factory.mktemp("pattern")
-    (folder / "project" / ".git").mkdir(parents=True)
     (folder / "project" / "src" / "carrier").mkdir(parents=True)
     (folder / "project" / "src" / "carrier" / "client.py").write_text("LIMIT = 90\n")
-    project = recollect.open(str(folder / "project"))
-    for category, fields in SIX.items():
-        project.save(category, fields)
+    six_records(folder)
     return folder
 
 

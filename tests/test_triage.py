@@ -35,8 +35,8 @@ def agent(text: str) -> Message:
     return Message("assistant", "text", text)
 
 
-def found(*messages: Message, shown: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    return [(one.category, one.core) for one in triage.findings(Ending(list(messages), is_whole=True), shown=shown)]
+def found(*messages: Message) -> list[tuple[str, str]]:
+    return [(one.category, one.core) for one in triage.findings(Ending(list(messages), is_whole=True))]
 
 
 def after_work(text: str) -> list[Message]:
@@ -232,7 +232,8 @@ def test_what_is_known_already_is_not_found_again():
     known = "Write no SQL in handlers; always go through the repositories of this repo, from the handlers too. Please."
 
     assert found(*after_work(rule)) != []
-    assert found(*after_work(rule), shown=(known,)) == []
+    ((_, core),) = found(*after_work(rule))
+    assert triage.is_said_in(core, [known])
 
 
 def test_what_an_agent_says_after_saving_is_about_the_memory():

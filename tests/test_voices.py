@@ -22,7 +22,7 @@ from recollect.session.transcript import NO_SESSION
 from recollect.settings import load_settings
 from recollect.store import short_name
 from recollect.text import tokens
-from tests.hooks.conftest import SIX
+from tests.hooks.conftest import six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 SESSIONS = "sessions-live-in-postgres-not-redis"
@@ -30,12 +30,7 @@ SESSIONS = "sessions-live-in-postgres-not-redis"
 
 @pytest.fixture
 def project(tmp_path):
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    opened = recollect.open(str(folder))
-    for category, fields in SIX.items():
-        opened.save(category, fields)
-    return opened
+    return six_records(tmp_path)
 
 
 def configure(project, **retrieval):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from tests.hooks.conftest import SIX
+from tests.hooks.conftest import six_records
 from tests.mcp_server.client import Client
 
 SESSIONS = "sessions-live-in-postgres-not-redis"
@@ -17,14 +16,10 @@ SESSIONS = "sessions-live-in-postgres-not-redis"
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project with a record of each category."""
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    (folder / "src" / "carrier").mkdir(parents=True)
-    (folder / "src" / "carrier" / "client.py").write_text("x = 1\n")
-    opened = recollect.open(str(folder))
-    for category, fields in SIX.items():
-        opened.save(category, fields)
-    return folder
+    carrier = tmp_path / "project" / "src" / "carrier"
+    carrier.mkdir(parents=True)
+    (carrier / "client.py").write_text("x = 1\n")
+    return Path(six_records(tmp_path).root)
 
 
 @pytest.fixture
