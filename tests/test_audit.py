@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollect.audit import audit_item, contradictions, report
-from recollect.audit.audit_item import Item
+from recollect.audit.audit_item import AuditItem
 from recollect.audit.report import Evidence, Measure
 from recollect.cli import main
 from recollect.errors import BadInput
@@ -251,7 +251,7 @@ def test_a_memory_nobody_reads_to_the_end_is_overlong() -> None:
     ],
 )
 def test_junk_is_found(title: str, text: str) -> None:
-    assert report.audit([Item("x", "x", title, text)], Evidence())["junk"].hits == 1
+    assert report.audit([AuditItem("x", "x", title, text)], Evidence())["junk"].hits == 1
 
 
 @pytest.mark.parametrize(
@@ -269,14 +269,14 @@ def test_junk_is_found(title: str, text: str) -> None:
     ],
 )
 def test_what_is_short_and_useful_is_not_junk(title: str, text: str) -> None:
-    assert report.audit([Item("x", "x", title, text)], Evidence())["junk"].hits == 0
+    assert report.audit([AuditItem("x", "x", title, text)], Evidence())["junk"].hits == 0
 
 
 @pytest.mark.heavy
 def test_the_work_grows_with_the_store_and_not_with_its_pairs() -> None:
-    def items(count: int) -> list[Item]:
+    def items(count: int) -> list[AuditItem]:
         return [
-            Item(
+            AuditItem(
                 f"i{n}",
                 f"i{n}",
                 f"Use tool{n % 50} for job{n}",

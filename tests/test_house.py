@@ -122,3 +122,12 @@ def test_records_are_named_tuples_of_one_kind():
     ]
 
     assert wrong == []
+
+
+def test_a_skill_is_read_at_a_glance():
+    lines = {
+        skill.parent.name: skill.read_text(encoding="utf-8").count("\n") for skill in ROOT.glob("skills/*/SKILL.md")
+    }
+
+    assert len(lines) == 5
+    assert {name: count for name, count in lines.items() if count >= 100} == {}

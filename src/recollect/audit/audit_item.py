@@ -17,7 +17,7 @@ from recollect.search import document
 MOST_COMPARED = 24
 
 
-class Item(NamedTuple):
+class AuditItem(NamedTuple):
     """What an audit needs to know of a record or a note."""
 
     id: str
@@ -48,14 +48,14 @@ class Item(NamedTuple):
     """All of it, to be searched for credentials."""
 
 
-def of(record: Memory) -> Item:
+def of(record: Memory) -> AuditItem:
     """A record of our own as an item."""
     category = BY_NAME[record.category]
     status = record.text("status")
     listed = record.content.get("alternatives")
     options = [each.get("option") for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
     is_in_force = record.content.get("active") is not False and status not in ("superseded", "deprecated")
-    return Item(
+    return AuditItem(
         record.id,
         record.path,
         record.title,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.audit import audit_item
-from recollect.audit.audit_item import Item
+from recollect.audit.audit_item import AuditItem
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
 from recollect.search import query, terms
@@ -40,8 +40,8 @@ _MOST_WORDS = 6
 class Conflict(NamedTuple):
     """Two items that contradict each other, older first, and in what."""
 
-    older: Item
-    newer: Item
+    older: AuditItem
+    newer: AuditItem
     reason: str
 
 
@@ -54,7 +54,7 @@ class _Claim(NamedTuple):
     is_against: bool = False
 
 
-def conflicts(items: Sequence[Item]) -> list[Conflict]:
+def conflicts(items: Sequence[AuditItem]) -> list[Conflict]:
     """Every pair of items in force that seem to contradict each other, each pair once."""
     current = [item for item in items if item.is_current and item.category in CATEGORIES]
     reasons: dict[tuple[int, int], str] = {}
@@ -70,12 +70,12 @@ def conflicts(items: Sequence[Item]) -> list[Conflict]:
     return [Conflict(older, newer, reason) for (older, newer), (_, reason) in zip(pairs, ordered)]
 
 
-def _are_linked(first: Item, second: Item) -> bool:
+def _are_linked(first: AuditItem, second: AuditItem) -> bool:
     links = {first.superseded_by, second.superseded_by, *first.supersedes, *second.supersedes}
     return bool({first.id, second.id} & links)
 
 
-def _opposed(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
+def _opposed(items: Sequence[AuditItem]) -> Iterator[tuple[int, int, str]]:
     """Titles that say the same, one for it and one against it."""
     claims = []
     for number, item in enumerate(items):
@@ -89,7 +89,7 @@ def _opposed(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
             yield left.number, right.number, "one says the opposite of the other"
 
 
-def _chosen_differently(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
+def _chosen_differently(items: Sequence[AuditItem]) -> Iterator[tuple[int, int, str]]:
     """The same topic, or "use … for" the same purpose, and nothing in common in what is chosen."""
     choices = ((number, *_choice(item)) for number, item in enumerate(items))
     claims = [_Claim(number, subject, value) for number, subject, value in choices if value]
@@ -102,7 +102,7 @@ def _chosen_differently(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]
             yield left.number, right.number, f"different choices for the same thing: {subject}"
 
 
-def _choice(item: Item) -> tuple[frozenset[str], frozenset[str]]:
+def _choice(item: AuditItem) -> tuple[frozenset[str], frozenset[str]]:
     """What something is for, and what was chosen for it."""
     if item.topic:
         return _terms(_words(item.topic)), _terms(_words(item.statement))
@@ -114,7 +114,7 @@ def _choice(item: Item) -> tuple[frozenset[str], frozenset[str]]:
     return (after, before) if at and words[0] in _CHOICE else (frozenset(), frozenset())
 
 
-def _different_amounts(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
+def _different_amounts(items: Sequence[AuditItem]) -> Iterator[tuple[int, int, str]]:
     """The same sentence with other numbers in it."""
     claims = []
     for number, item in enumerate(items):
@@ -130,7 +130,7 @@ def _different_amounts(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
             yield left.number, right.number, f"different amounts: {sides}"
 
 
-def _rejected(items: Sequence[Item]) -> Iterator[tuple[int, int, str]]:
+def _rejected(items: Sequence[AuditItem]) -> Iterator[tuple[int, int, str]]:
     """One chose what the other rejected, and both are about the same thing."""
     claims = []
     for number, item in enumerate(items):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.audit.audit_item import Item
+from recollect.audit.audit_item import AuditItem
 
 # Characters in which hardly anything can be said.
 _SHORTEST = 20
@@ -45,12 +45,12 @@ _NO_REASON = re.compile(
 )
 
 
-def reason(item: Item) -> str:
+def reason(item: AuditItem) -> str:
     """Why a record says nothing; empty if it says something."""
     return _placeholder(item) or _cut_out(item) or _output(item.text.strip())
 
 
-def _placeholder(item: Item) -> str:
+def _placeholder(item: AuditItem) -> str:
     title, text = item.title.strip(), item.text.strip()
     if _PLACEHOLDER.match(title) or _PLACEHOLDER.match(text):
         return "is a placeholder"
@@ -59,7 +59,7 @@ def _placeholder(item: Item) -> str:
     return "has a title that says nothing" if _HEADING.match(title) else ""
 
 
-def _cut_out(item: Item) -> str:
+def _cut_out(item: AuditItem) -> str:
     """What a reader lacks who has the record alone."""
     statement = (item.statement or item.text).strip()
     if len(statement) > _SHORT:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from recollect.audit import audit_item, contradictions, junk
-from recollect.audit.audit_item import Item
+from recollect.audit.audit_item import AuditItem
 from recollect.coldstart import NamedTuple
 from recollect.freshness import project_files
 from recollect.record import secrets
@@ -65,7 +65,7 @@ class Evidence(NamedTuple):
 
 
 def audit(
-    items: Sequence[Item], evidence: Evidence, watch: Callable[[Iterable[str]], Iterable[str]] = iter
+    items: Sequence[AuditItem], evidence: Evidence, watch: Callable[[Iterable[str]], Iterable[str]] = iter
 ) -> dict[str, Measure]:
     """Every check, by name; `watch` may count the texts that are compared as they go by."""
     current = [item for item in items if item.is_current]
@@ -83,7 +83,7 @@ def audit(
     }
 
 
-def lost_files(items: Iterable[Item], root: str) -> dict[str, str]:
+def lost_files(items: Iterable[AuditItem], root: str) -> dict[str, str]:
     """Notes, by id, that name in backticks files the project does not have, with a sentence about it."""
     lost = {}
     for item in items:
@@ -95,7 +95,7 @@ def lost_files(items: Iterable[Item], root: str) -> dict[str, str]:
     return lost
 
 
-def duplicates(items: Sequence[Item], watch: Callable[[Iterable[str]], Iterable[str]]) -> Measure:
+def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iterable[str]]) -> Measure:
     """Groups of items that say nearly the same."""
     texts = [f"{item.title}\n{item.text[:_LONGEST_COMPARED]}" for item in items]
     findings, extra = [], 0
@@ -108,7 +108,7 @@ def duplicates(items: Sequence[Item], watch: Callable[[Iterable[str]], Iterable[
     return Measure(extra, len(items), tuple(findings))
 
 
-def _contradictions(items: Sequence[Item]) -> Measure:
+def _contradictions(items: Sequence[AuditItem]) -> Measure:
     findings = tuple(
         Finding(
             (older.id, newer.id),
@@ -120,10 +120,10 @@ def _contradictions(items: Sequence[Item]) -> Measure:
     return Measure(len({name for finding in findings for name in finding.ids}), len(items), findings)
 
 
-def _superseded(items: Sequence[Item]) -> Callable[[Item], tuple[str, str] | None]:
+def _superseded(items: Sequence[AuditItem]) -> Callable[[AuditItem], tuple[str, str] | None]:
     successors = {old: item.id for item in items for old in item.supersedes}
 
-    def check(item: Item) -> tuple[str, str] | None:
+    def check(item: AuditItem) -> tuple[str, str] | None:
         if item.superseded_by and item.says_current:
             return f"is replaced by {item.superseded_by} and still says it is in force", f"recollect edit {item.id}"
         successor = successors.get(item.id)
@@ -136,35 +136,35 @@ def _superseded(items: Sequence[Item]) -> Callable[[Item], tuple[str, str] | Non
     return check
 
 
-def _listed(items: Sequence[Item], messages: Mapping[str, str] | None, fix: str) -> Measure:
+def _listed(items: Sequence[AuditItem], messages: Mapping[str, str] | None, fix: str) -> Measure:
     if messages is None:
         return Measure(None, len(items))
     return _each(items, lambda item: (messages[item.id], fix.format(item.id)) if item.id in messages else None)
 
 
-def _unused(items: Sequence[Item], uses: Mapping[str, int] | None) -> Measure:
+def _unused(items: Sequence[AuditItem], uses: Mapping[str, int] | None) -> Measure:
     if uses is None:
         return Measure(None, len(items))
     shown = [item for item in items if item.id in uses]
     return _each(shown, lambda item: None if uses[item.id] else ("was shown, never used", f"recollect show {item.id}"))
 
 
-def _overlong(item: Item) -> tuple[str, str] | None:
+def _overlong(item: AuditItem) -> tuple[str, str] | None:
     length = len(item.text)
     return (f"has {length:,} characters", "split it, or shorten it to the rule") if length > LONGEST else None
 
 
-def _secret(item: Item) -> tuple[str, str] | None:
+def _secret(item: AuditItem) -> tuple[str, str] | None:
     leak = next(secrets.leaks(item.raw), None)
     return (str(leak), "change the credential, then take it out of the text and of git's history") if leak else None
 
 
-def _junk(item: Item) -> tuple[str, str] | None:
+def _junk(item: AuditItem) -> tuple[str, str] | None:
     reason = junk.reason(item)
     fix = f"recollect edit {item.id}; or: recollect retire {item.id} --reason {shlex.quote(reason)}"
     return (reason, fix) if reason else None
 
 
-def _each(items: Sequence[Item], check: Callable[[Item], tuple[str, str] | None]) -> Measure:
+def _each(items: Sequence[AuditItem], check: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
     findings = tuple(Finding((item.id,), *result) for item in items if (result := check(item)))
     return Measure(len(findings), len(items), findings)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.audit import audit_item, evidence, report
-from recollect.audit.audit_item import Item
+from recollect.audit.audit_item import AuditItem
 from recollect.audit.report import Evidence, Measure
 from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, labelled, table
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> Answer:
     )
 
 
-def _material(args: argparse.Namespace) -> tuple[str, Sequence[Item], Evidence, list[str]]:
+def _material(args: argparse.Namespace) -> tuple[str, Sequence[AuditItem], Evidence, list[str]]:
     """What is audited: a store of ours, or somebody else's folder."""
     if args.claude_memory and args.markdown:
         raise BadInput("two folders were named", fix="give --claude-memory or --markdown, not both")

@@ -11,7 +11,7 @@ from recollect.capture import waiting
 from recollect.cli import arguments, fixes
 from recollect.cli.output import Answer, Screen, clean, fitted, labelled, readable
 from recollect.doctor import Finding, claude_code, connected, machine, shared_stores, store_checks
-from recollect.doctor.machine import Item
+from recollect.doctor.machine import OwnFiles
 from recollect.errors import UnsafePath, Unwritable
 from recollect.git import git_files
 from recollect.project import Project
@@ -83,7 +83,7 @@ def _in_store(args: argparse.Namespace, store: Store) -> Iterator[Finding]:
 def _privacy(args: argparse.Namespace) -> Answer:
     """What is stored about sessions and for whom, on this machine and in the stores' inboxes."""
     inboxes = [
-        machine.item(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
+        machine.own_files(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
         for store in _stores(args)
     ]
     items = [item for item in (*inboxes, *machine.replicas(), *machine.leftovers()) if item.files]
@@ -95,7 +95,7 @@ def _privacy(args: argparse.Namespace) -> Answer:
     return Answer({"stored": [item._asdict() for item in items]}, text)
 
 
-def _stored(screen: Screen, item: Item) -> Iterator[str]:
+def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:
     yield fitted(screen, item.what, "  ")
     deleted = f"deleted {item.days} days after its last change" if item.days else item.until
     yield f"  {many(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {deleted}"

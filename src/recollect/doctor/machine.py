@@ -56,7 +56,7 @@ STATE = {
 """What is in the state folder."""
 
 
-class Item(NamedTuple):
+class OwnFiles(NamedTuple):
     """A file or folder of ours outside the stores: what it holds, how much, since when, and for how long."""
 
     path: str
@@ -208,22 +208,22 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
         return None
 
 
-def leftovers() -> list[Item]:
+def leftovers() -> list[OwnFiles]:
     """Everything of ours outside the stores. Only what Recollect makes: a folder may hold files of others."""
     cache, state = paths.cache_dir(), paths.state_dir()
     items = [
-        item(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
+        own_files(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
         for name in _names(cache)
         if _is_derived(name)
     ]
-    items.append(item(memo_file(), "the interpreter that hooks run with"))
+    items.append(own_files(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
         for path in dict.fromkeys((name, state_file.OLD_NAMES.get(name, name))):
-            items.append(item(os.path.join(state, *path.split("/")), what, state_file.LIFETIMES.get(name, 0)))
+            items.append(own_files(os.path.join(state, *path.split("/")), what, state_file.LIFETIMES.get(name, 0)))
     return [each for each in items if os.path.lexists(each.path)]
 
 
-def replicas() -> list[Item]:
+def replicas() -> list[OwnFiles]:
     """The copies of shared stores, each with all that is in it."""
     root = paths.replicas()
     folders = {name: os.path.join(root, name) for name in _names(root) if os.path.isdir(os.path.join(root, name))}
@@ -239,19 +239,19 @@ def _below(folder: str) -> list[str]:
     return [os.path.join(inner, name) for inner, _, names in os.walk(folder) for name in names]
 
 
-def item(path: str, what: str, days: int = 0) -> Item:
+def own_files(path: str, what: str, days: int = 0) -> OwnFiles:
     """What there is now of a file or of the files in a folder."""
     return _measured(path, what, _files(path) if os.path.lexists(path) else [], days)
 
 
-def _measured(path: str, what: str, files: list[str], days: int = 0) -> Item:
+def _measured(path: str, what: str, files: list[str], days: int = 0) -> OwnFiles:
     statuses = [os.lstat(file) for file in files]
     oldest = min((status.st_mtime for status in statuses), default=0.0)
     size = sum(status.st_size for status in statuses)
-    return Item(path, what, size, len(statuses), timestamps.at(oldest) if statuses else "", days)
+    return OwnFiles(path, what, size, len(statuses), timestamps.at(oldest) if statuses else "", days)
 
 
-def remove(items: list[Item]) -> None:
+def remove(items: list[OwnFiles]) -> None:
     """Delete some items, then the folders that are empty without them."""
     for item in items:
         for path in _files(item.path):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from recollect import files, markdown, paths, timestamps
-from recollect.audit.audit_item import Item
+from recollect.audit.audit_item import AuditItem
 from recollect.errors import BadInput
 from recollect.importers import memories
 from recollect.markdown import Page, Section
@@ -21,9 +21,9 @@ _OUTDATED = re.compile(
 )
 
 
-def claude_memory(folder: str) -> list[Item]:
+def claude_memory(folder: str) -> list[AuditItem]:
     """The notes in an auto memory folder, one for each file; an index that holds notes itself counts by section."""
-    items: list[Item] = []
+    items: list[AuditItem] = []
     for path, page, modified in _pages(folder):
         if os.path.basename(path) != INDEX or page.front:
             changed = page.first("modified") or modified
@@ -33,7 +33,7 @@ def claude_memory(folder: str) -> list[Item]:
     return items
 
 
-def markdown_folder(folder: str) -> list[Item]:
+def markdown_folder(folder: str) -> list[AuditItem]:
     """The notes in a folder of Markdown: one for each section, or the whole file if it has no sections."""
     return [item for path, page, changed in _pages(folder) for item in _by_section(path, page, changed)]
 
@@ -63,7 +63,7 @@ def _pages(folder: str) -> Iterator[tuple[str, Page, str]]:
             yield os.path.relpath(path, folder).replace(os.sep, "/"), markdown.read(text), changed
 
 
-def _by_section(path: str, page: Page, changed: str) -> list[Item]:
+def _by_section(path: str, page: Page, changed: str) -> list[AuditItem]:
     filled = [section for section in page.sections if _text([section])]
     return [
         _item(f"{path}#{each.title}" if each.title and len(filled) > 1 else path, each.title, [each], changed)
@@ -77,9 +77,9 @@ def _text(sections: Sequence[Section]) -> str:
     return "\n".join(line for line in lines if line.strip("=- ")).strip()
 
 
-def _item(path: str, title: str, sections: Sequence[Section], changed: str, kind: str = "") -> Item:
+def _item(path: str, title: str, sections: Sequence[Section], changed: str, kind: str = "") -> AuditItem:
     name, text = title or os.path.basename(path).rpartition(".")[0], _text(sections)
-    return Item(
+    return AuditItem(
         path,
         path,
         name,
