@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -557,3 +558,88 @@ def test_a_git_that_gives_no_answer_is_no_rewritten_history(ann, bob, monkeypatc
 
     assert (done.is_reset, done.conflicts) == (False, ())
     assert ann.files() == bob.files()
+
+
+def test_a_fetch_of_a_killed_sync_that_ends_late_is_no_rewritten_history(ann, bob, monkeypatch):
+    both_have(ann, bob)
+    older = bob.transport._mirror.commit_of("refs/recollect/theirs")
+    ann.edit("use-uv", {"tags": ["more"]})
+    ann.sync()
+    bob.sync()
+    ann.edit("use-uv", {"tags": ["most"]})
+    ann.sync()
+    reach = Mirror.reach
+
+    def late(self, *words, **options):
+        answer = reach(self, *words, **options)
+        if words[0] == "fetch":
+            self.ask("update-ref", "refs/recollect/theirs", older)
+        return answer
+
+    bob.save("use-ruff")
+    with monkeypatch.context() as patch:
+        patch.setattr(Mirror, "reach", late)
+        done = bob.sync()
+    ann.sync()
+
+    assert (done.is_reset, done.conflicts, done.pushed) == (False, (), ("decisions/use-ruff.json",))
+    assert ann.files() == bob.files()
+
+
+SSH = """#!/bin/sh
+# Stands for ssh, and runs the command here. If there is a file {folder}/hold, a fetch or a push waits for {folder}/go.
+case "$2" in *receive-pack*) is_held=yes;; *) mkdir {folder}/looked || is_held=yes;; esac 2>/dev/null
+if [ "$is_held" ] && rm {folder}/hold 2>/dev/null; then echo $PPID > {folder}/held; read go < {folder}/go; fi
+exec sh -c "$2"
+"""
+
+
+@pytest.fixture
+def ssh(tmp_path, monkeypatch):
+    """A folder with the pipes of a program that stands for ssh."""
+    folder = tmp_path / "ssh"
+    folder.mkdir()
+    (folder / "ssh").write_text(SSH.format(folder=folder))
+    (folder / "ssh").chmod(0o755)
+    os.mkfifo(folder / "held")
+    os.mkfifo(folder / "go")
+    monkeypatch.setenv("GIT_SSH", str(folder / "ssh"))
+    monkeypatch.setenv("GIT_SSH_VARIANT", "simple")
+    return folder
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
+@pytest.mark.parametrize("pushes", [False, True])
+def test_git_that_outlives_a_killed_sync_does_not_harm_the_next(tmp_path, server, ann, ssh, pushes):
+    bob = machine(tmp_path / "bob", f"ssh://host{server.folder}")
+    both_have(ann, bob)
+    (bob if pushes else ann).edit("use-uv", {"tags": ["more"]})
+    ann.sync()
+    left = _killed_while_git_waits(bob, ssh)
+
+    first = bob.sync()
+    (ssh / "go").write_text("go\n")
+    select.select([left], [], [])
+    os.close(left)
+    bob.save("use-ruff")
+    second = bob.sync()
+    ann.sync()
+
+    assert [(each.is_reset, each.conflicts, each.refused) for each in (first, second)] == [(False, (), {})] * 2
+    assert second.pushed == ("decisions/use-ruff.json",)
+    assert "more" in bob.read("use-uv").tags
+    assert ann.files() == bob.files()
+
+
+def _killed_while_git_waits(bob, ssh):
+    """Kill a sync while git waits for the server; a descriptor that is ready when that git has ended."""
+    shutil.rmtree(ssh / "looked")
+    (ssh / "hold").touch()
+    child = os.fork()
+    if not child:
+        bob.sync()
+        os._exit(1)
+    git = os.pidfd_open(int((ssh / "held").read_text()))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return git

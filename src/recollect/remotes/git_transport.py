@@ -99,7 +99,7 @@ class GitTransport:
 
     def _push(self, changes: Sequence[Push]) -> Pushed:
         for attempt in range(_ATTEMPTS):
-            head = self._mirror.commit_of(_THEIRS) if self._heads.commit else ""
+            head = self._head()
             below = git_tree.place(self._mirror, head) if head else ""
             by_state = self._sorted(changes, head, below)
             if not by_state.due:
@@ -161,7 +161,14 @@ class GitTransport:
         spec = f"+refs/heads/{self._heads.branch}:{_THEIRS}"
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._url, spec)
         self._check(self._mirror.reach(*words, seconds=_MOVE))
-        return self._mirror.commit_of(_THEIRS)
+        return self._head()
+
+    def _head(self) -> str:
+        """The commit that the branch was at when we looked, or the fetched one if it was replaced since."""
+        if not self._heads.commit:
+            return ""
+        # Not the fetched one first: a fetch that outlived a killed sync may set that back.
+        return self._mirror.commit_of(self._heads.commit) or self._mirror.commit_of(_THEIRS)
 
     def _is_in_history(self, commit: str, head: str) -> bool:
         """Whether one commit is in the history of another; one that the mirror does not have (git says 128) is not."""
