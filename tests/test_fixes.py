@@ -40,7 +40,7 @@ SAMPLES = {
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new.id": "second", "old": "second", "fixes.where(args)": "", "entry.memory.id": "second",
     "recipe.host": "codex", "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
-    "quote(shorten(reference.replace('-', ' ')))": "'first record'",
+    "quote(shorten(reference.replace('-', ' ')))": "'first record'", "theirs": "second",
 }  # fmt: skip
 """What stands for an expression in a fix; any other is an id."""
 
@@ -190,6 +190,10 @@ def test_a_command_that_can_be_printed_works_as_printed(sandbox, command, tmp_pa
     if " sync" in command:
         subprocess.run(("git", "init", "-q", "--bare", shared), check=True)
     assert sandbox.run("remote", "add", "first", shared)[0] == 0
+    for record in ("first", "second") if " --remote first" in command else ():
+        assert (
+            sandbox.run("save", "decision", record, "--set=decision=d", *DECISION, "--force", "--remote=first")[0] == 0
+        )
     name = command.split()[1]
     filled = command.replace("{draft}", "draft").replace("{form}", "form.md").replace("{change}", sandbox.change)
     filled = filled.replace("{0}", "first").replace("first", NAMES.get(name, "first"))

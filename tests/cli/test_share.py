@@ -269,9 +269,14 @@ def test_what_waits_for_a_merge_is_not_called_sent(recollect, saved, tmp_path):
     remote.add("platform", str(tmp_path / "memory.git"))
 
     outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+    again = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+    shared = json.loads(recollect("share", saved["id"], "--to=platform", "--yes", "--sync", "--json").out)
 
     assert outcome.code == 0 and "sent" not in outcome.out
-    assert "not everybody has it yet: main does not take changes directly" in outcome.out
+    for told in (outcome, again):
+        assert "not everybody has it yet: main does not take changes directly" in told.out
+    assert [shared["sync"]] == json.loads(recollect("sync", "--json").out)["remotes"]
+    assert shared["sync"]["waiting"] == ["decisions/jobs-are-rows.json"]
 
 
 def test_what_another_wrote_under_the_same_name_is_told(recollect, saved, tmp_path, monkeypatch):

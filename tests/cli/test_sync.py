@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,10 @@ from functools import partial
 import pytest
 
 from recollect import paths
+from recollect.cli import sync
+from recollect.cli.output import Screen
+from recollect.remotes.engine import Synced
+from recollect.remotes.renamed import RenamedTwice
 
 from .conftest import DECISION
 
@@ -51,6 +56,60 @@ def _update(recollect, text):
     return recollect(
         "update", "jobs-are-rows", "--set", f"decision={text}", "--hash", shown["hash"], "--remote", "platform"
     )
+
+
+def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(project, recollect, shared):
+    hook = os.path.join(shared, "hooks", "pre-receive")
+    with open(hook, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nread old new ref\n[ $ref != refs/heads/main ]\n")
+    os.chmod(hook, 0o755)
+    recollect("remote", "add", "platform", shared)
+    _save(recollect, "Jobs are rows")
+    offered = recollect("sync").out
+    branch = subprocess.run(("git", "-C", shared, "branch"), capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run(("git", "-C", shared, "branch", "-q", "-D", branch), check=True)
+
+    assert recollect("sync").out == offered
+    assert "take your last change back: recollect undo --remote platform" in offered
+    assert "recollect undo --remote platform" in recollect("remote", "status").out
+    recollect("undo", "--remote=platform")
+    assert "ask for a merge" not in recollect("remote", "status").out
+    assert recollect("sync").out == "platform: up to date\n"
+
+
+def test_a_record_that_two_people_renamed_is_told_with_a_way_to_keep_one():
+    renamed = RenamedTwice("use-uv", "decisions/uv-installs.json", "decisions/uv-everywhere.json")
+
+    told = list(sync.lines(Screen(80, False), "platform", Synced(renamed=(renamed,))))
+
+    assert told[1:] == [
+        "  two records came from use-uv: others renamed it to uv-installs, and you to uv-everywhere; "
+        "to keep theirs: recollect supersede uv-everywhere uv-installs --remote platform"
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
+def test_a_signal_that_ends_a_sync_ends_its_git(project, recollect, tmp_path):
+    os.mkfifo(tmp_path / "git")
+    recollect("remote", "add", "platform", "ssh://host/memory.git")
+    waits = {"GIT_SSH_COMMAND": f"echo $PPID > {tmp_path}/git; exec sleep 600; true"}
+    with subprocess.Popen((*PROGRAM, "sync"), env={**os.environ, **waits}) as process:
+        git = os.pidfd_open(int((tmp_path / "git").read_text()))
+        process.terminate()
+
+        assert process.wait() == 130
+        assert select.select([git], [], [], 60)[0]
+        os.close(git)
+
+
+def test_a_draft_of_a_shared_store_is_reviewed_there(project, recollect, shared):
+    recollect("remote", "add", "platform", shared)
+    _save(recollect, "Jobs are rows")
+    recollect("remote", "add", "other", "/srv/other.git")
+
+    recollect("share", "jobs-are-rows", "--remote=platform", "--to=other", "--draft", "--yes")
+
+    assert "1 draft is waiting: recollect review --remote other\n" in recollect("list", "--remote=other").err
 
 
 def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, recollect, other, shared):

@@ -14,6 +14,7 @@ from recollect.coldstart import digest
 from recollect.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
 from recollect.record import memory
 from recollect.remotes import door, engine, pending
+from recollect.remotes.renamed import RenamedTwice
 from recollect.remotes.transport import Pulled, Pushed, Version
 from recollect.store import history, undo
 from tests.records import raw, sample
@@ -57,6 +58,20 @@ def test_edits_of_different_fields_are_both_in_the_record(ann, bob):
     record = ann.read("use-uv")
     assert (record.content["decision"], record.content["context"]) == ("By Ann", "By Bob")
     assert done.conflicts == ()
+
+
+def test_a_record_that_both_rename_becomes_two_and_whoever_syncs_second_is_told(ann, bob):
+    both_have(ann, bob)
+    bob.save("use-ruff")
+    ann.edit("use-uv", {"title": "uv installs packages"})
+    bob.edit("use-uv", {"title": "install packages with uv"})
+
+    first, second, third = ann.sync(), bob.sync(), ann.sync()
+
+    theirs, ours = "decisions/uv-installs-packages.json", "decisions/install-packages-with-uv.json"
+    assert second.renamed == (RenamedTwice("use-uv", theirs, ours),)
+    assert (first.renamed, third.renamed) == ((), ())
+    assert set(ann.files()) == set(bob.files()) == {theirs, ours, "decisions/use-ruff.json"}
 
 
 def test_edits_of_one_field_leave_the_remotes_value_and_ours_in_a_draft_that_can_be_accepted(ann, bob):

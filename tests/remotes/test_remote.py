@@ -30,11 +30,13 @@ def test_remotes_are_listed_by_name_and_taken_off_the_list():
         remote.get("acme")
 
 
-def test_a_name_is_connected_once():
+def test_a_name_and_an_address_are_connected_once():
     remote.add("platform", GIT)
 
-    with pytest.raises(AlreadyExists):
+    with pytest.raises(AlreadyExists, match="a remote 'platform'"):
         remote.add("platform", "/srv/memory.git")
+    with pytest.raises(AlreadyExists, match="this address is connected already, as 'platform'"):
+        remote.add("team", GIT)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")

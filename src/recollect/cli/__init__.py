@@ -62,15 +62,16 @@ def _run(words: list[str]) -> int:
     if name not in COMMANDS:
         return _unknown(name)
     args = parser_of(name).parse_intermixed_args(words[1:])
-    module = COMMANDS[name].module
+    module, where = COMMANDS[name].module, fixes.where(args)
     try:
         answer: Answer = importlib.import_module(f"recollect.cli.{module}").run(args) if module else _version()
     except RecollectError as error:
-        error.fix = fixes.placed(error.fix, fixes.where(args))
+        error.fix = fixes.placed(error.fix, where)
         emit_error(error, as_json=args.json)
         return 1
-    warnings = [answer.warning, *getattr(args, "warnings", ())]
-    emit(answer._replace(warning="; ".join(filter(None, warnings))), as_json=args.json, is_paged=not args.no_pager)
+    warning = "; ".join(filter(None, (answer.warning, *getattr(args, "warnings", ()))))
+    answer = answer._replace(warning=fixes.placed(warning, where), note=fixes.placed(answer.note, where))
+    emit(answer, as_json=args.json, is_paged=not args.no_pager)
     return answer.status
 
 

@@ -9,7 +9,7 @@ import shlex
 from typing import Any
 
 from recollect import files, old_settings, paths
-from recollect.cli import arguments
+from recollect.cli import actions, arguments
 from recollect.cli.output import Answer, Screen, clean, fitted, labelled, table, wrap
 from recollect.errors import BadInput
 from recollect.recall import showing, voices
@@ -20,7 +20,7 @@ from recollect.store.store import Store
 _LARGEST = 1_000_000
 """Bytes of a config file: all settings together take 5 kB."""
 
-_READING = ("get", "show")
+_USAGES = {"get": "[KEY]", "show": "[KEY]", "set": "KEY VALUE", "unset": "KEY"}
 _BY_HAND = "correct it by hand first; nothing was written"
 
 
@@ -34,12 +34,12 @@ def run(args: argparse.Namespace) -> Answer:
     if args.remote:
         raise BadInput("a shared store has no settings", fix="leave out --remote")
     store = arguments.store_of(args)
-    if args.action not in (*_READING, "set", "unset"):
+    if args.action not in _USAGES:
         _read_as_key(args)
-    if args.action in _READING:
+    words = [word for word in (args.key, args.value) if word is not None]
+    actions.check(args, _USAGES, args.action, words, choices="`recollect config` lists the settings")
+    if args.action in ("get", "show"):
         return _show(load_settings(store.root), args.key)
-    if not args.key or (args.action == "set" and args.value is None):
-        raise BadInput(f"config {args.action} needs a setting, and set a value for it", fix="recollect config")
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
     return _change(store, args.key, value)
 

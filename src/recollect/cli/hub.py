@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from recollect.cli import questions
+from recollect.cli import actions, questions
 from recollect.cli.output import Answer, Screen, clean, table
 from recollect.errors import BadInput, NotFound
 from recollect.remotes import remote
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     from recollect.hub.teams import Team
 
 VARIABLE = "RECOLLECT_HUB_URL"
-_WORDS = {"init": " [URL]", "grant": " LOGIN ROLE", "revoke": " LOGIN", "forget": " PATH", "status": ""}
-_COUNTS = {"init": (0, 1), "grant": (2,), "revoke": (1,), "forget": (1,), "status": (0,)}
+_USAGES = {
+    "init": "[URL] [--review|--no-review]",
+    "grant": "LOGIN ROLE [--create]",
+    "revoke": "LOGIN",
+    "forget": "PATH",
+    "status": "",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=tuple(_WORDS), help="make the tables, manage members, delete history, look")
+    parser.add_argument("action", choices=tuple(_USAGES), help="make the tables, manage members, delete history, look")
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="init: URL; grant: LOGIN ROLE; revoke: LOGIN; forget: PATH"
     )
@@ -35,12 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     review = parser.add_mutually_exclusive_group()
     review.add_argument("--review", action="store_const", const=True, help="init: writers of the team only send drafts")
     review.add_argument("--no-review", dest="review", action="store_const", const=False, help="init: no longer")
-    parser.add_argument("--create", action="store_true", help="grant: make the login, with a password you type")
+    parser.add_argument(
+        "--create", action="store_true", default=None, help="grant: make the login, with a password you type"
+    )
 
 
 def run(args: argparse.Namespace) -> Answer:
-    if len(args.words) not in _COUNTS[args.action]:
-        raise BadInput(f"`recollect hub {args.action}` is used otherwise", fix=_usage(args.action))
+    actions.check(args, _USAGES, args.action, args.words)
     from recollect.hub import connection, team_address
 
     where = team_address.parse(_url(args))
@@ -58,10 +64,6 @@ def _url(args: argparse.Namespace) -> str:
     if not typed:
         raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
     return typed if "://" in typed else remote.get(typed).url
-
-
-def _usage(action: str) -> str:
-    return f"type it as: `recollect hub {action}{_WORDS[action]}`"
 
 
 def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recollect import timestamps
+from recollect.cli import actions, syncing
 from recollect.cli.output import Answer, Screen, clean, fitted, table, wrap
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, WrongState
@@ -19,7 +20,7 @@ from recollect.store import record_files
 from recollect.terminal.progress import Progress
 from recollect.text import first_few, many
 
-_ACTIONS = ("list", "add", "remove", "status")
+_USAGES = {"list": "", "add": "NAME URL [--review] [--auto]", "remove": "NAME [--force]", "status": "[NAME]"}
 _MOST_NAMED = 5
 _INDENT = "  "
 
@@ -37,29 +38,33 @@ class _Standing(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=_ACTIONS, default="list", help="what to do (default: list)")
-    parser.add_argument("name", nargs="?", metavar="REMOTE", default="", help="the name of a remote, such as platform")
+    parser.add_argument("action", nargs="?", choices=tuple(_USAGES), default="list", help="what to do (default: list)")
+    parser.add_argument("name", nargs="?", metavar="REMOTE", help="the name of a remote, such as platform")
     meaning = "add: its address, such as git@host:team/memory.git or postgresql://host/memory"
-    parser.add_argument("url", nargs="?", metavar="URL", default="", help=meaning)
+    parser.add_argument("url", nargs="?", metavar="URL", help=meaning)
     meaning = "add: what is shared waits in its inbox until somebody accepts it"
-    parser.add_argument("--review", action="store_true", help=meaning)
-    parser.add_argument("--auto", action="store_true", help="add: sync in the background when a session starts")
-    parser.add_argument("--force", action="store_true", help="remove: even with changes that were not pushed")
+    parser.add_argument("--review", action="store_true", default=None, help=meaning)
+    parser.add_argument(
+        "--auto", action="store_true", default=None, help="add: sync in the background when a session starts"
+    )
+    parser.add_argument(
+        "--force", action="store_true", default=None, help="remove: even with changes that were not pushed"
+    )
 
 
 def run(args: argparse.Namespace) -> Answer:
+    words = [word for word in (args.name, args.url) if word is not None]
+    actions.check(args, _USAGES, args.action, words, choices=remote.listed() if args.action == "remove" else "")
     return {"list": _list, "add": _add, "remove": _remove, "status": _status}[args.action](args)
 
 
 def _add(args: argparse.Namespace) -> Answer:
-    if not args.name or not args.url:
-        raise BadInput("a remote needs a name and an address", fix="`recollect remote add NAME URL`")
     _refuse_old_replica(args.name)
     if address.kind(address.absolute(args.url)) == address.POSTGRES:
         from recollect.hub import team_address
 
         team_address.parse(args.url)
-    added = remote.add(args.name, args.url, review=args.review, auto=args.auto)
+    added = remote.add(args.name, args.url, review=bool(args.review), auto=bool(args.auto))
     root = replica.ready(added.name).root
     data = {**added._asdict(), "replica": root}
     text = f"connected {added.name} ({added.kind}); nothing was fetched yet: `recollect sync` does that"
@@ -173,8 +178,9 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
         yield f"offline since {timestamps.ago(state.offline_since) if screen.is_terminal else state.offline_since}"
     if state.last_error:
         yield f"last error: {state.last_error}"
-    if state.note:
+    if state.note and standing.waiting:
         yield state.note
+        yield syncing.way_back(standing.remote.name)
     if state.asks_for_review and not standing.remote.review:
         yield "it takes drafts only: what is shared waits there for a review"
     for verb, paths in (("not pushed", state.refused), ("not taken from there", state.unreadable)):

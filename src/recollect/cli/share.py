@@ -21,6 +21,7 @@ from recollect.record.draft import Draft
 from recollect.record.memory import Memory, Scope
 from recollect.remotes import remote as remotes
 from recollect.remotes import replica
+from recollect.remotes.engine import Synced
 from recollect.remotes.remote import Remote
 from recollect.settings import load_settings
 from recollect.store.dry_run import DryRunStore
@@ -41,8 +42,8 @@ class _Shared(NamedTuple):
 
     path: str
     action: str
-    sent: str = ""
-    """What became of it at the remote, in words; empty if it was not sent yet."""
+    synced: Synced | None = None
+    """How the sync ended that sent it; None if it was not sent yet."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> Answer:
     copy = shared_copy.of(record, scope=_scope(args, record), source=_source(args), now=writer.now)
     shared = _there(writer.store, copy) or _share(args, writer, remote, record, copy)
     if args.sync and not args.dry_run:
-        shared = shared._replace(sent=_send(remote, shared))
+        shared = shared._replace(synced=_send(remote, shared))
     return _answer(args, writer.store, remote, copy, shared)
 
 
@@ -171,11 +172,8 @@ def _left_out(record: Memory) -> list[str]:
     return [name for name, value in parts.items() if value] or ["nothing"]
 
 
-def _send(remote: Remote, shared: _Shared) -> str:
-    """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica.
-
-    In words, what became of it there.
-    """
+def _send(remote: Remote, shared: _Shared) -> Synced:
+    """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica."""
     try:
         done = sync.sync_one(remote)
     except RecollectError as error:
@@ -185,11 +183,16 @@ def _send(remote: Remote, shared: _Shared) -> str:
         raise Refused(
             f"{remote.name} did not take {shared.path}: {reason}", fix=f"recollect remote status {remote.name}"
         )
-    if shared.path in done.waiting:
+    return done
+
+
+def _sent(remote: Remote, path: str, done: Synced) -> str:
+    """What became of the copy at the remote, in words."""
+    if path in done.waiting:
         return f"not everybody has it yet: {done.note}"
-    if shared.path in done.outdated:
+    if path in done.outdated:
         return f"not sent yet, as others wrote at the same time: `recollect sync {remote.name}` tries again"
-    if any(each.path == shared.path for each in done.conflicts):
+    if any(each.path == path for each in done.conflicts):
         return f"{remote.name} has another version, and yours is a draft: `recollect review --remote {remote.name}`"
     return "sent"
 
@@ -202,17 +205,18 @@ def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory
         "file": os.path.join(store.root, *shared.path.split("/")),
         "record": memory.to_json(copy),
         "dry_run": args.dry_run,
+        "sync": sync.as_json(remote, shared.synced) if shared.synced else None,
     }
     verbs = {"shared": "share", "updated": "update", "drafted": "draft"}
 
     def text(screen: Screen) -> str:
+        sent = clean(_sent(remote, shared.path, shared.synced)) if shared.synced else ""
         if shared.action == "unchanged":
-            return f"{shared.path} of {remote.name} says all of it already; nothing changed"
+            return f"{shared.path} of {remote.name} says all of it already; {sent or 'nothing changed'}"
         where = f"{clean(shared.path)} in {remote.name}"
         if args.dry_run:
             return f"would {verbs[shared.action]} {where}\n{to_json(data['record'])}"
-        then = clean(shared.sent) or f"`recollect sync {remote.name}` sends it"
-        return f"{screen.paint(shared.action, 'green')} {where}; {then}"
+        return f"{screen.paint(shared.action, 'green')} {where}; {sent or f'`recollect sync {remote.name}` sends it'}"
 
     return Answer(data, text, warning=_unknown(remote))
 

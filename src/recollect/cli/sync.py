@@ -7,17 +7,23 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
-from recollect.cli import arguments, automatic_sync, syncing, watch
+from recollect.cli import actions, arguments, automatic_sync, syncing, watch
 from recollect.cli.output import Answer, Screen, clean, fitted, say, to_json
 from recollect.coldstart import NamedTuple
 from recollect.errors import BadInput, NotFound, Offline, RecollectError
-from recollect.remotes import background, engine, pending, remote
+from recollect.remotes import background, door, engine, pending, remote
 from recollect.remotes.engine import Synced
 from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica
 from recollect.terminal.progress import Progress
 from recollect.text import first_few, many
 
+_USAGES = {
+    "": "[REMOTE…] [--missing=restore|delete]",
+    "--dry-run": "[REMOTE…]",
+    "--watch": "[REMOTE…] [--every=SECONDS]",
+    "--automatic": "",
+}
 _MOST_NAMED = 5
 _INDENT = "  "
 
@@ -33,17 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="REMOTE", help="which ones (default: all that are connected)")
     arguments.add(parser, "--dry-run")
     meaning = "if most records are gone from a replica: bring them back, or delete them for everybody"
-    parser.add_argument("--missing", choices=("restore", "delete"), default="", help=meaning)
+    parser.add_argument("--missing", choices=("restore", "delete"), help=meaning)
     parser.add_argument("--watch", action="store_true", help="sync again and again, until Ctrl-C")
     every = f"with --watch: at least so often (default: {watch.EVERY:g})"
-    parser.add_argument("--every", type=float, default=watch.EVERY, metavar="SECONDS", help=every)
+    parser.add_argument("--every", type=float, metavar="SECONDS", help=every)
     meaning = "as a session's start does: remotes added with --auto, in a limited time, without output"
     parser.add_argument("--automatic", action="store_true", help=meaning)
 
 
 def run(args: argparse.Namespace) -> Answer:
-    if sum((args.watch, args.automatic, args.dry_run)) > 1:
+    modes = [f"--{mode}" for mode in ("watch", "automatic", "dry-run") if vars(args)[mode.replace("-", "_")]]
+    if len(modes) > 1:
         raise BadInput("--watch, --automatic and --dry-run exclude each other", fix="give one of them")
+    actions.check(args, _USAGES, "".join(modes), args.names)
     if args.automatic:
         automatic_sync.run(sync_one)
         return Answer({}, lambda screen: "")
@@ -52,7 +60,7 @@ def run(args: argparse.Namespace) -> Answer:
         raise NotFound("no shared store is connected", fix="connect one: `recollect remote add NAME URL`")
     if args.watch:
         return _watched(args, remotes)
-    done = [_tried(each, dry_run=args.dry_run, missing=args.missing) for each in remotes]
+    done = [_tried(each, dry_run=args.dry_run, missing=args.missing or "") for each in remotes]
     if len(done) == 1 and isinstance(done[0].outcome, RecollectError):
         raise done[0].outcome
 
@@ -62,7 +70,7 @@ def run(args: argparse.Namespace) -> Answer:
     def text(screen: Screen) -> str:
         return "\n".join(line for each in done for line in lines(screen, each.remote.name, each.outcome, args.dry_run))
 
-    data = {"remotes": [_data(each) for each in done], "dry_run": args.dry_run}
+    data = {"remotes": [as_json(*each) for each in done], "dry_run": args.dry_run}
     return Answer(data, text, status=0 if all(map(_is_whole, done)) else 1)
 
 
@@ -72,9 +80,9 @@ def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> Answer:
 
     def tell(each: Remote, outcome: Union[Synced, RecollectError]) -> None:
         text = "\n".join(lines(screen, each.name, outcome))
-        say(to_json(_data(_Done(each, outcome)), indent=None) if args.json else text, screen)
+        say(to_json(as_json(each, outcome), indent=None) if args.json else text, screen)
 
-    watch.run(remotes, args.every, syncing.transport, tell)
+    watch.run(remotes, watch.EVERY if args.every is None else args.every, syncing.transport, tell)
     return Answer({}, lambda screen: "")
 
 
@@ -82,9 +90,10 @@ def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", pat
     """Sync one remote, or find out what that would do; RecollectError if it cannot be done."""
     replica, transport = Replica(connected.name), syncing.transport(connected)
     try:
-        if dry_run:
-            return engine.preview(replica, transport)
-        return syncing.sync(replica, transport, missing=missing, patience=patience)
+        with syncing.ended_by_signals():
+            if dry_run:
+                return engine.preview(replica, transport)
+            return syncing.sync(replica, transport, missing=missing, patience=patience)
     except Offline as error:
         since, left = replica.state.offline_since, len(pending.changes(replica))
         waits = f"; {many(left, 'change')} to push" if left else ""
@@ -111,7 +120,7 @@ def lines(screen: Screen, name: str, outcome: Union[Synced, RecollectError], dry
         yield fitted(screen, clean(outcome.fix), _INDENT)
         return
     yield f"{label}: {_counts(name, outcome, dry_run)}"
-    for line in _remarks(outcome):
+    for line in _remarks(name, outcome):
         yield fitted(screen, clean(line), _INDENT)
 
 
@@ -121,19 +130,26 @@ def _counts(name: str, done: Synced, dry_run: bool) -> str:
     if done.waiting:
         counts.append(f"{len(done.waiting):,} waiting for a merge")
     if done.conflicts:
-        counts.append(f"{many(len(done.conflicts), 'conflict')}: recollect review --remote {name}")
+        count = many(len(done.conflicts), "conflict")
+        counts.append(f"would find {count}" if dry_run else f"{count}: recollect review --remote {name}")
     return ", ".join(counts) or "up to date"
 
 
-def _remarks(done: Synced) -> Iterator[str]:
+def _remarks(name: str, done: Synced) -> Iterator[str]:
     if done.is_reset:
         yield "the remote has lost what was agreed on (a rewritten history or a backup): every file was compared anew"
     if done.revived:
         yield f"deleted on one side and edited on the other, so kept: {first_few(done.revived)}"
     if done.outdated:
         yield f"others wrote at the same time, so not pushed yet: {first_few(done.outdated)}"
+    for each in done.renamed[:_MOST_NAMED]:
+        theirs, ours = door.stem(each.theirs), door.stem(each.ours)
+        keep = f"to keep theirs: recollect supersede {ours} {theirs} --remote {name}"
+        yield f"two records came from {each.old}: others renamed it to {theirs}, and you to {ours}; {keep}"
     if done.note:
         yield done.note
+    if done.waiting:
+        yield syncing.way_back(name)
     refused = sorted(done.refused.items())
     yield from (f"not synced: {path}: {reason}" for path, reason in refused[:_MOST_NAMED])
     if len(refused) > _MOST_NAMED:
@@ -146,9 +162,10 @@ def _is_whole(done: _Done) -> bool:
     return isinstance(outcome, Synced) and not outcome.refused and not outcome.outdated
 
 
-def _data(done: _Done) -> dict[str, Any]:
-    name, outcome = done.remote.name, done.outcome
+def as_json(connected: Remote, outcome: Union[Synced, RecollectError]) -> dict[str, Any]:
+    """How the sync of a remote ended, for programs."""
+    name = connected.name
     if isinstance(outcome, RecollectError):
         return {"name": name, "error": {"code": outcome.code, "message": outcome.message, "fix": outcome.fix}}
-    facts = {**outcome._asdict(), "conflicts": [each._asdict() for each in outcome.conflicts]}
-    return {"name": name, **facts, "refused": dict(outcome.refused)}
+    lists = {key: [each._asdict() for each in getattr(outcome, key)] for key in ("conflicts", "renamed")}
+    return {"name": name, **outcome._asdict(), **lists, "refused": dict(outcome.refused)}

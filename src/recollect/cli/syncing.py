@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from recollect.remotes import engine
 from recollect.remotes.address import GIT
 from recollect.remotes.engine import Synced
@@ -9,6 +14,9 @@ from recollect.remotes.remote import Remote
 from recollect.remotes.replica import Replica
 from recollect.remotes.transport import Transport
 from recollect.search import index
+
+_ENDING = ("SIGTERM", "SIGHUP")
+"""From a service manager, and from a terminal that is closed."""
 
 
 def transport(connected: Remote) -> Transport:
@@ -29,3 +37,25 @@ def sync(replica: Replica, connection: Transport, *, missing: str = "", patience
     if done.pulled:
         index.open(replica.store).close()
     return done
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let signals end what goes on as Ctrl-C does; otherwise git, which has a group of its own, would go on alone."""
+    before = {}
+    for number in filter(None, (getattr(signal, name, None) for name in _ENDING)):
+        # Whoever started this with a signal ignored, as `nohup` does, wants it to go on.
+        if signal.getsignal(number) is not signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+            before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def way_back(name: str) -> str:
+    """What to do about changes that wait for a merge which was refused."""
+    return (
+        f"each sync offers them again; if they were refused, take your last change back: recollect undo --remote {name}"
+    )

@@ -22,9 +22,6 @@ EVERY = 60.0
 """Seconds between two syncs of a remote that reports nothing new."""
 
 SHORTEST, LONGEST = 1.0, 86_400.0
-_ENDING = ("SIGTERM", "SIGHUP")
-"""Signals that end it as Ctrl-C does: from a service manager, and from a terminal that is closed."""
-
 _Tell = Callable[[Remote, Union[Synced, RecollectError]], None]
 
 
@@ -82,15 +79,11 @@ def run(remotes: Sequence[Remote], every: float, connect: Callable[[Remote], Tra
     """Sync the remotes in turn and tell what is new, until Ctrl-C, a signal, or the end of a pipe on standard input."""
     if not SHORTEST <= every <= LONGEST:
         raise BadInput(f"--every takes {SHORTEST:g} to {LONGEST:g} seconds, not {every:g}", fix="--every 60")
-    _end_with_caller()
     watched = [_Watched(remote, connect) for remote in remotes]
     try:
-        while True:
-            for each in watched:
-                if (outcome := each.sync()) is not None:
-                    tell(each.remote, outcome)
-            for each in watched:
-                each.wait(every / len(watched))
+        with syncing.ended_by_signals():
+            _end_with_pipe()
+            _go_on(watched, every, tell)
     except KeyboardInterrupt:
         return
     finally:
@@ -98,13 +91,17 @@ def run(remotes: Sequence[Remote], every: float, connect: Callable[[Remote], Tra
             each.close()
 
 
-def _end_with_caller() -> None:
-    """Let signals, and the end of a pipe that somebody holds at our standard input, end this as Ctrl-C does."""
-    for name in _ENDING:
-        number = getattr(signal, name, None)
-        # Whoever started this with a signal ignored, as `nohup` does, wants it to go on.
-        if number and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+def _go_on(watched: Sequence[_Watched], every: float, tell: _Tell) -> None:
+    while True:
+        for each in watched:
+            if (outcome := each.sync()) is not None:
+                tell(each.remote, outcome)
+        for each in watched:
+            each.wait(every / len(watched))
+
+
+def _end_with_pipe() -> None:
+    """Let the end of a pipe that somebody holds at our standard input end this as Ctrl-C does."""
     try:
         is_pipe = stat.S_ISFIFO(os.fstat(0).st_mode) or stat.S_ISSOCK(os.fstat(0).st_mode)
     except OSError:

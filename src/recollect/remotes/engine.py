@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 
 from recollect import files, timestamps
@@ -17,6 +18,7 @@ from recollect.errors import BadInput, Offline, RecollectError
 from recollect.remotes import agreed, door, reconcile, spool
 from recollect.remotes.agreed import Agreed
 from recollect.remotes.reconcile import Conflict, Reconciled
+from recollect.remotes.renamed import RenamedTwice, twice
 from recollect.remotes.replica import Replica, State
 from recollect.remotes.spool import Spool
 from recollect.remotes.transport import Push, Pushed, Transport, Version, fingerprint
@@ -55,6 +57,8 @@ class Synced(NamedTuple):
     note: str = ""
     is_reset: bool = False
     """Whether the remote had lost the state that was last agreed on, so that every file was compared anew."""
+    renamed: tuple[RenamedTwice, ...] = ()
+    """Renamed on both sides: both stay."""
 
 
 class _Decision(NamedTuple):
@@ -118,6 +122,8 @@ class _Run:
         self._pushed: dict[str, None] = {}
         self._conflicts: dict[str, Conflict] = {}
         self._revived: dict[str, None] = {}
+        self._new: tuple[dict[str, None], dict[str, None]] = ({}, {})
+        """The files that the replica did not have, and those that the remote did not have."""
         self._is_reset = False
 
     def recover(self, missing: str = "") -> None:
@@ -173,7 +179,8 @@ class _Run:
         refused = {**self.unreadable, **self._held, **last.refused}
         conflicts = tuple(self._conflicts.values())
         changed = (tuple(self._pulled), pushed, conflicts, tuple(self._revived))
-        return Synced(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset)
+        renamed = twice(*self._new, partial(agreed.contents, self._replica.store)) if all(self._new) else ()
+        return Synced(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset, renamed)
 
     def _pull(self, late: Sequence[str] = ()) -> None:
         """Take what changed; all of it, if what came too late is not in what the cursor leads to."""
@@ -247,7 +254,7 @@ class _Run:
                 local = base
             outcome = reconcile.reconcile(path, base, local, remote)
             decided[path] = now._replace(local=outcome.local, base=outcome.base)
-            self._note(path, outcome, outcome.local != now.before)
+            self._note(path, outcome, now.before)
             if outcome.beside:
                 beside, data = outcome.beside
                 decided[beside] = (decided.get(beside) or self._now(beside, is_trial))._replace(local=data)
@@ -258,9 +265,11 @@ class _Run:
         base = b"" if self._is_reset and is_trial else self._agreed.read(path)
         return _Decision(local, local, base, base)
 
-    def _note(self, path: str, outcome: Reconciled, is_pulled: bool) -> None:
-        if is_pulled:
+    def _note(self, path: str, outcome: Reconciled, before: bytes) -> None:
+        if outcome.local != before:
             self._pulled[path] = None
+            if not before:
+                self._new[0][path] = None
         if outcome.conflict:
             self._conflicts[outcome.conflict.draft] = outcome.conflict
         if outcome.is_revived:
@@ -277,6 +286,7 @@ class _Run:
         changes = list(self._outgoing())
         if not changes:
             return Pushed()
+        self._new[1].update((change.path, None) for change in changes if not change.expected)
         self._agreed.send({change.path: change.data for change in changes})
         pushed = self._transport.push(changes)
         data = {change.path: change.data for change in changes}

@@ -83,13 +83,16 @@ def usable() -> list[Remote]:
 
 def get(name: str) -> Remote:
     """The remote of this name; NotFound if it is not connected."""
-    remotes = connected()
-    for remote in remotes:
+    for remote in connected():
         if remote.name == name:
             return remote
-    names = ", ".join(each.name for each in remotes)
-    others = f"connected: {names}" if names else "none is connected"
-    raise NotFound(f"no remote {name[:80]!r} is connected ({others})", fix="recollect remote list")
+    raise NotFound(f"no remote {name[:80]!r} is connected ({listed()})", fix="recollect remote list")
+
+
+def listed() -> str:
+    """The names of the connected remotes, in words."""
+    names = ", ".join(each.name for each in connected())
+    return f"connected: {names}" if names else "none is connected"
 
 
 def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Remote:
@@ -102,6 +105,10 @@ def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Rem
         if any(each.name == name for each in remotes):
             raise AlreadyExists(
                 f"a remote {name!r} is connected already", fix="choose another name; recollect remote list"
+            )
+        if same := next((each.name for each in remotes if each.url == url), ""):
+            raise AlreadyExists(
+                f"this address is connected already, as {same!r}", fix=f"recollect remote status {same}"
             )
         if len(remotes) >= _MOST:
             raise BadInput(
