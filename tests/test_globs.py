@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from recollect import globs
+from tests import cost
 
 
 @pytest.mark.parametrize(
@@ -49,7 +54,50 @@ def test_the_first_pattern_that_touches_a_set_of_paths(patterns: list[str], firs
     assert changed.first_under(patterns) == first
 
 
-def test_a_pattern_made_to_be_slow_is_not() -> None:
-    pattern = "/".join(["**", "*a*a*a*a*b"] * 40)
+def _fits(items: Sequence[str], pattern: Sequence[str], star: str, same: Callable[[str, str], bool]) -> bool:
+    """What a pattern means, tried out in every way there is."""
+    if not pattern:
+        return not items
+    if pattern[0] == star:
+        return any(_fits(items[skipped:], pattern[1:], star, same) for skipped in range(len(items) + 1))
+    return bool(items) and same(items[0], pattern[0]) and _fits(items[1:], pattern[1:], star, same)
 
-    assert not globs.covers(pattern, "/".join(["a" * 60] * 60))
+
+def _part_fits(part: str, pattern: str) -> bool:
+    return _fits(part, pattern, "*", lambda letter, wanted: wanted in ("?", letter))
+
+
+@given(
+    parts=st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=4),
+    pattern=st.lists(st.one_of(st.just("**"), st.text("ab*?", min_size=1, max_size=4)), min_size=2, max_size=5),
+)
+def test_a_pattern_covers_what_it_covers_when_tried_out_in_every_way(parts: list[str], pattern: list[str]) -> None:
+    assume("*" in "".join(pattern) or "?" in "".join(pattern))
+
+    assert globs.covers("/".join(pattern), "/".join(parts)) is _fits(parts, pattern, "**", _part_fits)
+
+
+@given(name=st.text("ab/", min_size=1, max_size=6), pattern=st.text("ab*?", max_size=5))
+def test_a_pattern_without_a_slash_is_compared_with_the_name_and_the_whole(name: str, pattern: str) -> None:
+    pattern += "*"
+    assume(pattern != "**")
+
+    expected = _part_fits(name.rpartition("/")[2], pattern) or _part_fits(name, pattern)
+    assert globs.covers(pattern, name) is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*" + "a" * 300 + "b", "a" * 600),
+        ("*" + "a?" * 150 + "b", "a" * 600),
+        ("**/" + "a/" * 100 + "b", "a/" * 300 + "a"),
+        ("/".join(["**", "*aaaaaaaaaaaaaaaaaaab"] * 20), "/".join(["a" * 60] * 10)),
+    ],
+)
+def test_a_pattern_made_to_be_slow_is_not(pattern: str, path: str) -> None:
+    def compare(pattern: str) -> Callable[[], None]:
+        return lambda: [globs.covers(pattern, path) for _ in range(10)].clear()
+
+    assert not globs.covers(pattern, path)
+    cost.assert_at_most(25, compare("**/*z"), compare(pattern))

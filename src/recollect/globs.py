@@ -6,9 +6,11 @@ covers everything below it; one without a slash is compared with the last part o
 
 from __future__ import annotations
 
+from recollect.coldstart import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class Paths:
@@ -41,26 +43,63 @@ def covers(pattern: str, path: str) -> bool:
     if "*" not in pattern and "?" not in pattern:
         return path == pattern or path.startswith(pattern + "/")
     if "/" not in pattern and pattern != "**":
-        return _part_fits(path.rpartition("/")[2], pattern) or _part_fits(path, pattern)
-    return _fits(path.split("/"), pattern.split("/"), "**", _part_fits)
+        steps = _steps((pattern,), barrier="")
+        return _fits(path.rpartition("/")[2], steps) or _fits(path, steps)
+    return _fits(f"/{path}", _steps(pattern.split("/"), barrier="/"))
 
 
-def _part_fits(part: str, pattern: str) -> bool:
-    return _fits(part, pattern, "*", lambda char, wanted: wanted in ("?", char))
+class _Steps(NamedTuple):
+    """A pattern as numbers in which a bit stands for a place in it: what leads on from there, and what stays there."""
+
+    last: int
+    by_letter: dict[str, int]
+    by_any: int
+    """Places from which any letter leads on, but the barrier."""
+    stars: int
+    """Places at which any letter stays, but the barrier."""
+    spans: int
+    """Places at which every letter stays."""
+    skips: int
+    """Places that lead on without a letter, where a `**` stands for nothing: by two."""
+    barrier: str
 
 
-def _fits(items: Sequence[str], pattern: Sequence[str], star: str, same: Callable[[str, str], bool]) -> bool:
-    """Whether items fit a pattern in which a star stands for any number of them; never worse than quadratic."""
-    here = there = 0
-    star_at = retry = -1
-    while here < len(items):
-        if there < len(pattern) and pattern[there] == star:
-            star_at, retry, there = there, here, there + 1
-        elif there < len(pattern) and same(items[here], pattern[there]):
-            here, there = here + 1, there + 1
-        elif star_at >= 0:
-            retry += 1
-            here, there = retry, star_at + 1
-        else:
+def _steps(parts: Sequence[str], barrier: str) -> _Steps:
+    place = by_any = stars = spans = skips = 0
+    by_letter: dict[str, int] = {}
+    for number, part in enumerate(parts):
+        if barrier and part == "**":
+            if number and parts[number - 1] == part:
+                continue
+            by_letter[barrier] = by_letter.get(barrier, 0) | 1 << place
+            skips |= 1 << place
+            spans |= 2 << place
+            place += 2
+            continue
+        for letter in barrier + part:
+            if letter == "*":
+                stars |= 1 << place
+                continue
+            if letter == "?":
+                by_any |= 1 << place
+            else:
+                by_letter[letter] = by_letter.get(letter, 0) | 1 << place
+            place += 1
+    return _Steps(place, by_letter, by_any, stars, spans, skips, barrier)
+
+
+def _fits(text: str, steps: _Steps) -> bool:
+    """Whether a text leads to the end of a pattern. All places it may have led to are one number, so that no pattern
+    takes longer than a few operations for each letter."""
+    last, by_letter, by_any, stars, spans, skips, barrier = steps
+    places = 1 | (skips & 1) << 2
+    for letter in text:
+        leading, staying = by_letter.get(letter, 0), spans
+        if letter != barrier:
+            leading |= by_any
+            staying |= stars
+        places = (places & leading) << 1 | places & staying
+        if not places:
             return False
-    return all(rest == star for rest in pattern[there:])
+        places |= (places & skips) << 2 | (places & spans) << 1
+    return bool(places >> last & 1)

@@ -27,7 +27,7 @@ from recollect.store.writer import Writer
 class Hit:
     """A record that matches a query, and how well."""
 
-    def __init__(self, candidate: Candidate) -> None:
+    def __init__(self, candidate: Candidate, hidden_by: str = "") -> None:
         self._match = match = candidate.match
         self.id = match.id
         self.category = match.category
@@ -46,6 +46,8 @@ class Hit:
         """The folder of its store, and its path in that."""
         self.shown = candidate.shown
         """How recall shows it: `rule` is the record itself; empty for what a search returns."""
+        self.hidden_by = hidden_by
+        """The path of the record that counts here in place of it; empty for one that counts itself."""
 
     def __repr__(self) -> str:
         return f"Hit({self.id!r}, probability={self.probability:.2f})"
@@ -117,7 +119,16 @@ class Project:
     @property
     def stores(self) -> Stores:
         """The stores that are there, in the order of their precedence."""
-        return Stores(self.places, self.root, hook=self.is_quick)
+        return self.stores_for(None)
+
+    def stores_for(self, only: StorePlace | None) -> Stores:
+        """The same, of which only one is asked, be it one that is not read here; None to ask all."""
+        places = self.places if only is None or only in self.places else [*self.places, only]
+        return Stores(places, self.root, hook=self.is_quick, only=only.source if only else "")
+
+    def hidden(self, store: Store, ids: Sequence[str]) -> dict[str, str]:
+        """For those of some ids of a store that are hidden in this project, the path of the record that hides them."""
+        return self.stores.hidden(paths.source_of(store.root), ids)
 
     @property
     def places(self) -> list[StorePlace]:
@@ -148,7 +159,7 @@ class Project:
     ) -> list[Hit]:
         """What answers a text, best first, in all stores that are read here; noise is left out.
 
-        With `only` that store alone is searched, for what applies elsewhere too.
+        With `only` that store alone is searched, for what applies elsewhere or is hidden here, too.
         """
         chosen: dict[str, Any] = {"categories": categories, "tags": tags, "include_retired": include_retired}
         stores = Stores([only], hook=self.is_quick) if only else self.stores
@@ -160,7 +171,9 @@ class Project:
 
         candidates = stores.gather(ask)
         candidates.sort(key=lambda candidate: -candidate.match.score)
-        return [Hit(candidate) for candidate in candidates[:limit]]
+        first = candidates[:limit]
+        hidden = self.hidden(Store(only.root), [each.match.id for each in first]) if only else {}
+        return [Hit(candidate, hidden.get(candidate.match.id, "")) for candidate in first]
 
     def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
         """What a hook would show an agent for a prompt, in a session that was shown nothing yet."""

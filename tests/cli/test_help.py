@@ -114,7 +114,7 @@ def test_a_command_that_acts_on_no_one_store_lets_nobody_choose_one(recollect, n
 
 
 def test_a_fix_chooses_a_store_only_for_a_command_that_acts_on_one():
-    fix = "recollect why x; recollect list; then look"
+    fix = "recollect clean x; recollect list; then look"
 
-    assert fixes.placed(fix, " --user") == "recollect why x; recollect list --user; then look"
-    assert fixes.placed(fix, " --project y") == "recollect why x --project y; recollect list --project y; then look"
+    assert fixes.placed(fix, " --user") == "recollect clean x; recollect list --user; then look"
+    assert fixes.placed(fix, " --project y") == "recollect clean x --project y; recollect list --project y; then look"

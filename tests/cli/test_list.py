@@ -199,7 +199,7 @@ def test_a_bad_form_is_explained(recollect, four, form, message):
     assert recollect("list", f"--format={form}").err == (
         f"BAD_INPUT: --format: {message}\n"
         f"fix: {'write it twice; ' if 'brace' in message else ''}use {{id}}, {{title}}, {{category}}, {{status}}, "
-        "{updated}, {created}, {tags}, {files}, {path}, {group}; or one of json, jsonl, tsv\n"
+        "{updated}, {created}, {tags}, {files}, {path}, {hidden_by}, {group}; or one of json, jsonl, tsv\n"
     )
 
 

@@ -188,7 +188,7 @@ def test_hostile_records_reach_no_agent_raw(project):  # noqa: F811
         ]
         review = client.request("prompts/get", name="review")["result"]["messages"][0]["content"]["text"]
 
-    assert len(resources) >= 10
+    assert len(resources) >= 6
     for text in texts:
         _assert_safe_to_show(text)
     for block in review.split("\n\n<memory-context")[1:]:

@@ -294,7 +294,7 @@ def test_two_remotes_with_the_same_ids_are_kept_apart(hostile, tmp_path):
 
     stored = {name: Store(Replica(name).store).get("use-uv").memory.content["decision"] for name in texts}
     assert stored == texts
-    assert "--remote acme use-uv" in context and "platform" not in context
+    assert "--remote acme use-uv" in context and "--remote platform use-uv" in context
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux") or not shutil.which("unshare"), reason="needs namespaces")

@@ -60,6 +60,18 @@ def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, s
     assert browser.get(f"/record/acme/{entry.path}").status_code == 404
 
 
+def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save):
+    own = save("Use uv")
+    remote.add("platform", "/srv/platform.git")
+    shared = Writer(Store(replica.ready("platform").store), Settings()).save(own.memory)
+
+    page = browser.get(f"/record/platform/{shared.path}")
+
+    assert "This record does not hold in this project" in _text(page)
+    assert f'href="{_address(own)}"' in page.text and f"platform:{shared.path}" in page.text
+    assert "does not hold" not in browser.get(_address(own)).text
+
+
 def test_nothing_to_do_is_said(browser, save):
     save()
 

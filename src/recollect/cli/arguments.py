@@ -13,6 +13,7 @@ from typing import Any
 from recollect import paths, timestamps
 from recollect.errors import BadInput, BadRecord
 from recollect.freshness import related_files
+from recollect.paths import StorePlace
 from recollect.project import Project, require_store
 from recollect.record import memory, schema
 from recollect.record.fields import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
@@ -70,6 +71,15 @@ def store_of(args: argparse.Namespace) -> Store:
 def existing(args: argparse.Namespace) -> Store:
     """The store, or NoStore."""
     return require_store(store_of(args))
+
+
+def only(args: argparse.Namespace, project: Project) -> StorePlace | None:
+    """The one store that a flag names, or None for all that are read here; NoStore if there is none."""
+    if not args.user and not args.remote:
+        args.warnings = [*getattr(args, "warnings", ()), project.require_a_store()]
+        return None
+    root = existing(args).root
+    return StorePlace(root, paths.source_of(root))
 
 
 def writer_of(args: argparse.Namespace) -> Writer:

@@ -169,10 +169,10 @@ GROUPS: dict[str, dict[str, Command]] = {
         "why": Command("why", "Explain which records a prompt gets, which not, and why.", (
             Example("each candidate, its score and the reasons", "why 'how do I install the dependencies?'"),
             Example("as the first prompt of a session", "why --first 'add a dependency'"),
-        ), has_store=False),
+        )),
         "recall": Command("recall", "Show what the agent would get for a prompt, byte for byte.", (
             Example("and about how many tokens that is", "recall 'how do I install the dependencies?'"),
-        ), has_store=False),
+        )),
         "digest": Command("try_", "Show what a session that starts here would be shown.", (
             Example("as the agent gets it", "digest"),
             Example("and why each record was chosen", "digest --why"),

@@ -7,6 +7,7 @@ import argparse
 from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen
 from recollect.remotes import remote, replica
+from recollect.search import index
 from recollect.store.store import Entry, Store
 from recollect.store.writer import Writer
 
@@ -75,6 +76,9 @@ def _supersede_shared(writer: Writer, args: argparse.Namespace, name: str, recor
     old = chosen.record(args, store, record, changes=True)
     path = chosen.record(args, writer.store, args.new, changes=True).path
     new = writer.replace_shared(f"{name}:{old.memory.id}", path)
+    if not args.dry_run:
+        # In a large store a hook compares only some files with the index, and would miss this change for a while.
+        index.open(writer.store.root).close()
     handles = {"old": arguments.handle(store, old), "new": arguments.handle(writer.store, new)}
 
     def text(screen: Screen) -> str:

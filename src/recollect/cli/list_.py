@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recollect.capture import waiting
@@ -12,6 +12,7 @@ from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Answer, Screen
 from recollect.cli.record_table import Line
 from recollect.coldstart import NamedTuple
+from recollect.project import Project
 from recollect.record import compose, schema
 from recollect.search import index, listing
 from recollect.search.listing import Choice, Listed
@@ -34,6 +35,12 @@ class _Row(NamedTuple):
 
     group: str
     record: Listed
+    hidden_by: str
+    """The path of the record that counts here in place of it; empty for one that counts itself."""
+
+    @property
+    def status(self) -> str:
+        return "hidden" if self.hidden_by and self.record.status == "active" else self.record.status
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,13 +69,15 @@ def run(args: argparse.Namespace) -> Answer:
         list_format.check(args.format)
     opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
     shown, total = listing.read(opened, choice, args.limit)
-    return _answer(args, store, _rows(shown, args.by), total, listing.broken(opened))
+    hidden = Project(args.project).hidden(store, [record.id for record in shown])
+    return _answer(args, store, _rows(shown, args.by, hidden), total, listing.broken(opened))
 
 
-def _rows(shown: list[Listed], by: str | None) -> list[_Row]:
+def _rows(shown: list[Listed], by: str | None, hidden: Mapping[str, str]) -> list[_Row]:
     if not by:
-        return [_Row("", record) for record in shown]
-    rows = [_Row(group, record) for record in shown for group in _GROUPS[by](record) or [_NO_GROUP.get(by, "")]]
+        return [_Row("", record, hidden.get(record.id, "")) for record in shown]
+    grouped = [(record, _GROUPS[by](record) or [_NO_GROUP.get(by, "")]) for record in shown]
+    rows = [_Row(group, record, hidden.get(record.id, "")) for record, groups in grouped for group in groups]
     # What belongs to no group comes last; within a group the order stays.
     return sorted(rows, key=lambda row: (row.group == _NO_GROUP.get(by), row.group))
 
@@ -106,7 +115,8 @@ def _brief(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
         "id": record.id,
         "category": record.category,
         "title": record.title,
-        "status": record.status,
+        "status": row.status,
+        "hidden_by": row.hidden_by,
         "updated_at": record.updated_at,
         "created_at": record.created_at,
         "tags": list(record.tags),
@@ -125,13 +135,12 @@ def _values(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
 def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
     names = record_table.names_in(store.root, [row.record.path for row in rows])
     lines = [
-        Line(record.title, _category(record), record.updated_at, name, group)
-        for (group, record), name in zip(rows, names)
+        Line(row.record.title, _category(row), row.record.updated_at, name, row.group) for row, name in zip(rows, names)
     ]
     shown = len({row.record.path for row in rows})
     count = f"{shown:,} of {many(total, 'record')}" if total > shown else many(total, "record")
     return "\n".join((record_table.render(screen, lines), screen.paint(count, "dim")))
 
 
-def _category(record: Listed) -> str:
-    return record.category if record.status == "active" else f"{record.category}, {record.status}"
+def _category(row: _Row) -> str:
+    return row.record.category if row.status == "active" else f"{row.record.category}, {row.status}"

@@ -9,7 +9,7 @@ from typing import Any
 from recollect.cli.output import clean, to_json
 from recollect.errors import BadInput
 
-FIELDS = ("id", "title", "category", "status", "updated", "created", "tags", "files", "path", "group")
+FIELDS = ("id", "title", "category", "status", "updated", "created", "tags", "files", "path", "hidden_by", "group")
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|\\(.)|[{}]")
 _ESCAPES = {"t": "\t", "n": "\n", "\\": "\\"}
 

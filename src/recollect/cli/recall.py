@@ -46,24 +46,14 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
-    if not args.remote and not args.user:
-        args.warnings = [project.require_a_store()]
+    only = arguments.only(args, project)
     with Progress("searching"):
-        return _search(args, project) if args.command == "search" else _recall(args, project)
+        return _search(args, project, only) if args.command == "search" else _recall(args, project, only)
 
 
-def _only(args: argparse.Namespace) -> StorePlace | None:
-    """The one store that a flag names; None to search all of them."""
-    if not args.user and not args.remote:
-        return None
-    root = arguments.existing(args).root
-    return StorePlace(root, paths.source_of(root))
-
-
-def _search(args: argparse.Namespace, project: Project) -> Answer:
+def _search(args: argparse.Namespace, project: Project, only: StorePlace | None) -> Answer:
     if args.limit < 1:
         raise BadInput(f"--limit {args.limit} asks for nothing", fix="give a number from 1 on")
-    only = _only(args)
     if args.remote and (answer := server_search.answer(args)):
         return answer
     text = " ".join(args.text)
@@ -97,6 +87,7 @@ def _hit_data(hit: Hit) -> dict[str, Any]:
         "snippet": hit.snippet(),
         "updated_at": hit.updated_at,
         "status": hit.status,
+        "hidden_by": hit.hidden_by,
         "via": dict(zip(("id", "title", "since"), hit.via)) if hit.via else None,
     }
 
@@ -119,12 +110,13 @@ def _numbered_lines(screen: Screen, hits: list[Hit], names: list[str]) -> Iterat
 
 def _standing(hit: Hit) -> str:
     status = "" if hit.status == "active" else f" [{clean(hit.status)}]"
+    status += f" [hidden here by {clean(hit.hidden_by)}]" if hit.hidden_by else ""
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
 
 
-def _recall(args: argparse.Namespace, project: Project) -> Answer:
+def _recall(args: argparse.Namespace, project: Project, only: StorePlace | None) -> Answer:
     """Byte for byte what a prompt would bring up, and what that costs."""
-    prompt, decision = " ".join(args.prompt), decide(args, project)
+    prompt, decision = " ".join(args.prompt), decide(args, project, only)
     silence = explanation.silence(prompt, project.settings)
     text = "" if silence else decision.text
     cost = tokens(text)
@@ -148,9 +140,8 @@ def _recall(args: argparse.Namespace, project: Project) -> Answer:
     return Answer(data, lambda _: text, note=f"({note})")
 
 
-def decide(args: argparse.Namespace, project: Project, judge: Judge | None = None) -> Decision:
-    """What the hook would decide for the prompt of a command."""
+def decide(args: argparse.Namespace, project: Project, only: StorePlace | None, judge: Judge | None = None) -> Decision:
+    """What the hook would decide for the prompt of a command; with `only`, if it had that store alone."""
     prompt, session = " ".join(args.prompt), table.transcript_at(args.transcript)
-    return for_prompt.preview(
-        project.stores, prompt, project.settings, first=args.first, transcript=session, judge=judge
-    )
+    stores = project.stores_for(only)
+    return for_prompt.preview(stores, prompt, project.settings, first=args.first, transcript=session, judge=judge)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from recollect import timestamps
+from recollect import paths, timestamps
 from recollect.cli import record_table
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.coldstart import NamedTuple
 from recollect.errors import Offline
+from recollect.project import Project
 from recollect.record import compose, summary_line
 from recollect.remotes import remote
 from recollect.remotes.address import POSTGRES
 from recollect.search import document, query
+from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.hub.search import Found
@@ -28,10 +30,15 @@ class _Asked(NamedTuple):
     text: str
     remote: str
     team: str
+    hidden: Mapping[str, str] = {}
+    """For the ids of that team that are hidden in the project, the path of the record that hides them."""
 
     def path(self, hit: Found) -> str:
         """A path as it is shown: `acme:…` is in the replica, too; `acme#data:…` is of another team."""
         return f"{self.remote}{'' if hit.team == self.team else f'#{hit.team}'}:{hit.path}"
+
+    def hidden_by(self, hit: Found) -> str:
+        return self.hidden.get(hit.memory.id, "") if hit.team == self.team else ""
 
     def snippet(self, hit: Found, mark: tuple[str, str] = ("", "")) -> str:
         """The passage that matches best; what the record says in a line, if only its title or tags match."""
@@ -60,6 +67,8 @@ def answer(args: argparse.Namespace) -> Answer | None:
     except Offline as error:
         args.warnings.append(f"{error.message}; searched the replica of {chosen.name} instead")
         return None
+    own = [hit.memory.id for hit in results.hits if hit.team == asked.team]
+    asked = asked._replace(hidden=Project(args.project).hidden(Store(paths.replica(chosen.name).root), own))
     data = {"query": asked.text, "results": [_data(asked, hit) for hit in results.hits], "is_cut": results.is_cut}
 
     def lines(screen: Screen) -> str:
@@ -83,6 +92,7 @@ def _data(asked: _Asked, hit: Found) -> dict[str, Any]:
         "snippet": asked.snippet(hit),
         "updated_at": record.updated_at,
         "status": "superseded" if record.superseded_by else record.record_status,
+        "hidden_by": asked.hidden_by(hit),
         "via": None,
         "team": hit.team,
         "has_all_words": hit.has_all,
@@ -91,10 +101,11 @@ def _data(asked: _Asked, hit: Found) -> dict[str, Any]:
 
 def _lines(asked: _Asked, hit: Found, screen: Screen) -> Iterator[str]:
     record, path = hit.memory, clean(asked.path(hit))
+    hidden = f" [hidden here by {clean(asked.hidden_by(hit))}]" if asked.hidden_by(hit) else ""
     if not screen.is_terminal:
-        yield f"{clean(record.title)}\n  {record.category}  {path}\n    {clean(asked.snippet(hit))}"
+        yield f"{clean(record.title)}{hidden}\n  {record.category}  {path}\n    {clean(asked.snippet(hit))}"
         return
-    yield screen.paint(clean(record.title), "bold")
+    yield screen.paint(clean(record.title), "bold") + hidden
     yield record_table.facts(record.category, timestamps.age(record.updated_at), path)
     snippet = record_table.coloured(screen, asked.snippet(hit, record_table.MARKS))
     yield wrap(snippet, screen.width, record_table.INDENT)

@@ -9,6 +9,7 @@ from typing import Any
 from recollect import timestamps
 from recollect.cli import arguments, chosen
 from recollect.cli.output import Answer, Screen, clean, clean_lines, wrap
+from recollect.project import Project
 from recollect.record import memory, schema
 from recollect.record.memory import Memory
 from recollect.remotes import remote
@@ -25,8 +26,11 @@ def run(args: argparse.Namespace) -> Answer:
     _read_as_remote(args)
     store = chosen.store_of(args, arguments.existing(args), args.id)
     entry = chosen.record(args, store, args.id)
-    data = {**arguments.handle(store, entry), "record": memory.to_json(entry.memory)}
-    return Answer(data, lambda screen: page(entry, screen, history=args.history))
+    hidden_by = Project(args.project).hidden(store, [entry.memory.id]).get(entry.memory.id, "")
+    data = {**arguments.handle(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
+    status = f"hidden here by {hidden_by}" if hidden_by and entry.memory.is_current else ""
+    shown = entry._replace(path=data["path"])
+    return Answer(data, lambda screen: page(shown, screen, history=args.history, status=status))
 
 
 def _read_as_remote(args: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import paths, switches, timestamps
+from recollect.cli import arguments
 from recollect.cli.output import Answer, Screen, clean, fit, fitted, wrap
 from recollect.digest import digest, last_digest
 from recollect.errors import BadInput, NoStore
@@ -16,6 +17,7 @@ from recollect.git import changes, repository
 from recollect.hosts import session_files, table
 from recollect.importers import proposals, sources
 from recollect.importers.proposals import FileReport
+from recollect.paths import StorePlace
 from recollect.project import Project
 from recollect.recall import replay
 from recollect.recall.context_block import Candidate
@@ -62,42 +64,37 @@ def run(args: argparse.Namespace) -> Answer:
 
 def _digest(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
-    warning = project.require_a_store()
+    only = arguments.only(args, project)
     off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
     if off:
-        return Answer(
-            {"entries": [], "text": "", "off": off},
-            lambda screen: fitted(screen, f"Nothing to show: {off}."),
-            warning=warning,
-        )
-    places = [place for place in project.places if not args.user or place.source != paths.PROJECT_SOURCE]
+        nothing = {"entries": [], "text": "", "off": off}
+        return Answer(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
+    places = project.stores_for(only).places
     with Progress("looking at the work"):
-        made = digest.make(project.root, places, project.settings)
+        made = digest.make(project.root, places, project.settings, only.source if only else "")
     page = made.render()
     data = last_digest.describe(made, page)
     reasons = list(map(clean, last_digest.explain(made, page))) if args.why else []
-    warnings = "; ".join(filter(None, (warning, *made.warnings)))
 
     def text(screen: Screen) -> str:
         return "\n".join([page.text or fitted(screen, _EMPTY_DIGEST), *(fitted(screen, line) for line in reasons)])
 
-    return Answer({**data, "text": page.text}, text, warning=warnings)
+    return Answer({**data, "text": page.text}, text, warning="; ".join(made.warnings))
 
 
 def _try(args: argparse.Namespace) -> Answer:
     if args.last < 1:
         raise BadInput(f"--last {args.last} asks for nothing", fix="give a number from 1 on")
     project = Project(args.project)
+    only = arguments.only(args, project) if args.user or args.remote else None
     recent = _sessions(args, project)
-    if args.sources is None and (args.user or _records(project.store)):
-        turns = _play(args, project, recent, "" if args.user else project.store.root)
-        count = _records(project.user) + (0 if args.user else _records(project.store))
-        return _answer(project, turns, count, None)
+    if args.sources is None and (only or _records(project.store)):
+        return _played(args, project, recent, project.stores_for(only).places, only=only)
     harvest = _harvest(args, project)
-    records = proposals.records_in(harvest)
-    with replay.laid_out(records) as root:
-        turns = _play(args, project, recent, root)
-    return _answer(project, turns, len(records) + _records(project.user), harvest)
+    drafted = proposals.records_in(harvest)
+    with replay.laid_out(drafted) as root:
+        places = [*paths.places(root), *_others(project)]
+        return _played(args, project, recent, places, harvest=harvest if drafted or args.sources is not None else None)
 
 
 def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
@@ -127,7 +124,8 @@ def _without_prompts(args: argparse.Namespace, project: Project) -> list[Session
     if not subjects:
         fix = f"{how}; or name another folder: --transcripts DIR"
         raise BadInput(f"there are no prompts in {where}", fix=fix)
-    args.warnings = [f"there are no prompts in {where}: the subjects of the last commits are played; {how}"]
+    note = f"there are no prompts in {where}: the subjects of the last commits are played; {how}"
+    args.warnings = [*getattr(args, "warnings", ()), note]
     return [Session("of commits", tuple(Prompt("", text) for text in reversed(subjects)), True)]
 
 
@@ -135,7 +133,7 @@ def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
     chosen = sources.named(project.root, args.sources) if args.sources else sources.discover(project.root)
     with Progress(f"reading {many(len(chosen), 'file')}"):
         harvest = proposals.gather(project.root, chosen, timestamps.now())
-    if not proposals.records_in(harvest) and not _records(project.user):
+    if not proposals.records_in(harvest) and not any(_records(Store(place.root)) for place in _others(project)):
         raise NoStore(
             f"there is no memory in {project.root}, and no decision record that can be read as one",
             fix="save a few records, or name files with --import PATH; to see a sample project: recollect demo",
@@ -143,11 +141,25 @@ def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
     return harvest
 
 
-def _play(args: argparse.Namespace, project: Project, recent: Sequence[Session], root: str) -> list[Turn]:
-    others = [place for place in project.places if place.source != paths.PROJECT_SOURCE and place.root != root]
-    places = [*paths.places(root), *others]
+def _others(project: Project) -> list[StorePlace]:
+    """The stores that are read here beside the project's own."""
+    return [place for place in project.places if place.source != paths.PROJECT_SOURCE]
+
+
+def _played(
+    args: argparse.Namespace,
+    project: Project,
+    recent: Sequence[Session],
+    places: Sequence[StorePlace],
+    *,
+    only: StorePlace | None = None,
+    harvest: list[FileReport] | None = None,
+) -> Answer:
     with Progress("playing prompts"):
-        return replay.play(recent, args.last, project.settings, places, project.root)
+        turns = replay.play(recent, args.last, project.settings, places, project.root, only=only.source if only else "")
+    stores = [place for place in (_others(project) if harvest else places) if only in (None, place)]
+    count = len(proposals.records_in(harvest or [])) + sum(_records(Store(place.root)) for place in stores)
+    return _answer(project, turns, count, harvest)
 
 
 def _records(store: Store) -> int:

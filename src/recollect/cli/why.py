@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect import paths, timestamps
-from recollect.cli import last_listing, recall, record_table
+from recollect.cli import arguments, last_listing, recall, record_table
 from recollect.cli.last_listing import ListedPath
 from recollect.cli.output import Answer, Screen, clean, wrap
 from recollect.judge import judge
@@ -42,10 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     project = Project(args.project)
-    args.warnings = [project.require_a_store()]
+    only = arguments.only(args, project)
     model = _Judge(project.settings) if args.judge else None
     with Progress("asking the model" if model else "searching"):
-        decision = recall.decide(args, project, model)
+        decision = recall.decide(args, project, only, model)
         explained = explanation.explained(decision, model.verdicts if model else {})
     data = {
         "prompt": " ".join(args.prompt),

@@ -67,7 +67,7 @@ class Records:
         self._is_local = place.source == paths.PROJECT_SOURCE
         self._is_shared = paths.is_shared(place.source)
         self._fits = fits
-        self._higher = [Higher(records._index, records._fits) for records in higher]
+        self._higher = [Higher(records._index, records.source, records._fits) for records in higher]
         self._branch = branch
         self._now = now
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
@@ -122,6 +122,11 @@ class Records:
         if stale:
             refresh.reread(self._index, stale)
         return bool(stale)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all records of the store were read, so that it is known what they hide in others."""
+        return refresh.is_complete(self._index)
 
     def _read(self, query: str, values: Sequence[str] = ()) -> list[Candidate]:
         rows = (_Row(*row) for row in self._index.connection.execute(query, values))

@@ -63,21 +63,26 @@ class Digest(NamedTuple):
         return render(self)
 
 
-def make(project: str, places: Sequence[StorePlace], settings: Settings) -> Digest:
-    """The digest for a session that starts now; empty where nothing speaks for any record."""
+def make(project: str, places: Sequence[StorePlace], settings: Settings, only: str = "") -> Digest:
+    """The digest for a session that starts now; empty where nothing speaks for any record.
+
+    With `only`, the source of one of the places, the others are read for nothing but what they hide of it.
+    """
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
     # Before git is asked: indexing a store for the first time takes what time there is.
-    stores = _stores(places, project, settings, branch)
+    stores = _stores(places, project, settings, branch, only)
     nothing = WorkContext(None, branch, Changes(), ["took too long"])
     until = min(time.monotonic() + GIT_SECONDS, latest)
     context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
-    lessons = budget.attempt("knowledge banks", list[Candidate](), _lessons, project, seconds=STEP_SECONDS)
+    lessons = list[Candidate]()
+    if not only:
+        lessons = budget.attempt("knowledge banks", lessons, _lessons, project, seconds=STEP_SECONDS)
     digest = compose(context, stores, lessons, settings)
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     about_to_show = [pick.candidate for pick in digest.picks]
     if [records for records in stores if records.have_changed(about_to_show)]:
-        stores = _stores(places, project, settings, branch)
+        stores = _stores(places, project, settings, branch, only)
         digest = compose(context, stores, lessons, settings)
     return budget.attempt("check files", digest, _checked, digest, stores, seconds=CHECK_SECONDS)
 
@@ -163,21 +168,25 @@ def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
     return digest._replace(picks=picks)
 
 
-def _stores(places: Sequence[StorePlace], project: str, settings: Settings, branch: str) -> list[Records]:
+def _stores(places: Sequence[StorePlace], project: str, settings: Settings, branch: str, only: str) -> list[Records]:
     """The records of each store that apply here, without what a store before it hides."""
     now, all_of_them = timestamps.now(), Stores(places, project)
     stores: list[Records] = []
 
     def read(place: StorePlace) -> list[Records]:
-        fits = all_of_them.fits(place)
-        return [Records(place, settings, branch=branch, now=now, fits=fits, higher=tuple(stores))]
+        fits, higher = all_of_them.fits(place), [each for each in stores if not paths.is_shared(each.source)]
+        return [Records(place, settings, branch=branch, now=now, fits=fits, higher=higher)]
 
     for place in places:
         # The project's own may take what time there is; another one that takes too long costs no other.
         is_own, none = place.source == paths.PROJECT_SOURCE, list[Records]()
         seconds = STEP_SECONDS
-        stores += read(place) if is_own else budget.attempt(f"read {place.root}", none, read, place, seconds=seconds)
-    return stores
+        new = read(place) if is_own else budget.attempt(f"read {place.root}", none, read, place, seconds=seconds)
+        stores += new
+        if not paths.is_shared(place.source) and not (new and new[0].is_complete):
+            # It cannot tell which records of the others it replaces: none of them may be shown as current.
+            break
+    return [each for each in stores if not only or each.source == only]
 
 
 def _lessons(project: str) -> list[Candidate]:

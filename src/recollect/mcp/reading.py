@@ -123,6 +123,7 @@ def show(project: Project, id: str) -> Outcome:
     usage.injected(store.root, [entry.path])
     record = entry.memory
     caution = _caution(store, entry)
+    hidden_by = _hidden_by(project, store, record.id)
     data = {
         "id": record.id,
         "category": record.category,
@@ -132,10 +133,11 @@ def show(project: Project, id: str) -> Outcome:
         "path": source_of(store.root) + entry.path,
         "updated_at": record.updated_at,
         "superseded_by": record.superseded_by,
+        "hidden_by": hidden_by,
         "caution": caution,
         "record": memory.to_json(record),
     }
-    return Outcome(_filled(data), page(store, entry))
+    return Outcome(_filled(data), _page(store, entry, hidden_by))
 
 
 def find(project: Project, typed: str) -> tuple[Store, Entry]:
@@ -161,14 +163,20 @@ def exactly(store: Store, typed: str) -> Entry:
     return store.get(typed)
 
 
-def page(store: Store, entry: Entry) -> str:
+def page(project: Project, store: Store, entry: Entry) -> str:
     """A record as an agent reads it: marked as data, with what to check first."""
-    warnings = [f"Caution: {note}." for note in _notes(store, entry)]
+    return _page(store, entry, _hidden_by(project, store, entry.memory.id))
+
+
+def _page(store: Store, entry: Entry, hidden_by: str) -> str:
+    warnings = [f"Caution: {note}." for note in _notes(store, entry, hidden_by)]
     return fence({"source": source_of(store.root) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])
 
 
-def _notes(store: Store, entry: Entry) -> Iterator[str]:
+def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
     record = entry.memory
+    if hidden_by:
+        yield f"it does not hold in this project: {hidden_by} counts in its place; show that one"
     if record.superseded_by:
         yield f"it was replaced by {record.superseded_by}; show that one"
     elif record.record_status != "active":
@@ -177,6 +185,10 @@ def _notes(store: Store, entry: Entry) -> Iterator[str]:
     caution = _caution(store, entry)
     if caution:
         yield caution
+
+
+def _hidden_by(project: Project, store: Store, record_id: str) -> str:
+    return project.hidden(store, [record_id]).get(record_id, "")
 
 
 def _caution(store: Store, entry: Entry) -> str:

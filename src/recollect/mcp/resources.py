@@ -59,22 +59,32 @@ def _stores(project: Project) -> dict[str, Store]:
 
 
 def listed(request: Request, caller: Caller) -> Mapping[str, Any]:
-    """One page of the current records, in a fixed order: by store, category and id."""
+    """One page of the records that count here, in a fixed order: by store, category and id."""
     cursor = request.params.get("cursor")
     after = parse(cursor) if isinstance(cursor, str) else None
     if cursor is not None and after is None:
         raise Fault(BAD_PARAMS, "there is no such page")
     try:
         calls.refuse_if_off()
-        page = list(islice(_current(Project(caller.folder), after), PAGE))
+        project = Project(caller.folder)
+        page = list(islice(_current(project, after), PAGE))
+        shown = list(_not_hidden(project, page))
     except SwitchedOff:
-        page = []
+        page = shown = []
     except RecollectError as error:
         raise Fault(OUR_FAULT, calls.harmless(str(error))) from error
-    body: dict[str, Any] = {"resources": [_resource(address, entry) for address, entry in page]}
+    body: dict[str, Any] = {"resources": [_resource(address, entry) for address, entry in shown]}
     if len(page) == PAGE:
         body["nextCursor"] = str(page[-1][0])
     return body
+
+
+def _not_hidden(project: Project, page: list[tuple[Address, Entry]]) -> Iterator[tuple[Address, Entry]]:
+    """A page without what another store hides in this project; it may be left with fewer records than others."""
+    for name, store in _stores(project).items():
+        here = [each for each in page if each[0].store == name]
+        hidden = project.hidden(store, [address.id for address, _ in here]) if here else {}
+        yield from (each for each in here if each[0].id not in hidden)
 
 
 def _current(project: Project, after: Address | None) -> Iterator[tuple[Address, Entry]]:
@@ -145,10 +155,11 @@ def read(request: Request, caller: Caller) -> Mapping[str, Any]:
         raise _missing(uri, caller)
     try:
         calls.refuse_if_off()
-        store = _stores(Project(caller.folder)).get(address.store)
+        project = Project(caller.folder)
+        store = _stores(project).get(address.store)
         if store is None:
             raise _missing(uri, caller)
-        page = reading.page(store, store.read(address.path))
+        page = reading.page(project, store, store.read(address.path))
     except NotFound:
         raise _missing(uri, caller) from None
     except RecollectError as error:

@@ -185,7 +185,7 @@ TOOLS = (
         (Argument("id", TEXT, "An id or the beginning of one, category/id, path, or the name in a pointer.", True),),
         _object(
             "id category title status path updated_at record",
-            "superseded_by caution",
+            "superseded_by hidden_by caution",
             record={"type": "object"},
         ),
     ),

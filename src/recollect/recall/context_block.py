@@ -100,8 +100,10 @@ class Candidate(NamedTuple):
 class Stores:
     """The stores that take part, in the order of their precedence."""
 
-    def __init__(self, places: Sequence[StorePlace], project: str = "", *, hook: bool = True) -> None:
+    def __init__(self, places: Sequence[StorePlace], project: str = "", *, hook: bool = True, only: str = "") -> None:
+        """With `only`, the source of one of them, the others are asked for nothing but what they hide of it."""
         self.places = list(places)
+        self._only = only
         self._project = project
         self._here: Here | None = None
         self._hook = hook
@@ -131,30 +133,53 @@ class Stores:
 
         The last store may take all the time there is, unless something follows; what the others brought stays.
         """
-        opened: list[Higher] = []
+        opened: list[Index] = []
+        higher: list[Higher] = []
         candidates: list[Candidate] = []
         none: list[Candidate] = []
         for number, place in enumerate(self.places):
             # As much for each store as will be left for those after it, and for what follows.
             parts = len(self.places) - number + (0 if is_last else 1)
-            asked = (place, question, opened)
+            asked = (place, question, opened, higher)
             if len(self.places) == parts == 1:
                 candidates += self._ask(*asked)
                 continue
             share = budget.remaining() / parts
             candidates += budget.attempt(f"search {place.root}", none, self._ask, *asked, seconds=share)
+            if not paths.is_shared(place.source) and len(higher) == number:
+                # It cannot tell which records of the others it replaces: none of them may be shown as current.
+                break
         for each in opened:
-            self.close(each.opened)
-        return candidates
+            self.close(each)
+        return _distinct(candidates)
 
     def _ask(
-        self, place: StorePlace, question: Callable[[Index, StorePlace], list[Candidate]], opened: list[Higher]
+        self,
+        place: StorePlace,
+        question: Callable[[Index, StorePlace], list[Candidate]],
+        opened: list[Index],
+        higher: list[Higher],
     ) -> list[Candidate]:
-        higher = list(opened)
-        opened.append(Higher(self.open(place.root), self.fits(place)))
-        candidates = question(opened[-1].opened, place)
-        hidden = precedence.hidden([each.match.id for each in candidates], place.source, higher)
+        before = list(higher)
+        opened.append(self.open(place.root))
+        is_higher = not paths.is_shared(place.source) and place != self.places[-1]
+        if is_higher and (not self._hook or refresh.is_complete(opened[-1])):
+            higher.append(Higher(opened[-1], place.source, self.fits(place)))
+        if self._only and place.source != self._only:
+            return []
+        candidates = question(opened[-1], place)
+        hidden = precedence.hidden([each.match.id for each in candidates], place.source, before)
         return [each for each in candidates if each.match.id not in hidden]
+
+    def hidden(self, source: str, ids: Sequence[str]) -> dict[str, str]:
+        """For those of some ids of a store that are hidden here, the path of the record that hides them."""
+        own = [place for place in self.places if not paths.is_shared(place.source)]
+        before = own[: next((at for at, place in enumerate(own) if place.source == source), len(own))]
+        higher = [Higher(self.open(place.root), place.source, self.fits(place)) for place in before]
+        hidden = precedence.hidden(ids, source, higher)
+        for each in higher:
+            self.close(each.opened)
+        return hidden
 
     def find(self, prompt: str, settings: Settings, borrowed: str = "", *, is_past: bool = False) -> list[Candidate]:
         """The candidates for a prompt, or for a question about the past, best first within each store."""
@@ -196,6 +221,15 @@ class Stores:
 
     def close(self, opened: Index) -> None:
         opened.close()
+
+
+def _distinct(candidates: list[Candidate]) -> list[Candidate]:
+    """The candidates without copies: what a second shared store says under the same id in the same words."""
+    first: dict[tuple[str, ...], Candidate] = {}
+    for each in candidates:
+        store = "" if paths.is_shared(each.source) else each.source
+        first.setdefault((store, each.match.id, each.match.essence), each)
+    return list(first.values())
 
 
 def render(items: list[Item], source: str, pointers: Sequence[str] = ()) -> str:

@@ -73,8 +73,8 @@ class Turn(NamedTuple):
 class InMemory(Stores):
     """Stores whose indexes are nowhere on disk, each made once."""
 
-    def __init__(self, places: Sequence[StorePlace], project: str) -> None:
-        super().__init__(places, project)
+    def __init__(self, places: Sequence[StorePlace], project: str, only: str) -> None:
+        super().__init__(places, project, only=only)
         self._indexes = {place.root: index.in_memory(place.root) for place in places}
 
     def open(self, root: str) -> Index:
@@ -94,10 +94,12 @@ def play(
     settings: Settings,
     places: Sequence[StorePlace],
     project: str = "",
+    *,
+    only: str = "",
 ) -> list[Turn]:
-    """What the last prompts of some sessions would have brought up, oldest first."""
+    """What the last prompts of some sessions would have brought up, oldest first; with `only`, of that source alone."""
     with private_folders():
-        stores = InMemory(places, project)
+        stores = InMemory(places, project, only)
         try:
             turns = [turn for session in sessions for turn in _turns(session, stores, settings)]
         finally:

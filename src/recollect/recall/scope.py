@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 _MOST_ENTRIES = 4_000
 """Files and folders that are looked at for a glob: a few milliseconds. With more, the record counts as fitting."""
 
-_MOST_COMPARED = 50_000
-"""Comparisons of a glob with a path, for all records: a third of a second. After them, records count as fitting."""
+_MOST_COMPARED = 2_000_000
+"""Letters of paths that globs are compared with, for all records: half a second, whatever the globs are. A record that
+would need more counts as fitting."""
 
-_PER_GLOB = 50
-"""Comparisons that take as long as looking for the paths that begin and end as a glob does."""
+_PER_GLOB = 2_000
+"""Letters that take as long as looking for the paths that begin and end as a glob does."""
 
 _MOST_LISTED = 2_000
 """Names that are looked at for languages, in the project's folder and in the folders directly in it."""
@@ -95,14 +96,14 @@ class Here:
             first = [path for _, path in zip(range(_MOST_ENTRIES + 1), _walk(self._project))]
             self._listed = first[:_MOST_ENTRIES], len(first) > _MOST_ENTRIES
         listed, has_more = self._listed
-        if has_more or self._compared >= _MOST_COMPARED:
+        if has_more or self._compared > _MOST_COMPARED:
             return True
         ending = plain[max(plain.rfind("*"), plain.rfind("?")) + 1 :]
         # A glob without a slash is compared with names, wherever they are.
         start = plain.replace("?", "*").partition("*")[0].rstrip("/") if "/" in plain else ""
         alike = [path for path in listed if path.endswith(ending) and path.startswith(start)]
-        self._compared += _PER_GLOB + len(alike)
-        return any(globs.covers(plain, path) for path in alike)
+        self._compared += _PER_GLOB + sum(map(len, alike))
+        return self._compared > _MOST_COMPARED or any(globs.covers(plain, path) for path in alike)
 
 
 def _none_or_any(patterns: Sequence[str], fits: Callable[[str], bool]) -> bool:

@@ -83,6 +83,8 @@ def _page(request: Request, store: Store, entry: Entry, outdated: Outdated | Non
         record=record,
         entry=entry,
         store=request.path_params["store"],
+        shown_path=paths.source_of(store.root) + entry.path,
+        hidden_by=view.site_of(request).project().hidden(store, [record.id]).get(record.id, ""),
         address=view.address(request.path_params["store"], entry.path),
         fields=list(fields_of(record)),
         line=_line_of_time(store, entry, request.path_params["store"]),

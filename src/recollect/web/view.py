@@ -143,7 +143,9 @@ class Site:
         self._templates = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._templates.filters.update(many=many, visible=visible, visible_lines=_visible_lines, day=_day)
+        self._templates.filters.update(
+            many=many, record_address=address_of, visible=visible, visible_lines=_visible_lines, day=_day
+        )
 
     def project(self) -> Project:
         """The project as it is now: every request reads it anew."""
