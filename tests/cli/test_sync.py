@@ -16,7 +16,7 @@ from recollect import paths
 from recollect.cli import sync
 from recollect.cli.output import Screen
 from recollect.remotes.engine import Synced
-from recollect.remotes.renamed import RenamedTwice
+from recollect.remotes.renamed import Renamed
 
 from .conftest import DECISION
 
@@ -77,14 +77,15 @@ def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(proje
     assert recollect("sync").out == "platform: up to date\n"
 
 
-def test_a_record_that_two_people_renamed_is_told_with_a_way_to_keep_one():
-    renamed = RenamedTwice("use-uv", "decisions/uv-installs.json", "decisions/uv-everywhere.json")
+def test_a_record_that_is_there_twice_since_a_rename_is_told_with_a_way_to_keep_one():
+    theirs, ours = "decisions/uv-installs.json", "decisions/use-uv.json"
+    done = Synced(revived=(ours,), renamed=(Renamed("use-uv", theirs, ours),))
 
-    told = list(sync.lines(Screen(80, False), "platform", Synced(renamed=(renamed,))))
+    told = list(sync.lines(Screen(), "platform", done))
 
     assert told[1:] == [
-        "  two records came from use-uv: others renamed it to uv-installs, and you to uv-everywhere; "
-        "to keep theirs: recollect supersede uv-everywhere uv-installs --remote platform"
+        "  use-uv was renamed and changed at the same time: uv-installs is theirs, use-uv is yours; "
+        "to keep theirs: recollect supersede use-uv uv-installs --remote platform"
     ]
 
 

@@ -14,7 +14,7 @@ from recollect.coldstart import digest
 from recollect.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
 from recollect.record import memory
 from recollect.remotes import door, engine, pending
-from recollect.remotes.renamed import RenamedTwice
+from recollect.remotes.renamed import Renamed
 from recollect.remotes.transport import Pulled, Pushed, Version
 from recollect.store import history, undo
 from tests.records import raw, sample
@@ -60,18 +60,31 @@ def test_edits_of_different_fields_are_both_in_the_record(ann, bob):
     assert done.conflicts == ()
 
 
-def test_a_record_that_both_rename_becomes_two_and_whoever_syncs_second_is_told(ann, bob):
+UV, INSTALLS, WITH_UV = (f"decisions/{name}.json" for name in ("use-uv", "uv-installs", "packages-with-uv"))
+
+
+@pytest.mark.parametrize(
+    ("by_ann", "by_bob", "expected"),
+    [
+        ({"title": "uv installs"}, {"title": "packages with uv"}, Renamed("use-uv", INSTALLS, WITH_UV)),
+        ({"title": "uv installs"}, {"tags": ["more"]}, Renamed("use-uv", INSTALLS, UV)),
+        ({"tags": ["more"]}, {"title": "packages with uv"}, Renamed("use-uv", UV, WITH_UV)),
+    ],
+)
+def test_a_record_that_one_renames_while_the_other_changes_it_becomes_two_which_is_told(
+    ann, bob, by_ann, by_bob, expected
+):
     both_have(ann, bob)
+    ann.save("use-black")
     bob.save("use-ruff")
-    ann.edit("use-uv", {"title": "uv installs packages"})
-    bob.edit("use-uv", {"title": "install packages with uv"})
+    ann.edit("use-uv", by_ann)
+    bob.edit("use-uv", by_bob)
 
     first, second, third = ann.sync(), bob.sync(), ann.sync()
 
-    theirs, ours = "decisions/uv-installs-packages.json", "decisions/install-packages-with-uv.json"
-    assert second.renamed == (RenamedTwice("use-uv", theirs, ours),)
-    assert (first.renamed, third.renamed) == ((), ())
-    assert set(ann.files()) == set(bob.files()) == {theirs, ours, "decisions/use-ruff.json"}
+    others = {"decisions/use-black.json", "decisions/use-ruff.json"}
+    assert (first.renamed, second.renamed, third.renamed) == ((), (expected,), ())
+    assert set(ann.files()) == set(bob.files()) == {*others, expected.theirs, expected.ours}
 
 
 def test_edits_of_one_field_leave_the_remotes_value_and_ours_in_a_draft_that_can_be_accepted(ann, bob):

@@ -138,14 +138,15 @@ def _counts(name: str, done: Synced, dry_run: bool) -> str:
 def _remarks(name: str, done: Synced) -> Iterator[str]:
     if done.is_reset:
         yield "the remote has lost what was agreed on (a rewritten history or a backup): every file was compared anew"
-    if done.revived:
-        yield f"deleted on one side and edited on the other, so kept: {first_few(done.revived)}"
+    explained = {path for each in done.renamed for path in (each.theirs, each.ours)}
+    if revived := [path for path in done.revived if path not in explained]:
+        yield f"deleted on one side and edited on the other, so kept: {first_few(revived)}"
     if done.outdated:
         yield f"others wrote at the same time, so not pushed yet: {first_few(done.outdated)}"
     for each in done.renamed[:_MOST_NAMED]:
         theirs, ours = door.stem(each.theirs), door.stem(each.ours)
         keep = f"to keep theirs: recollect supersede {ours} {theirs} --remote {name}"
-        yield f"two records came from {each.old}: others renamed it to {theirs}, and you to {ours}; {keep}"
+        yield f"{each.old} was renamed and changed at the same time: {theirs} is theirs, {ours} is yours; {keep}"
     if done.note:
         yield done.note
     if done.waiting:

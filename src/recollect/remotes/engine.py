@@ -15,10 +15,10 @@ from itertools import islice
 from recollect import files, timestamps
 from recollect.coldstart import NamedTuple, digest
 from recollect.errors import BadInput, Offline, RecollectError
-from recollect.remotes import agreed, door, reconcile, spool
+from recollect.remotes import agreed, door, reconcile, renamed, spool
 from recollect.remotes.agreed import Agreed
 from recollect.remotes.reconcile import Conflict, Reconciled
-from recollect.remotes.renamed import RenamedTwice, twice
+from recollect.remotes.renamed import Renamed
 from recollect.remotes.replica import Replica, State
 from recollect.remotes.spool import Spool
 from recollect.remotes.transport import Push, Pushed, Transport, Version, fingerprint
@@ -57,8 +57,8 @@ class Synced(NamedTuple):
     note: str = ""
     is_reset: bool = False
     """Whether the remote had lost the state that was last agreed on, so that every file was compared anew."""
-    renamed: tuple[RenamedTwice, ...] = ()
-    """Renamed on both sides: both stay."""
+    renamed: tuple[Renamed, ...] = ()
+    """Renamed on one side, and renamed or changed on the other: two records stay."""
 
 
 class _Decision(NamedTuple):
@@ -179,8 +179,8 @@ class _Run:
         refused = {**self.unreadable, **self._held, **last.refused}
         conflicts = tuple(self._conflicts.values())
         changed = (tuple(self._pulled), pushed, conflicts, tuple(self._revived))
-        renamed = twice(*self._new, partial(agreed.contents, self._replica.store)) if all(self._new) else ()
-        return Synced(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset, renamed)
+        pairs = renamed.pairs(*self._new, self._revived, partial(agreed.contents, self._replica.store))
+        return Synced(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset, pairs)
 
     def _pull(self, late: Sequence[str] = ()) -> None:
         """Take what changed; all of it, if what came too late is not in what the cursor leads to."""

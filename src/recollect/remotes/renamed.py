@@ -1,31 +1,32 @@
-"""Records that two people renamed at the same time: both new names stay, and a person must choose one."""
+"""Records that one side renamed while the other renamed or changed them: two records stay, and a person chooses one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 
 from recollect.coldstart import NamedTuple
 from recollect.record import memory
 from recollect.remotes import door
 
 
-class RenamedTwice(NamedTuple):
-    """A record that was renamed on both sides: its id before, and the paths under which it is now."""
+class Renamed(NamedTuple):
+    """A record that is there twice since it was renamed: its id before, and the paths of both."""
 
     old: str
     theirs: str
     ours: str
 
 
-def twice(theirs: Iterable[str], ours: Iterable[str], read: Callable[[str], bytes]) -> tuple[RenamedTwice, ...]:
-    """Of the files that are new on either side, the records that had the same id before."""
-    names = {old: path for path in ours for old in _earlier(path, read)}
-    return tuple(
-        RenamedTwice(old, path, names[old])
-        for path in (theirs if names else ())
-        for old in _earlier(path, read)
-        if old in names
-    )
+def pairs(
+    theirs: Collection[str], ours: Collection[str], revived: Collection[str], read: Callable[[str], bytes]
+) -> tuple[Renamed, ...]:
+    """The records that had the same id before, of the files that are new on a side or that only one side deleted."""
+    if not (theirs or revived) or not (ours or revived):
+        return ()
+    stayed = {door.stem(path): path for path in revived}
+    our_names = {**stayed, **{old: path for path in ours for old in _earlier(path, read)}}
+    their_names = [*((old, path) for path in theirs for old in _earlier(path, read)), *stayed.items()]
+    return tuple(Renamed(old, path, our_names[old]) for old, path in their_names if our_names.get(old, path) != path)
 
 
 def _earlier(path: str, read: Callable[[str], bytes]) -> set[str]:
