@@ -242,6 +242,8 @@ def test_an_address_names_a_database_and_a_team(url, expected):
         "", "mysql://x/y", "host=x dbname=y", "postgresql://ann:secret@db/memory", "postgresql://:secret@db/m",
         "postgresql://ann:a#secret@db/m",
         "postgresql://db/m?password=secret", "postgresql://db/m?a=b&PASSWORD=secret", "postgresql://db/m?sslpassword=secret",
+        "postgresql://db/m?pass%77ord=secret", "postgresql://db/m?%50ASSWORD=secret", "postgresql://ann:12?secret@db/m",
+        "postgresql://ann?:secret@db/m", "postgresql://ann?@db/m?password=secret", "postgresql://ann@db?password=x@secret",
         "postgresql://db/m#Not A Team", "postgresql://db/m#-x", "postgresql://db/m#" + "x" * 41,
     ],
 )  # fmt: skip
@@ -250,6 +252,21 @@ def test_an_address_without_a_team_name_or_with_a_password_is_refused_without_re
         team_address.parse(url)
 
     assert "secret" not in failure.value.message + failure.value.fix
+
+
+PARTS = ["ann", "db", "12", ":", "@", "/", "?", "&", "=", ",", "#", "[", " ", "%40", "password", "pass%77ord", "x=y"]
+
+
+@settings(max_examples=300)
+@given(parts=st.lists(st.sampled_from(PARTS), max_size=12))
+def test_libpq_finds_no_password_in_an_address_that_is_allowed(parts: list[str]):
+    try:
+        database = team_address.parse("postgresql://" + "".join(parts)).database
+        understood = psycopg.conninfo.conninfo_to_dict(database)
+    except (BadInput, psycopg.Error):
+        return
+
+    assert "password" not in understood
 
 
 def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch: pytest.MonkeyPatch):

@@ -7,6 +7,7 @@ carry a password: it is stored in a file and shown by commands.
 from __future__ import annotations
 
 import os
+import re
 
 from recollect.errors import BadInput
 
@@ -16,6 +17,7 @@ LONGEST = 2_000
 _GIT_SCHEMES = ("https", "http", "ssh", "git", "file")
 _POSTGRES_SCHEMES = ("postgresql", "postgres")
 _SECRET_PARAMETERS = ("password", "sslpassword", "oauth_client_secret")
+_ENCODED = re.compile(r"%([0-9a-fA-F]{2})")
 _EXAMPLES = (
     "such as git@host:team/memory.git, https://host/team/memory.git, /srv/memory.git or postgresql://host/memory"
 )
@@ -75,15 +77,21 @@ def _refuse_options(rest: str) -> None:
 
 def _refuse_password(chosen: str, rest: str) -> None:
     """BadInput for an address with a password or a token in it."""
-    before, _, after = rest.partition("?")
-    user, _, hosts = before.split("/", 1)[0].rpartition("@")
-    parameters = [part.partition("=")[0].lower() for part in after.split("&")]
+    # libpq lets a user and a password have a question mark in them, and decodes and strips the names of parameters.
+    user, _, hosts = rest.split("/", 1)[0].rpartition("@")
+    hosts = hosts.partition("?")[0]
+    names = [part.partition("=")[0] for part in re.split("[?&]", rest)[1:]]
+    parameters = [_ENCODED.sub(_decoded, name).strip().lower() for name in names]
     has_password = ":" in user or any(name in _SECRET_PARAMETERS for name in parameters)
     # A password with a slash or a hash in it looks like a port up to there.
     has_password = has_password or not all(map(_has_port_or_none, hosts.split(",")))
     # Logins of managed databases are long and have digits, such as ann.smith%40example.org.
     if has_password or (chosen == GIT and _is_token(user)):
         raise BadInput("the address holds a password, and it is stored and shown as it is", fix=_PASSWORDLESS[chosen])
+
+
+def _decoded(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16))
 
 
 def _has_port_or_none(host: str) -> bool:
