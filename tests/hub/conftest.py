@@ -53,7 +53,7 @@ class TestHub:
     def empty(self) -> None:
         """Forget all files."""
         self.rows("TRUNCATE recollect.records, recollect.history")
-        self.rows("UPDATE recollect.teams SET number = 0, asks_for_review = false")
+        self.rows("UPDATE recollect.teams SET number = 0, files = 0, bytes = 0, asks_for_review = false")
 
     def close(self) -> None:
         self._open.close()

@@ -99,6 +99,9 @@ def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(ow
     assert b"correct horse" not in owner.server.log.read_bytes()
     (row,) = owner.rows("SELECT rolpassword FROM pg_authid WHERE rolname = 'nina'")
     assert str(row[0]).startswith("SCRAM-SHA-256$")
+    assert owner.rows("SELECT rolconfig FROM pg_roles WHERE rolname = 'nina'") == [
+        (["idle_in_transaction_session_timeout=1min"],)
+    ]
     owner.rows("GRANT logins_with_password TO nina")
     with psycopg.connect(owner.server.url(owner.database, "nina", password="correct horse")) as session:
         assert session.execute("SELECT name FROM recollect.teams").fetchall() == [("platform",)]
@@ -283,6 +286,22 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, recollect, 
     assert own_hub.rows("SELECT to_regclass('recollect.more'), max(version) FROM recollect.schema_version") == [
         (None, len(steps))
     ]
+
+
+def test_the_files_that_a_team_has_already_are_counted(postgres, recollect, monkeypatch):
+    database, steps = postgres.database(), schema.migrations()
+    monkeypatch.setattr(schema, "migrations", lambda: steps[:2])
+    assert recollect("hub", "init", postgres.url(database)).code == 0
+    postgres.execute(
+        "INSERT INTO recollect.records (team, path, number, data, hash)"
+        " SELECT 1, 'decisions/' || n || '.json', n, '123', repeat('f', 32) FROM generate_series(1, 5) n",
+        database=database,
+    )
+    monkeypatch.setattr(schema, "migrations", lambda: steps)
+
+    assert recollect("hub", "init", postgres.url(database)).out.startswith("tables updated from schema 2 to 3\n")
+
+    assert postgres.execute("SELECT files, bytes FROM recollect.teams", database=database) == [(5, 15)]
 
 
 def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, recollect, monkeypatch):

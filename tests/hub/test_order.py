@@ -188,3 +188,31 @@ def test_a_right_that_is_taken_away_while_a_push_waits_is_gone(own_hub: TestHub,
 
     assert answers == [{"reader": [(1, "reader")], "none": "refused"}[role]]
     assert own_hub.rows("SELECT path FROM recollect.records") == [("decisions/first.json",)]
+
+
+ISOLATIONS = ("REPEATABLE READ", "SERIALIZABLE")
+
+
+@pytest.mark.parametrize("isolation", ISOLATIONS)
+@pytest.mark.parametrize("role", TAKEN_AWAY)
+def test_a_transaction_that_is_older_than_the_loss_of_a_right_pushes_nothing(
+    own_hub: TestHub, role: str, isolation: str
+):
+    session = own_hub.session("walt")
+    session.execute(f"BEGIN ISOLATION LEVEL {isolation}")
+    assert session.execute("SELECT role FROM recollect.members").fetchall() == [("writer",)]
+    own_hub.rows(TAKEN_AWAY[role])
+
+    with pytest.raises(psycopg.errors.SerializationFailure):
+        _push(session, "late")
+
+
+@pytest.mark.parametrize("role", TAKEN_AWAY)
+def test_an_open_transaction_keeps_nobody_from_taking_a_right_away(own_hub: TestHub, role: str):
+    session = own_hub.session("walt")
+    session.execute("BEGIN")
+    _push(session, "first")
+
+    own_hub.rows(f"SET lock_timeout = '10s'; {TAKEN_AWAY[role]}")
+
+    assert own_hub.rows("SELECT role FROM recollect.members WHERE login = 'walt' AND role <> 'reader'") == []

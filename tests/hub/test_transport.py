@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from recollect.coldstart import digest
 from recollect.errors import BadInput
 from recollect.hub import connection, team_address, transport
+from recollect.remotes import door
 from recollect.remotes.transport import Push, Pushed, Version
 
 from .conftest import TestHub, everything, new
@@ -193,6 +194,29 @@ def test_a_hash_that_a_client_made_up_keeps_nobody_from_writing(hub: TestHub):
     assert everything(wilma) == {A: b"2"}
 
 
+@pytest.mark.parametrize(("column", "most"), [("files", door.MOST_FILES), ("bytes", door.MOST_BYTES)])
+def test_a_team_takes_no_more_than_a_machine_can_pull(hub: TestHub, column: str, most: int):
+    """Else nobody could join it any more."""
+    walt = hub.transport("walt")
+    walt.push([new(A, b"1")])
+    hub.rows(f"UPDATE recollect.teams SET {column} = %s WHERE name = 'platform'", most - 1)
+
+    pushed = walt.push([new(B, b"1"), new(C, b"1"), Push(A, b"2", digest(b"1"))])
+
+    assert (pushed.accepted, list(pushed.refused)) == ((B, A), [C])
+    assert "200,000 files" in pushed.refused[C]
+    assert walt.push([Push(B, b"", digest(b"1"))]).accepted == (B,)
+
+
+def test_the_size_of_a_team_is_counted(hub: TestHub):
+    walt = hub.transport("walt")
+
+    walt.push([new(A, b"12"), new(B, b"345")])
+    walt.push([Push(A, b"1234", digest(b"12")), Push(B, b"", digest(b"345"))])
+
+    assert hub.rows("SELECT files, bytes FROM recollect.teams WHERE name = 'platform'") == [(2, 4)]
+
+
 def test_waiting_ends_when_somebody_else_writes(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     list(walt.pull("").versions)
@@ -272,7 +296,7 @@ def test_libpq_finds_no_password_in_an_address_that_is_allowed(parts: list[str])
 def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch: pytest.MonkeyPatch):
     asked: list[dict[str, str]] = []
     monkeypatch.setattr(
-        psycopg, "connect", lambda words, **options: asked.append(psycopg.conninfo.conninfo_to_dict(words))
+        connection.Session, "connect", lambda words, **options: asked.append(psycopg.conninfo.conninfo_to_dict(words))
     )
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "3")
 

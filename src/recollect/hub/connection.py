@@ -7,7 +7,9 @@ reach another session.
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +26,7 @@ except ImportError as error:
     raise BadInput(f"a Postgres remote needs a package: {error}", fix="pip install 'recollect[hub]'") from error
 
 if TYPE_CHECKING:
-    Session = psycopg.Connection[Any]
+    from psycopg.abc import PQGen
 
 Result = TypeVar("Result")
 
@@ -47,8 +49,77 @@ _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _RECONNECTIONS = 1
 _AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 _NO_HUB = (errors.InvalidSchemaName, errors.UndefinedTable, errors.UndefinedFunction)
-_FOR_NOW = ("starting up", "shutting down", "recovery mode", "too many c", "remaining connection slots")
-"""Why a server that answers lets nobody in, for a while."""
+_NOT_LET_IN = (
+    "authentication failed",
+    "does not exist",
+    "no such ",
+    "pg_hba.conf",
+    "not permitted",
+    "permission denied",
+)
+"""Reasons of a server that does not let this login in. For a connection that fails libpq gives no SQLSTATE.
+
+A reason in another language, and any other, can be one that passes, such as a server that is starting.
+"""
+
+_SILENCE = 60.0
+"""Seconds in which an answer makes no progress at all."""
+
+_MOST_MEMORY = 300_000_000
+"""Bytes that an answer may take: a search is answered with 100 records of a megabyte at most."""
+
+
+class Session(psycopg.Connection[Any]):
+    """A connection whose answers come within bounds: a server may say nothing, or never end."""
+
+    patience = math.inf
+    """Seconds without a sign of the server; a closed connection and Offline after that."""
+
+    def wait(self, gen: PQGen[Result], *words: Any, **more: Any) -> Result:
+        """What psycopg calls for each answer, and each row of one that is read row by row."""
+        return super().wait(self._bounded(gen), *words, **more)
+
+    def rows(self, query: str, values: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows of an answer, of which one is in memory; whoever stops before the last one gives the connection up.
+
+        To go on with it, all the rest would have to be read, and a server may send without end.
+        """
+        with self.cursor(binary=True) as cursor:
+            for row in cursor.stream(query.encode(), values):
+                try:
+                    yield row
+                except GeneratorExit:
+                    self.close()
+                    raise
+
+    def _bounded(self, gen: PQGen[Result]) -> PQGen[Result]:
+        try:
+            wanted = next(gen)
+            most, last_sign = _memory() + _MOST_MEMORY, time.monotonic()
+            while True:
+                if ready := (yield wanted):
+                    last_sign = time.monotonic()
+                if time.monotonic() > last_sign + self.patience:
+                    raise Offline("the database server does not answer", fix="try again later")
+                if _memory() > most:
+                    raise BadRemote(f"an answer takes more than {_MOST_MEMORY:,} bytes", fix="ask the administrator")
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            answer: Result = end.value
+            return answer
+        except RecollectError:
+            # What is still to come cannot be told from the next answer.
+            self.close()
+            raise
+
+
+def _memory() -> int:
+    """Bytes that this process had in memory at most, up to now; 0 on Windows, which does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 class Hub:
@@ -90,6 +161,7 @@ class Hub:
         """The connection, made and checked now if there is none."""
         if self._session is None:
             session = connected(self.address)
+            session.patience = _SILENCE
             self._password = session.info.password
             try:
                 self._check(session)
@@ -118,7 +190,7 @@ def connected(address: TeamAddress) -> Session:
         raise BadInput("libpq does not understand the address", fix="compare it with docs/team/postgres.md") from error
     try:
         # Statements prepared on a session are lost behind a pool that gives each transaction another one.
-        return psycopg.connect(merged, autocommit=True, prepare_threshold=None)
+        return Session.connect(merged, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
         raise _not_connected(error) from error
 
@@ -131,16 +203,20 @@ def translated(error: psycopg.Error, address: TeamAddress, password: str) -> Rec
     if isinstance(error, errors.InsufficientPrivilege):
         fix = "ask the administrator for: `recollect hub grant`"
         return Refused(f"your login may not do this in the team {address.team}: {text}", fix=fix)
+    if isinstance(error, errors.LockNotAvailable):
+        fix = "try again later; docs/team/postgres.md says how the administrator finds out who it is"
+        return Offline("somebody else keeps a lock that this needs", fix=fix)
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
-        return Offline(f"the connection to the database was lost: {text}", fix="try again later")
+        what = "the database cannot do this now" if error.sqlstate else "the connection to the database was lost"
+        return Offline(f"{what}: {text}", fix="try again later")
     return BadRemote(f"the database answered with an error: {text}", fix="ask its administrator")
 
 
 def _not_connected(error: psycopg.Error) -> RecollectError:
     password = error.pgconn.password.decode("utf-8", "replace") if error.pgconn else ""
     text = _reason(error, password)
-    is_answer = "FATAL:" in text and not any(part in text for part in _FOR_NOW)
-    if is_answer or "password supplied" in text:
+    is_refusal = "FATAL:" in text and any(part in text for part in _NOT_LET_IN)
+    if is_refusal or (error.pgconn and error.pgconn.needs_password):
         fix = "check login and database; a password belongs into ~/.pgpass or PGPASSWORD"
         return Refused(f"the database server refused the connection: {text}", fix=fix)
     return Offline(f"the database server cannot be reached: {text}", fix="try again when it can be reached")

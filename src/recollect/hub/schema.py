@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 _LOCK = 7_265_636_011
 """The key of the lock under which a schema is changed; any number that nobody else uses."""
+
+_PATIENCE = "SET LOCAL lock_timeout = '10s'"
+"""Any login of the database can keep some of the locks that are needed here."""
 
 
 def migrations() -> list[str]:
@@ -51,7 +55,10 @@ def check(session: Session) -> None:
 def migrate(session: Session) -> tuple[int, int]:
     """Bring a database up to date, in one transaction and one process at a time; the versions before and after."""
     steps = migrations()
+    # A million records take minutes in which the server says nothing.
+    session.patience = math.inf
     with session.transaction():
+        session.execute(_PATIENCE)
         session.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         before = version(session)
         if before > len(steps):
@@ -77,7 +84,8 @@ def _refuse_encoding(session: Session) -> None:
 
 
 def become_owner(session: Session) -> None:
-    """For this transaction, act as the owner of the schema: all of it has the same one."""
+    """For this transaction, act as the owner of the schema: all of it has the same one. Wait for no lock for ever."""
+    session.execute(_PATIENCE)
     query = "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'recollect'"
     for (owner,) in session.execute(query).fetchall():
         session.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(owner)))

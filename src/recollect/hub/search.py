@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from recollect.coldstart import NamedTuple
@@ -72,7 +71,7 @@ def _asked(session: Session, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
             # In the transaction alone: behind a pool somebody else gets the session next.
             session.execute(f"SET LOCAL statement_timeout = '{SECONDS}s'")
             with session.cursor(binary=True) as cursor:
-                return list(islice(cursor.stream(_SEARCH, values), MOST))
+                return cursor.execute(_SEARCH, values).fetchmany(MOST)
     except errors.QueryCanceled as error:
         raise BadRemote(
             f"the search took longer than {SECONDS} seconds", fix="ask with rarer words, or ask the administrator"

@@ -97,6 +97,10 @@ def create_login(session: Session, login: str, password: str) -> None:
     verifier = session.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256").decode()
     statement = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(login), sql.Literal(verifier))
     session.execute(statement)
+    # Who forgets a transaction in an open program keeps the locks that it has.
+    session.execute(
+        sql.SQL("ALTER ROLE {} SET idle_in_transaction_session_timeout = '1min'").format(sql.Identifier(login))
+    )
 
 
 def listed(session: Session) -> list[Team]:

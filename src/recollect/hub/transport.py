@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from recollect.coldstart import NamedTuple
@@ -15,6 +16,7 @@ from recollect.errors import BadRemote, RecollectError, Refused
 from recollect.hub import schema
 from recollect.hub.connection import Hub
 from recollect.hub.team_address import TeamAddress, parse
+from recollect.remotes import door
 from recollect.remotes.transport import Pulled, Push, Pushed, Version, fingerprint
 
 if TYPE_CHECKING:
@@ -26,11 +28,16 @@ _MOST_BYTES = 4_000_000
 """Of one transaction: other writers of the team wait for it."""
 
 _POLL_SECONDS = 15.0
-"""Between two looks at the counter: behind a pool that gives each transaction another session, no notice arrives."""
+"""Until a look without a notice: behind a pool that gives each transaction another session, none arrives."""
+
+_PAUSE_SECONDS = 0.2
+"""Between two looks at the counter: any login of the database can send notices without end."""
 
 _REFUSALS = {
     "reader": "your role in this team is reader",
     "review": "this team reviews what is written: send a draft with `recollect share`",
+    "full": f"a team has room for {door.MOST_FILES:,} files, deleted ones included, and {door.MOST_BYTES:,} bytes; "
+    "the administrator can make another team",
 }
 
 _TEAM = """
@@ -111,12 +118,14 @@ class PostgresTransport:
         end = time.monotonic() + seconds
         self._hub.run(lambda session: session.execute(f"LISTEN {CHANNEL}"))
         while self._hub.run(lambda session: _team(session, self._address)).number <= self._number:
-            left = end - time.monotonic()
+            looked = time.monotonic()
+            left = end - looked
             if left <= 0:
                 return False
             with self._hub.explained():
                 for _ in self._hub.session().notifies(timeout=min(left, _POLL_SECONDS), stop_after=1):
                     pass
+            time.sleep(max(0.0, min(looked + _PAUSE_SECONDS, end) - time.monotonic()))
         return True
 
     def close(self) -> None:
@@ -137,9 +146,8 @@ class PostgresTransport:
     def _versions(self, team: _Team, since: int) -> Iterator[Version]:
         """The changes one by one as they arrive: a million of them are never in memory together."""
         values = {"team": team.key, "since": since, "upto": team.number}
-        with self._hub.explained(), self._hub.session().cursor(binary=True) as cursor:
-            for row in cursor.stream((_CHANGES if since else _EVERYTHING).encode(), values):
-                yield _version(row)
+        with self._hub.explained():
+            yield from map(_version, self._hub.session().rows(_CHANGES if since else _EVERYTHING, values))
 
     def _pushed(self, changes: Sequence[Push]) -> dict[str, str]:
         """What became of each path of one transaction."""
@@ -173,9 +181,9 @@ class PostgresTransport:
 def _hashes(session: Session, address: TeamAddress, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     """For each path the hash that the hub has, and that of the file."""
     values = (_team(session, address).key, paths)
-    with session.cursor(binary=True) as cursor:
-        rows = cursor.stream(_PRESENT, values)
-        return {path: (str(hash), fingerprint(data)) for path, hash, data in rows if isinstance(data, bytes)}
+    # A hub has one row for each path; one more is read to see the end.
+    rows = islice(session.rows(_PRESENT, values), len(paths) + 1)
+    return {path: (str(hash), fingerprint(data)) for path, hash, data in rows if isinstance(data, bytes)}
 
 
 def _team(session: Session, address: TeamAddress) -> _Team:
