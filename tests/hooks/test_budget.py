@@ -96,9 +96,9 @@ def test_a_store_that_cannot_be_searched_does_not_silence_the_other(does: str, p
     assert own.store.root == paths.user_store()
     own.save("decision", {**SIX["decision"], "title": "Sessions in my projects live in Postgres"})
     setup = (
-        "from recollect.recall.context_block import Stores\nask = Stores._ask\n"
-        f"Stores._ask = lambda self, place, *rest: "
-        f"{does} if place.root == {project.store.root!r} else ask(self, place, *rest)\n"
+        "from recollect.search import rank\nfind = rank.find\n"
+        f"rank.find = lambda opened, *rest, **named: "
+        f"{does} if opened.root == {project.store.root!r} else find(opened, *rest, **named)\n"
     )
 
     answer = run("user_prompt_submit", project, ENOUGH_WALL + setup)

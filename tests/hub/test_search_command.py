@@ -64,6 +64,16 @@ def test_what_the_server_finds_has_the_form_of_any_search(acme, recollect):
     }
 
 
+def test_what_the_project_hides_is_marked(acme, recollect):
+    fields = ("--set=decision=Rows in Postgres.", "--set=context=c", "--set=rationale=r")
+    assert recollect("save", "decision", "Use Kafka", *fields).code == 0
+
+    hidden_by = ".claude/memory/decisions/use-kafka.json"
+    (hit,) = json.loads(recollect("search", "kafka", "--remote=acme", "--json").out)["results"]
+    assert hit["hidden_by"] == hidden_by
+    assert f"Use Kafka [hidden here by {hidden_by}]\n" in recollect("search", "kafka", "--remote=acme").out
+
+
 def test_a_person_sees_title_path_and_passage_and_which_team_it_is_of(acme, recollect):
     acme.rows(
         "INSERT INTO recollect.members SELECT team, 'walt', 'reader' FROM recollect.teams WHERE name = 'other'"
