@@ -77,9 +77,10 @@ def _own(name: str, triggers: bool) -> Set:
     for raw in lines(OWN / name / "records.jsonl"):
         full = {"schema_version": "1.0", "record_status": "active", "created_at": _DAY, "updated_at": _DAY, **raw}
         records.append(from_json(full if triggers else {**full, "triggers": []}))
+    path = OWN / name / "prompts.jsonl"
     prompts = tuple(
         Prompt(raw["id"], raw["text"], raw["kind"], frozenset(raw["relevant"]), tuple(raw.get("turns") or ()))
-        for raw in lines(OWN / name / "prompts.jsonl")
+        for raw in (lines(path) if path.exists() else ())
     )
     return Set(name, tuple(records), prompts)
 

@@ -67,8 +67,8 @@ def test_the_text_of_an_error_that_speaks_most_for_a_runbook_counts(project):
     lines = SEVERAL.split("\n")
     whole, *by_line = (rank.find(stores.open(project.store.root), text, **options) for text in (SEVERAL, *lines))
     probabilities = [matches[0].probability for matches in (whole, *by_line)]
-    assert for_failure.THRESHOLD < probabilities[-1] < max(probabilities)
-    assert min(probabilities) < for_failure.THRESHOLD
+    assert for_failure.RUN.probability < probabilities[-1] < max(probabilities)
+    assert min(probabilities) < for_failure.RUN.probability
 
     runbook = for_failure.best(stores, SEVERAL, settings)
 
@@ -79,9 +79,9 @@ def test_a_runbook_that_quotes_an_error_and_is_improbable_stays_out(project, mon
     settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
     probable = for_failure.best(stores, SEVERAL, settings).match.probability
 
-    monkeypatch.setattr(for_failure, "THRESHOLD", probable)
+    monkeypatch.setattr(for_failure, "PHRASE", for_failure.Bar(probable, 7.0))
     assert for_failure.best(stores, SEVERAL, settings)
-    monkeypatch.setattr(for_failure, "THRESHOLD", probable + 1e-9)
+    monkeypatch.setattr(for_failure, "PHRASE", for_failure.Bar(probable + 1e-9, 7.0))
     assert not for_failure.best(stores, SEVERAL, settings)
 
 
