@@ -1,8 +1,8 @@
 """Failure-time recall: of command failures, how many bring up a runbook, and is it the right one?
 
-The bars were chosen on harbor, lumen, mill and pier; `runbooks` (other people's pages) and quarry are what is reported.
-mill and pier hold runbooks as the skill says to write them. Their failures are long or in German, name an error by its
-code, or have other paths and numbers than the runbook.
+The bars were chosen on harbor, lumen, mill and pier; `runbooks` (other people's pages), quarry and weir are what is
+reported. weir, mill and pier hold runbooks as the skill says to write them. Their failures are long or in another language
+than English, name an error by its code, have other paths and numbers than the runbook, or only look like its error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from recollect.recall import error_text, for_failure
 from recollect.settings import load_settings
 
 FAILURES = Path(__file__).parent / "sets" / "failures.jsonl"
-STORES = ("runbooks", "quarry", "harbor", "lumen", "mill", "pier")
+STORES = ("runbooks", "quarry", "weir", "harbor", "lumen", "mill", "pier")
 
 
 class Case(NamedTuple):
