@@ -51,6 +51,7 @@ def test_a_failure_brings_the_steps_once(project):
     assert "1. Open a psql shell. 2. Run prisma migrate resolve --rolled-back NAME. 3. Deploy again." in text
     assert "Check: prisma migrate status prints up to date" in text
     assert "Cause: the pod was killed" in text
+    assert "confidence=" not in text
     assert told(project, "npx prisma migrate deploy", ERROR) == ""
     assert "1. Open" in told(project, "npx prisma migrate deploy", ERROR, session="other")
 

@@ -56,7 +56,8 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
         noted.add_shown(runbook.record, runbook.stamp)
     count_shown([runbook])
     item = Cautions().beside(runbook).item
-    item = item._replace(text=_steps(runbook.match) or item.text)
+    # It is shown for what it quotes, not for how probable the words of the whole output make it.
+    item = item._replace(text=_steps(runbook.match) or item.text, confidence="")
     return context_block.render(context_block.fitting([item], _BUDGET), PROJECT_SOURCE)
 
 
