@@ -122,8 +122,10 @@ class _Run:
         self._pushed: dict[str, None] = {}
         self._conflicts: dict[str, Conflict] = {}
         self._revived: dict[str, None] = {}
-        self._new: tuple[dict[str, None], dict[str, None]] = ({}, {})
-        """The files that the replica did not have, and those that the remote did not have."""
+        self._new_here: dict[str, None] = {}
+        """Files that the replica did not have."""
+        self._new_there: dict[str, None] = {}
+        """Files that the remote did not have."""
         self._is_reset = False
 
     def recover(self, missing: str = "") -> None:
@@ -179,7 +181,8 @@ class _Run:
         refused = {**self.unreadable, **self._held, **last.refused}
         conflicts = tuple(self._conflicts.values())
         changed = (tuple(self._pulled), pushed, conflicts, tuple(self._revived))
-        pairs = renamed.pairs(*self._new, self._revived, partial(agreed.contents, self._replica.store))
+        read = partial(agreed.contents, self._replica.store)
+        pairs = renamed.pairs(self._new_here, self._new_there, self._revived, read)
         return Synced(*changed, last.waiting, last.outdated, refused, last.note, self._is_reset, pairs)
 
     def _pull(self, late: Sequence[str] = ()) -> None:
@@ -269,7 +272,7 @@ class _Run:
         if outcome.local != before:
             self._pulled[path] = None
             if not before:
-                self._new[0][path] = None
+                self._new_here[path] = None
         if outcome.conflict:
             self._conflicts[outcome.conflict.draft] = outcome.conflict
         if outcome.is_revived:
@@ -286,7 +289,7 @@ class _Run:
         changes = list(self._outgoing())
         if not changes:
             return Pushed()
-        self._new[1].update((change.path, None) for change in changes if not change.expected)
+        self._new_there.update((change.path, None) for change in changes if not change.expected)
         self._agreed.send({change.path: change.data for change in changes})
         pushed = self._transport.push(changes)
         data = {change.path: change.data for change in changes}

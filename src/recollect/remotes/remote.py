@@ -137,7 +137,7 @@ def refuse_name(name: str) -> None:
     if not is_name(name):
         shown = repr(name[: 2 * LONGEST_NAME])
         fix = "use the letters a to z, digits and hyphens, such as platform"
-        raise BadInput(f"{shown} is not a name of 1 to {LONGEST_NAME} letters, digits and hyphens", fix=fix)
+        raise BadInput(f"{shown} is not a name of 1 to {LONGEST_NAME} lower-case letters, digits and hyphens", fix=fix)
 
 
 def is_name(name: object) -> bool:
