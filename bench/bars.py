@@ -10,7 +10,7 @@ import numpy as np
 from bench import life_sets
 from bench.coefficients_file import Bars
 from bench.learn import Ranked
-from recollect.recall import voices
+from recollect.recall import rules_and_pointers
 from recollect.search import coefficients
 
 WRITTEN = ("task", "question", "other-words", "none")
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
     served: float
     disturbed: float
     reached: float
-    """Answerable prompts that get a relevant record in either voice."""
+    """Answerable prompts that get a relevant record in either form."""
     pointers: int
     pointed_precision: float
     pointed_idle: float
@@ -74,7 +74,7 @@ def _count(judged: Ranked, threshold: float, pointer: float) -> tuple[float, ...
     is_rule[RULES:] = False
     rules = int(is_rule.sum())
     likely = np.flatnonzero((judged.probabilities >= pointer) & ~is_rule)
-    pointed = likely[: voices.MOST_POINTERS if rules < RULES else 0]
+    pointed = likely[: rules_and_pointers.MOST_POINTERS if rules < RULES else 0]
     right = int(judged.labels[is_rule].sum())
     maybe = int(judged.maybe[is_rule].sum())
     pointed_right = int(judged.labels[pointed].sum())

@@ -23,7 +23,7 @@ from recollect.cli import COMMANDS, fixes, main
 from tests.model_server import ModelServer, message, whole
 from tests.source_tree import FILES, SRC, tree
 
-FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/voices.py", "usage/evidence.py",
+FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/rules_and_pointers.py", "usage/evidence.py",
               "capture/suggestions.py", "store/index_md.py", "cli/demo.py", "cli/completion.py",
               "mcp/prompts.py"}  # fmt: skip
 """Modules whose texts go to an agent, which fills in what it needs, or into a file."""
@@ -35,7 +35,7 @@ FORM = "# Kept\n## decision\nKept.\n## context\nForm.\n## rationale\n- typed\n##
 SAMPLES = {
     "change.id": "{change}", "draft.name": "{draft}", "quote(name)": "{draft}", "path": "decisions/first.json",
     "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "args.action": "retrieval.max_inject",
-    "shlex.quote(args.key)": "5", "shlex.quote(text)": "5", "error.fix": "or leave it",
+    "renamed.key": "capture.mode", "shlex.quote(args.key)": "5", "shlex.quote(text)": "5", "error.fix": "or leave it",
     "file": "{form}", "self.category": "decision", "fixes.where(self.args)": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new.id": "second", "old": "second", "fixes.where(args)": "", "entry.memory.id": "second",
@@ -242,6 +242,7 @@ FAILURES: dict[str, tuple[Setup, tuple[str, ...]]] = {
     "no hash": (lambda _: None, ("update", "first", "--set", "decision=other")),
     "taken back already": (lambda s: s.run("undo"), ("undo", "{change}")),
     "a draft that is none": (_broken_draft, ("inbox", "x; touch HACKED")),
+    "a setting of 0.1.0": (lambda _: None, ("config", "capture.max_offers")),
     "a misspelt setting": (lambda _: None, ("config", "retreival.enabled")),
     "a setting for the user": (lambda _: None, ("config", "set", "retrieval.judge.enabled", "true")),
     "the judge is off": (lambda _: None, ("judge", "test")),

@@ -10,7 +10,7 @@ import pytest
 import recollect
 from recollect import paths
 from recollect.hosts import claude_code
-from recollect.recall import after_compaction, for_prompt, voices
+from recollect.recall import after_compaction, for_prompt, rules_and_pointers
 from recollect.recall.context_block import Stores
 from recollect.search import gate
 from recollect.session import ledger
@@ -71,7 +71,7 @@ def test_without_a_session_id_everything_is_new(project):
 def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
     settings = load_settings(project.store.root)
 
-    first, later = (voices.bars(settings, [], is_first=is_first) for is_first in (True, False))
+    first, later = (rules_and_pointers.bars(settings, [], is_first=is_first) for is_first in (True, False))
     assert first.rule == pytest.approx(later.rule - 0.1)
     assert first.pointer == later.pointer
 

@@ -14,7 +14,7 @@ from recollect import budget, failure_log, paths
 from recollect.cli import main
 from recollect.mcp import reading, resources
 from recollect.project import Project
-from recollect.recall import for_file, voices
+from recollect.recall import for_file, rules_and_pointers
 from recollect.recall.context_block import Candidate, Stores
 from recollect.remotes import remote
 from recollect.search import index, rank
@@ -189,7 +189,7 @@ def test_a_pointer_says_how_to_read_the_record(share):
     entry = share("platform", "decision", DECISION)
     match = rank.match(index.open(paths.replica("platform").root).rows()[0], paths.replica("platform").root)
 
-    line = voices.pointer(Candidate(match, "platform:"))
+    line = rules_and_pointers.pointer(Candidate(match, "platform:"))
 
     assert line.endswith(f"recollect show --remote platform {short_name.of(entry.path)}")
 

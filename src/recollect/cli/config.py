@@ -12,7 +12,7 @@ from recollect import files, old_settings, paths
 from recollect.cli import actions, arguments
 from recollect.cli.output import Answer, Screen, clean, fitted, labelled, table, wrap
 from recollect.errors import BadInput
-from recollect.recall import showing, voices
+from recollect.recall import rules_and_pointers, showing
 from recollect.setting_table import SETTINGS, Setting, setting
 from recollect.settings import Settings, load_settings
 from recollect.store.store import Store
@@ -55,6 +55,9 @@ def _read_as_key(args: argparse.Namespace) -> None:
 
 def _declared(key: str) -> Setting:
     declared = setting(key)
+    renamed = None if declared else old_settings.successor(key, None)
+    if renamed:
+        raise BadInput(f"{key} is now {renamed.key}", fix=f"recollect config {renamed.key}")
     if declared is None:
         settings = Settings()
         settings.take("", True, {key: None})
@@ -100,7 +103,7 @@ def _value(settings: Settings, key: str) -> Any:
     """The value that holds, as the type its default has."""
     default = _declared(key).default
     if key == "retrieval.min_probability":
-        return voices.bars(settings, (), is_first=False).rule
+        return rules_and_pointers.bars(settings, (), is_first=False).rule
     if key == "retrieval.max_tokens":
         return showing.room(settings, is_first=False).tokens
     if isinstance(default, bool):

@@ -11,7 +11,7 @@ from recollect import budget, paths
 from recollect.coldstart import NamedTuple
 from recollect.recall import precedence
 from recollect.recall.precedence import Higher
-from recollect.recall.voices import POINTER
+from recollect.recall.rules_and_pointers import POINTER
 from recollect.search import index, query, rank, refresh
 from recollect.session import ledger
 from recollect.text import Block, cut, element, fence, tokens
@@ -68,8 +68,8 @@ class Candidate(NamedTuple):
     """Why it is shown or not; empty until that is decided."""
     caution: str = ""
     """What to check before relying on it: the files it is about have changed since."""
-    voice: str = ""
-    """In which voice it is to be shown, `voices.RULE` or `voices.POINTER`; empty while nobody wants to show it."""
+    form: str = ""
+    """In which form it is to be shown, `RULE` or `POINTER`; empty while nobody wants to show it."""
 
     @property
     def record(self) -> str:
@@ -84,7 +84,7 @@ class Candidate(NamedTuple):
     @property
     def shown(self) -> str:
         """How it is shown: `rule` or `pointer`, or empty for not at all."""
-        return self.voice if self.outcome == SHOWN else ""
+        return self.form if self.outcome == SHOWN else ""
 
     @property
     def item(self) -> Item:
@@ -260,13 +260,13 @@ def _room(items: list[Item], budget: int) -> int:
 
 
 def count_shown(candidates: Sequence[Candidate]) -> None:
-    """Count records as shown, each in its voice, so that the end of the turn can look for evidence of use."""
+    """Count records as shown, each in its form, so that the end of the turn can look for evidence of use."""
     from recollect import usage
 
     for root in dict.fromkeys(candidate.match.root for candidate in candidates):
         here = [each for each in candidates if each.match.root == root]
-        usage.injected(root, [each.match.path for each in here if each.voice != POINTER])
-        usage.pointed(root, [each.match.path for each in here if each.voice == POINTER])
+        usage.injected(root, [each.match.path for each in here if each.form != POINTER])
+        usage.pointed(root, [each.match.path for each in here if each.form == POINTER])
 
 
 def _history(match: Match) -> str:

@@ -8,10 +8,10 @@ search. It returns a `Decision` that says what became of every candidate.
 from __future__ import annotations
 
 from recollect.coldstart import NamedTuple
-from recollect.recall import past_question, showing, voices
+from recollect.recall import past_question, rules_and_pointers, showing
 from recollect.recall.context_block import NOTHING_ON_FILE, SHOWN, Candidate, Stores, count_shown
+from recollect.recall.rules_and_pointers import POINTER, RULE, Bars
 from recollect.recall.showing import Room
-from recollect.recall.voices import POINTER, RULE, Bars
 from recollect.search import query
 from recollect.session import transcript as transcripts
 from recollect.session.ledger import Ledger
@@ -62,16 +62,16 @@ class Decision(NamedTuple):
 
     @property
     def shown(self) -> list[Candidate]:
-        """What is shown in either voice."""
+        """What is shown in either form."""
         return [candidate for candidate in self.candidates if candidate.outcome == SHOWN]
 
     @property
     def rules(self) -> list[Candidate]:
-        return [candidate for candidate in self.shown if candidate.voice == RULE]
+        return [candidate for candidate in self.shown if candidate.form == RULE]
 
     @property
     def pointers(self) -> list[Candidate]:
-        return [candidate for candidate in self.shown if candidate.voice == POINTER]
+        return [candidate for candidate in self.shown if candidate.form == POINTER]
 
 
 def decide(
@@ -88,14 +88,14 @@ def decide(
     is_past = bool(topic)
     candidates = stores.find(topic or request.prompt, settings, request.borrowed, is_past=is_past)
     matches = [candidate.match for candidate in candidates]
-    bars = voices.bars(settings, matches, is_first=request.is_first, is_past=is_past)
+    bars = rules_and_pointers.bars(settings, matches, is_first=request.is_first, is_past=is_past)
     off = "" if even_if_off else turned_off(settings)
     text = ""
     if off:
         candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in candidates]
     else:
-        candidates = _voiced(candidates, request, bars, judge)
-        if any(candidate.voice for candidate in candidates):
+        candidates = _with_forms(candidates, request, bars, judge)
+        if any(candidate.form for candidate in candidates):
             text, candidates = showing.show(candidates, bars, _room(settings, request, is_past), open_ledger)
         elif is_past and not candidates and stores.have_nothing(topic, settings, request.borrowed):
             text = NOTHING_ON_FILE
@@ -107,20 +107,18 @@ def _room(settings: Settings, request: Request, is_past: bool) -> Room:
     return room._replace(rules=min(room.rules, _MOST_ANSWERS)) if is_past else room
 
 
-def _voiced(candidates: list[Candidate], request: Request, bars: Bars, judge: Judge | None) -> list[Candidate]:
-    """Each candidate with its voice; those below the bars, or dropped by the judge, marked as such.
+def _with_forms(candidates: list[Candidate], request: Request, bars: Bars, judge: Judge | None) -> list[Candidate]:
+    """Each candidate with its form; those below the bars, or dropped by the judge, marked as such.
 
     A judge decides what ranking is not sure of, so beside one there are no pointers.
     """
     if judge is None:
-        return [
-            voices.in_voice(candidate, bars.voice(candidate.match.probability), BELOW_BAR) for candidate in candidates
-        ]
+        return [rules_and_pointers.in_form(each, bars.form(each.match.probability), BELOW_BAR) for each in candidates]
     chosen = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, bars.rule)
     # By identity: two stores may hold equal records.
     is_chosen = set(map(id, chosen))
     return [
-        candidate._replace(voice=RULE)
+        candidate._replace(form=RULE)
         if id(candidate.match) in is_chosen
         else candidate._replace(outcome=DROPPED if candidate.match.probability >= bars.rule else BELOW_BAR)
         for candidate in candidates

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from recollect.coldstart import NamedTuple
 from recollect.paths import PROJECT_SOURCE
-from recollect.recall import context_block, voices
+from recollect.recall import context_block, rules_and_pointers
 from recollect.recall.cautions import Cautions
 from recollect.recall.context_block import SHOWN, Candidate
-from recollect.recall.voices import POINTER, RULE, Bars
+from recollect.recall.rules_and_pointers import POINTER, RULE, Bars
 from recollect.search import gate
 from recollect.text import tokens
 
@@ -70,8 +70,8 @@ def _checked(candidates: list[Candidate], session: Ledger, bars: Bars) -> list[C
     def check(candidate: Candidate) -> Candidate:
         match = candidate.match
         caution, is_missing = cautions.check(match.root, candidate.source, match.anchors)
-        lower = bars.voice(gate.shifted(match.probability, _MISSING)) if is_missing else candidate.voice
-        return voices.in_voice(candidate._replace(caution=caution), lower, FILE_MISSING)
+        lower = bars.form(gate.shifted(match.probability, _MISSING)) if is_missing else candidate.form
+        return rules_and_pointers.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
 
     new = [_if_new(candidate, session) for candidate in candidates]
     checked = [candidate if candidate.outcome else check(candidate) for candidate in new]
@@ -85,9 +85,9 @@ def _if_new(candidate: Candidate, session: Ledger) -> Candidate:
         return candidate
     if session.has_shown(candidate.record, candidate.stamp):
         return candidate._replace(outcome=REPEATED)
-    if candidate.voice == POINTER and session.has_named(candidate.record):
+    if candidate.form == POINTER and session.has_named(candidate.record):
         return candidate._replace(outcome=REPEATED)
-    if candidate.voice == POINTER and candidate.record in session.pointed:
+    if candidate.form == POINTER and candidate.record in session.pointed:
         return candidate._replace(outcome=POINTED)
     return candidate
 
@@ -95,17 +95,17 @@ def _if_new(candidate: Candidate, session: Ledger) -> Candidate:
 def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candidate]]:
     """The block for the agent, and all candidates with their outcome."""
     waiting = [candidate for candidate in candidates if not candidate.outcome]
-    rules = [candidate for candidate in waiting if candidate.voice == RULE]
+    rules = [candidate for candidate in waiting if candidate.form == RULE]
     fitted = context_block.fitting([candidate.item for candidate in rules[: room.rules]], room.tokens)
-    pointed = [candidate for candidate in waiting if candidate.voice == POINTER]
-    lines = [voices.pointer(each) for each in pointed]
+    pointed = [candidate for candidate in waiting if candidate.form == POINTER]
+    lines = [rules_and_pointers.pointer(each) for each in pointed]
     # Rules are not cut for pointers: these have what is left.
     left = room.tokens - tokens(context_block.render(fitted, PROJECT_SOURCE))
-    pointers = voices.fitting(lines, left, rules=len(fitted)) if room.rules else []
+    pointers = rules_and_pointers.fitting(lines, left, rules=len(fitted)) if room.rules else []
     is_shown = set(map(id, (*rules[: len(fitted)], *pointed[: len(pointers)])))
     decided = [
         candidate if candidate.outcome else candidate._replace(outcome=SHOWN if id(candidate) in is_shown else NO_ROOM)
         for candidate in candidates
     ]
-    heading = [voices.HEADING] if pointers else []
+    heading = [rules_and_pointers.HEADING] if pointers else []
     return context_block.render(fitted, PROJECT_SOURCE, [*heading, *pointers]), decided

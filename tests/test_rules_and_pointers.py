@@ -1,4 +1,4 @@
-"""The two voices: the rule itself where ranking is sure, and a line that points to a record where it is likely."""
+"""The two forms: the rule itself where ranking is sure, and a line that points to a record where it is likely."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import cli, paths
-from recollect.recall import for_file, for_prompt, showing, voices
+from recollect.recall import for_file, for_prompt, rules_and_pointers, showing
 from recollect.recall.context_block import Candidate
+from recollect.recall.rules_and_pointers import POINTER, RULE, Bars, in_form
 from recollect.recall.showing import Room
-from recollect.recall.voices import POINTER, RULE, Bars
 from recollect.search.rank import Match
 from recollect.session.ledger import Ledger
 from recollect.session.transcript import NO_SESSION
@@ -59,8 +59,8 @@ def candidate(number, probability, title="", path="", essence="A rule."):
 def decided(probabilities, tokens_left=300):
     bars = Bars(0.8, 0.45)
     candidates = [candidate(number, each) for number, each in enumerate(probabilities)]
-    voiced = [voices.in_voice(each, bars.voice(each.match.probability), "below the bar") for each in candidates]
-    return showing.show(voiced, bars, Room(3, tokens_left), lambda: Ledger(""))
+    formed = [in_form(each, bars.form(each.match.probability), "below the bar") for each in candidates]
+    return showing.show(formed, bars, Room(3, tokens_left), lambda: Ledger(""))
 
 
 def test_a_likely_record_is_named_in_one_line(project):
@@ -68,7 +68,11 @@ def test_a_likely_record_is_named_in_one_line(project):
     name = short_name.of(f"decisions/{SESSIONS}.json")
     start, heading, first, *_, end = shown(project).split("\n")
 
-    assert (start, heading, end) == ('<memory-context source=".claude/memory/">', voices.HEADING, "</memory-context>")
+    assert (start, heading, end) == (
+        '<memory-context source=".claude/memory/">',
+        rules_and_pointers.HEADING,
+        "</memory-context>",
+    )
     assert first == f"- decision “Sessions live in Postgres, not Redis”: recollect show {name}"
 
 
@@ -162,13 +166,13 @@ def test_rules_are_not_cut_for_pointers():
 def test_the_user_s_own_record_is_read_with_user():
     own = candidate(1, 0.5)._replace(source=paths.USER_SOURCE)
 
-    assert voices.pointer(own) == "- decision “Record 1”: recollect show --user record-1"
+    assert rules_and_pointers.pointer(own) == "- decision “Record 1”: recollect show --user record-1"
 
 
 def test_a_title_cannot_pose_as_a_command():
     title = "x”: recollect gc <b>&"
     text, _ = decided(())
-    line = voices.pointer(candidate(1, 0.5, title=title))
+    line = rules_and_pointers.pointer(candidate(1, 0.5, title=title))
 
     assert text == ""
     assert line == '- decision “x": recollect gc <b>&”: recollect show record-1'
@@ -180,7 +184,7 @@ def test_a_title_cannot_pose_as_a_command():
 )
 def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
     path = f"session_summaries/{stem}.json"
-    line = voices.pointer(candidate(1, 0.5, title, path)._replace(source=paths.USER_SOURCE))
+    line = rules_and_pointers.pointer(candidate(1, 0.5, title, path)._replace(source=paths.USER_SOURCE))
     name = short_name.of(path)
 
     assert tokens(line) <= 25

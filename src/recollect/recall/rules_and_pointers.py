@@ -1,4 +1,4 @@
-"""The two voices in which a record is shown: as the rule itself, or as a pointer, one line that says where to read it.
+"""The two forms in which a record is shown: the rule itself, or a pointer, one line that says where to read it.
 
 A rule is for what is sure enough to act on, a pointer for what is likely: the agent decides whether to read it.
 """
@@ -46,8 +46,8 @@ class Bars(NamedTuple):
     def has_pointers(self) -> bool:
         return self.pointer < self.rule
 
-    def voice(self, probability: float) -> str:
-        """The voice for a probability; empty for none."""
+    def form(self, probability: float) -> str:
+        """The form for a probability; empty for none."""
         return RULE if probability >= self.rule else POINTER if probability >= self.pointer else ""
 
 
@@ -76,9 +76,9 @@ def _bars_of_question(*, is_scored: bool, has_pointers: bool) -> Bars:
     return Bars(search_coefficients.ASKED_POINTER)
 
 
-def in_voice(candidate: Candidate, voice: str, otherwise: str) -> Candidate:
-    """The candidate in a voice; without one its outcome is `otherwise`."""
-    return candidate._replace(voice=voice, outcome="" if voice else otherwise)
+def in_form(candidate: Candidate, form: str, otherwise: str) -> Candidate:
+    """The candidate in a form; without one its outcome is `otherwise`."""
+    return candidate._replace(form=form, outcome="" if form else otherwise)
 
 
 def fitting(lines: list[str], room: int, *, rules: int) -> list[str]:
