@@ -23,7 +23,7 @@ COMMANDS = {
     "hub": "search, pull and push in a Postgres hub of up to 1,000,000 records, and 50 clients at once",
     "stop": "what the end of a turn costs in which nothing is worth keeping",
     "judge": "whether the LLM judge is worth its second, against the gate alone",
-    "failures": "whether a failing command brings up the right runbook",
+    "failures": "whether the right runbook is shown for a failing command",
     "first": "what is noticed in a first prompt, and how often an ordinary one sets it off",
     "similar": "whether records named as similar at a save are, and whether a search finds what is replaced",
     "digest": "what of a digest helps, on states of real repositories",

@@ -135,12 +135,12 @@ def _figures(asked: Sequence[Asked]) -> dict[str, Any]:
     kinds = {kind: _kind([each for each in asked if each.prompt.kind == kind]) for kind in KINDS}
     idle = [each for each in asked if each.prompt.kind == "none"]
     written = [each for each in asked if each.prompt.kind != life_sets.COMMIT]
-    shown = sum(hit.told for each in written for hit in each.ours)
-    right = sum(hit.told and hit.id in each.prompt.relevant for each in written for hit in each.ours)
+    shown = sum(hit.shown for each in written for hit in each.ours)
+    right = sum(hit.shown and hit.id in each.prompt.relevant for each in written for hit in each.ours)
     return {
         "kinds": kinds,
         "precision, written prompts": _short(right / max(1, shown)),
-        "disturbed": _short(np.mean([any(hit.told for hit in each.ours) for each in idle])),
+        "disturbed": _short(np.mean([any(hit.shown for hit in each.ours) for each in idle])),
     }
 
 
@@ -157,7 +157,7 @@ def _kind(asked: Sequence[Asked]) -> dict[str, Any]:
 
 def value(asked: Asked, figure: str) -> float:
     """A figure of one prompt."""
-    hits = [hit for hit in asked.ours if hit.told] if figure == "served" else asked.ours[: int(figure[-1])]
+    hits = [hit for hit in asked.ours if hit.shown] if figure == "served" else asked.ours[: int(figure[-1])]
     return float(any(hit.id in asked.prompt.relevant for hit in hits))
 
 

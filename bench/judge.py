@@ -1,7 +1,7 @@
 """Whether the LLM judge is worth its second: precision, prompts served and cost, next to the gate alone.
 
 Each prompt is asked with its answer in the store and with the answer taken away; prompts that nothing answers are
-asked once. Three systems decide what is told: the gate alone, the gate and the judge, and a judge that is never wrong
+asked once. Three systems decide what is shown: the gate alone, the gate and the judge, and a judge that is never wrong
 about the same candidates, which is the most any model could reach.
 """
 
@@ -48,8 +48,8 @@ class Asked(NamedTuple):
         return self.prompt.relevant if self.run == "present" else frozenset()
 
 
-class Told(NamedTuple):
-    """What one system told for one prompt, and what finding out took."""
+class Shown(NamedTuple):
+    """What one system showed for one prompt, and what finding out took."""
 
     asked: Asked
     ids: list[str]
@@ -85,14 +85,14 @@ def _run(options: argparse.Namespace) -> int:
     settings = _settings(options)
     ask, model = _judge(options, settings)
     figures = []
-    pooled: dict[str, list[Told]] = {}
+    pooled: dict[str, list[Shown]] = {}
     for name in options.sets or _sets():
         chosen = life_sets.load(name) if name.startswith("life-") else data.load(name)
-        for system, told in _systems(_sample(chosen, options.prompts), settings, ask):
-            pooled.setdefault(system, []).extend(told)
-            figures.append({"set": name, "system": system, **_figures(told, model, settings)})
+        for system, shown in _systems(_sample(chosen, options.prompts), settings, ask):
+            pooled.setdefault(system, []).extend(shown)
+            figures.append({"set": name, "system": system, **_figures(shown, model, settings)})
             print(_row(figures[-1]), flush=True)
-    figures += [{"set": "all", "system": name, **_figures(told, model, settings)} for name, told in pooled.items()]
+    figures += [{"set": "all", "system": name, **_figures(shown, model, settings)} for name, shown in pooled.items()]
     print("\n" + table(figures))
     if isinstance(ask, Recorder):
         ask.close()
@@ -157,13 +157,13 @@ def _sample(chosen: Set, most: int) -> Set:
     return chosen._replace(prompts=prompts)
 
 
-def _systems(chosen: Set, settings: Settings, ask: Ask | None) -> Iterator[tuple[str, list[Told]]]:
+def _systems(chosen: Set, settings: Settings, ask: Ask | None) -> Iterator[tuple[str, list[Shown]]]:
     with Stage(chosen.records) as stage:
         asked = list(_asked(stage, chosen, settings))
-    yield "gate alone", [Told(one, _cut(one.found, gate.THRESHOLD, settings)) for one in asked]
+    yield "gate alone", [Shown(one, _cut(one.found, gate.THRESHOLD, settings)) for one in asked]
     if ask is not None:
-        yield "gate + judge", [_told(one, settings, ask) for one in asked]
-    yield "perfect judge", [_told(one, settings, _perfect(one)) for one in asked]
+        yield "gate + judge", [_shown(one, settings, ask) for one in asked]
+    yield "perfect judge", [_shown(one, settings, _perfect(one)) for one in asked]
 
 
 def _asked(stage: Stage, chosen: Set, settings: Settings) -> Iterator[Asked]:
@@ -183,12 +183,12 @@ def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:
     return [match.id for match in found if match.probability >= bar][: settings.count("retrieval.max_inject")]
 
 
-def _told(asked: Asked, settings: Settings, ask: Ask) -> Told:
+def _shown(asked: Asked, settings: Settings, ask: Ask) -> Shown:
     meter = Meter(ask)
     turns = [f"User: {turn}" for turn in asked.prompt.turns]
     opinion = judge.verdicts(asked.prompt.text, asked.found, turns, settings, ask=meter)
     kept = opinion.kept(gate.THRESHOLD)
-    return Told(
+    return Shown(
         asked,
         _cut(kept, 0.0, settings),
         opinion.requests,
@@ -206,33 +206,33 @@ def _perfect(asked: Asked) -> Ask:
     return ask
 
 
-def _figures(told: list[Told], model: str, settings: Settings) -> dict[str, Any]:
-    """Precision over all that was told, the share of prompts that got an answer, and the share told something wrong."""
-    present = [one for one in told if one.asked.run == "present"]
-    silent = [one for one in told if one.asked.run != "present"]
-    right = sum(len(set(one.ids) & one.asked.relevant) for one in told)
-    said = sum(len(one.ids) for one in told)
-    sent = [one for one in told if one.requests]
-    tokens_in, tokens_out = sum(one.tokens_in for one in told), sum(one.tokens_out for one in told)
+def _figures(shown: list[Shown], model: str, settings: Settings) -> dict[str, Any]:
+    """Precision of what was shown, the share of prompts that got an answer, and of those that got something wrong."""
+    present = [one for one in shown if one.asked.run == "present"]
+    silent = [one for one in shown if one.asked.run != "present"]
+    right = sum(len(set(one.ids) & one.asked.relevant) for one in shown)
+    said = sum(len(one.ids) for one in shown)
+    sent = [one for one in shown if one.requests]
+    tokens_in, tokens_out = sum(one.tokens_in for one in shown), sum(one.tokens_out for one in shown)
     dollars = cost(settings, model, tokens_in, tokens_out) if model else None
     return {
-        "prompts": len(told),
+        "prompts": len(shown),
         "precision": right / said if said else 1.0,
         "served": _share(present, lambda one: bool(set(one.ids) & one.asked.relevant)),
         "false": _share(silent, lambda one: bool(one.ids)),
         "of": {"precision": said, "served": len(present), "false": len(silent)},
-        "sent": len(sent) / len(told) if told else 0.0,
-        "requests": sum(one.requests for one in told),
-        "failures": sum(one.failures for one in told),
+        "sent": len(sent) / len(shown) if shown else 0.0,
+        "requests": sum(one.requests for one in shown),
+        "failures": sum(one.failures for one in shown),
         "tokens_in": tokens_in,
         "tokens_out": tokens_out,
         "seconds": median(one.seconds for one in sent) if sent else 0.0,
-        "dollars_per_1000": dollars / len(told) * 1_000 if dollars is not None and told else None,
+        "dollars_per_1000": dollars / len(shown) * 1_000 if dollars is not None and shown else None,
     }
 
 
-def _share(told: list[Told], test: Callable[[Told], bool]) -> float:
-    return sum(map(test, told)) / len(told) if told else 0.0
+def _share(shown: list[Shown], test: Callable[[Shown], bool]) -> float:
+    return sum(map(test, shown)) / len(shown) if shown else 0.0
 
 
 def _row(figures: dict[str, Any]) -> str:

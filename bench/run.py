@@ -17,7 +17,7 @@ from bench import data, metrics, results
 from bench.data import Prompt, Set
 from bench.metrics import Judged
 from bench.stage import Stage
-from bench.systems import TOLD, Hit, System, Systems
+from bench.systems import MOST_SHOWN, Hit, System, Systems
 from recollect.search import coefficients
 
 
@@ -94,34 +94,36 @@ def _injection(
 ) -> dict[str, Any]:
     judged = [_judged(hits, prompt.relevant) for prompt, hits in zip(asked, present)]
     missed = [_judged(hits, frozenset()) for hits in near]
-    right = [sum(hit.told and hit.id in prompt.relevant for hit in hits) for prompt, hits in zip(asked, present)]
-    told_present, told_near, told_none = (
-        [sum(hit.told for hit in hits) for hits in runs] for runs in (present, near, none)
+    right = [sum(hit.shown and hit.id in prompt.relevant for hit in hits) for prompt, hits in zip(asked, present)]
+    shown_present, shown_near, shown_none = (
+        [sum(hit.shown for hit in hits) for hits in runs] for runs in (present, near, none)
     )
     served = [float(one > 0) for one in right]
-    false_near, false_off = ([float(any(hit.told for hit in hits)) for hits in runs] for runs in (near, off))
+    false_near, false_off = ([float(any(hit.shown for hit in hits)) for hits in runs] for runs in (near, off))
     return {
         "auc": _short(metrics.hit_auc(judged, missed)),
         "auc first hit": _short(metrics.hit_auc([_first(one) for one in judged], [_first(one) for one in missed])),
         "auc prompt": _short(metrics.auc(_best(judged), _best(missed))),
         "calibration error": _short(metrics.calibration([*judged, *missed])),
-        "precision": _short(sum(right) / max(1, sum(told_present) + sum(told_near))),
+        "precision": _short(sum(right) / max(1, sum(shown_present) + sum(shown_near))),
         "precision interval": list(
-            map(_short, _ratio_interval(right, [a + b for a, b in zip(told_present, told_near)]))
+            map(_short, _ratio_interval(right, [a + b for a, b in zip(shown_present, shown_near)]))
         ),
-        "precision, answer there or nothing to answer": _short(sum(right) / max(1, sum(told_present) + sum(told_none))),
+        "precision, answer there or nothing to answer": _short(
+            sum(right) / max(1, sum(shown_present) + sum(shown_none))
+        ),
         "served": _short(np.mean(served)),
         "served interval": list(map(_short, metrics.interval(served))),
         "false near": _short(np.mean(false_near)),
         "false near interval": list(map(_short, metrics.interval(false_near))),
         "false off": _short(np.mean(false_off)),
-        "false none": _short(np.mean([one > 0 for one in told_none])) if none else None,
-        "silent": _short(np.mean([not any(hit.told for hit in hits) for hits in (*present, *near, *off, *none)])),
+        "false none": _short(np.mean([one > 0 for one in shown_none])) if none else None,
+        "silent": _short(np.mean([not any(hit.shown for hit in hits) for hits in (*present, *near, *off, *none)])),
     }
 
 
-def _ratio_interval(right: Sequence[int], told: Sequence[int]) -> tuple[float, float]:
-    pairs = np.array([right, told]).T
+def _ratio_interval(right: Sequence[int], shown: Sequence[int]) -> tuple[float, float]:
+    pairs = np.array([right, shown]).T
     return metrics.interval(pairs, lambda table: table[:, 0].sum() / max(1, table[:, 1].sum()))
 
 
@@ -134,7 +136,7 @@ def _without(systems: Systems, system: System, prompt: Prompt) -> list[Hit]:
 
 
 def _judged(hits: Sequence[Hit], relevant: frozenset[str]) -> Judged:
-    top = hits[:TOLD]
+    top = hits[:MOST_SHOWN]
     return Judged(np.array([hit.score for hit in top]), np.array([hit.id in relevant for hit in top], dtype=bool))
 
 
@@ -159,13 +161,13 @@ def _kinds(own: Set, name: str) -> dict[str, dict[str, float]]:
 
 
 def _kind(answers: Sequence[tuple[Prompt, list[Hit]]]) -> dict[str, float]:
-    told = sum(hit.told for _, hits in answers for hit in hits)
-    right = sum(hit.told and hit.id in prompt.relevant for prompt, hits in answers for hit in hits)
+    shown = sum(hit.shown for _, hits in answers for hit in hits)
+    right = sum(hit.shown and hit.id in prompt.relevant for prompt, hits in answers for hit in hits)
     return {
         "prompts": len(answers),
         "hit@3": _short(np.mean([any(hit.id in prompt.relevant for hit in hits[:3]) for prompt, hits in answers])),
-        "served": _short(np.mean([any(h.told and h.id in prompt.relevant for h in hits) for prompt, hits in answers])),
-        "wrong": told - right,
+        "served": _short(np.mean([any(h.shown and h.id in prompt.relevant for h in hits) for prompt, hits in answers])),
+        "wrong": shown - right,
     }
 
 

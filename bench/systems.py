@@ -16,8 +16,8 @@ from recollect.search import document, keyword_scorer, query, rank
 from recollect.search.candidates import Filter
 from recollect.settings import load_settings
 
-TOLD = 3
-"""Memories a prompt may bring up."""
+MOST_SHOWN = 3
+"""Records that may be shown for a prompt."""
 
 _NOISE = 0.25
 _NOW = datetime(2026, 6, 1).strftime("%Y-%m-%dT00:00:00Z")
@@ -28,7 +28,7 @@ class Hit(NamedTuple):
 
     id: str
     score: float
-    told: bool
+    shown: bool
 
 
 System = Callable[[Prompt], list[Hit]]
@@ -90,13 +90,13 @@ class Systems:
     def keywords(self, prompt: Prompt) -> list[Hit]:
         asked = query.parse(prompt.text, borrowed(prompt))
         found = keyword_scorer.find(self.stage.index, asked, Filter(now=_NOW))[:20]
-        return [Hit(one.id, one.score, place < TOLD) for place, one in enumerate(found)]
+        return [Hit(one.id, one.score, place < MOST_SHOWN) for place, one in enumerate(found)]
 
     def porter(self, prompt: Prompt) -> list[Hit]:
         words = list(dict.fromkeys(_ascii_words(prompt.text)))[:40]
         expression = " OR ".join(f'"{word}"' for word in words)
         found = self._porter.find(expression, "3, 2, 1", self.gone)[:20]
-        return [Hit(one, score, place < TOLD) for place, (one, score) in enumerate(found)]
+        return [Hit(one, score, place < MOST_SHOWN) for place, (one, score) in enumerate(found)]
 
     def original(self, prompt: Prompt) -> list[Hit]:
         """Prefix on every token, BM25 plus a body bonus of 0 to 3, the top three, less what is far below the best."""
@@ -108,7 +108,9 @@ class Systems:
         ]
         scored.sort(key=lambda pair: -pair[1])
         floor = _NOISE * scored[0][1] if scored else 0.0
-        return [Hit(one, score, place < TOLD and score >= floor) for place, (one, score) in enumerate(scored[:20])]
+        return [
+            Hit(one, score, place < MOST_SHOWN and score >= floor) for place, (one, score) in enumerate(scored[:20])
+        ]
 
 
 def _ascii_words(text: str) -> list[str]:

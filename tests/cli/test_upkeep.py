@@ -55,7 +55,7 @@ def test_the_catalog_is_rebuilt_when_it_is_missing(project, recollect):
 
     assert recollect("index", "check").code == 1
     assert json.loads(recollect("index", "rebuild", "--json").out) == {"active": 1}
-    assert recollect("index", "check", "--json").out == '{\n  "drift": []\n}\n'
+    assert recollect("index", "check", "--json").out == '{\n  "differences": []\n}\n'
 
 
 @pytest.mark.parametrize("action", ["check", "rebuild"])
@@ -67,7 +67,7 @@ def test_a_change_that_was_begun_is_finished_before_the_catalog_is_looked_at(pro
 
     done = recollect("index", action, "--json")
 
-    assert json.loads(done.out) == ({"active": 2} if action == "rebuild" else {"drift": []})
+    assert json.loads(done.out) == ({"active": 2} if action == "rebuild" else {"differences": []})
     assert (store / "decisions/two.json").read_text() == record
     assert not (store / ".journal").exists()
 

@@ -65,7 +65,7 @@ def _data(checked: Checked) -> dict[str, Any]:
             "commits": None if each.commits < 0 else each.commits,
             "last": each.last,
             "last_day": each.day,
-            "told": check.sentence(each),
+            "text": check.sentence(each),
         }
         for each in checked.verdicts
     ]

@@ -1,4 +1,4 @@
-"""`recollect search` and `recall`: the records that answer a question, or that a prompt would bring up."""
+"""`recollect search` and `recall`: the records that answer a question, or that an agent would be shown."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _standing(hit: Hit) -> str:
 
 
 def _recall(args: argparse.Namespace, project: Project, only: StorePlace | None) -> Answer:
-    """Byte for byte what a prompt would bring up, and what that costs."""
+    """Byte for byte what an agent would be shown for a prompt, and what that costs."""
     prompt, decision = " ".join(args.prompt), decide(args, project, only)
     silence = explanation.silence(prompt, project.settings)
     text = "" if silence else decision.text

@@ -1,4 +1,4 @@
-"""`recollect try`: what the last prompts here would have brought up; `digest`: what a new session would be shown."""
+"""`recollect try`: what an agent would have been shown for the last prompts here; `digest`: what at a new session."""
 
 from __future__ import annotations
 

@@ -100,10 +100,10 @@ def _rebuild(store: Store) -> Answer:
 def _check(store: Store) -> Answer:
     scanned = watched(store.scan(), "reading records")
     records = (entry.memory for entry in scanned if isinstance(entry, Entry))
-    drift = index_md.differences(store.root, records)
-    lines = [*map(clean, drift), "fix: recollect index rebuild"]
-    text = "\n".join(lines) if drift else f"{paths.INDEX_MD} agrees with the records"
-    return Answer({"drift": drift}, lambda screen: text, status=1 if drift else 0)
+    differences = index_md.differences(store.root, records)
+    lines = [*map(clean, differences), "fix: recollect index rebuild"]
+    text = "\n".join(lines) if differences else f"{paths.INDEX_MD} agrees with the records"
+    return Answer({"differences": differences}, lambda screen: text, status=1 if differences else 0)
 
 
 def _clean(args: argparse.Namespace) -> Answer:

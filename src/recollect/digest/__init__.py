@@ -1,1 +1,1 @@
-"""What a session is told when it starts."""
+"""What a session is shown when it starts."""

@@ -71,7 +71,7 @@ def explain(digest: Digest, page: Page) -> list[str]:
     if digest.relevance == "active":
         lines.append(f"words of the work: {context.query or '(none)'}")
     else:
-        lines.append("relevance cannot be told, or does not count: prominence alone decides")
+        lines.append("relevance is unknown or does not count: prominence alone decides")
     for pick in digest.picks:
         where = "shown" if pick in page.shown else "no room"
         numbers = f"{pick.score:.2f} = relevance {pick.relevance:.2f}, prominence {pick.prominence:.2f}"

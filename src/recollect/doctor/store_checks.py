@@ -175,9 +175,9 @@ def _older(entries: list[Entry]) -> Iterator[Finding]:
 
 
 def _index_md(store: Store, entries: list[Entry]) -> Iterator[Finding]:
-    drift = index_md.differences(store.root, (entry.memory for entry in entries))
-    if drift:
-        what = f"{paths.INDEX_MD} disagrees with the records: {drift[0]}{_more(drift)}"
+    differences = index_md.differences(store.root, (entry.memory for entry in entries))
+    if differences:
+        what = f"{paths.INDEX_MD} disagrees with the records: {differences[0]}{_more(differences)}"
         yield Finding("warning", "index", what, "recollect index rebuild")
 
 

@@ -1,6 +1,6 @@
 """GitHub Copilot CLI: answers stand at the top level; a hook that fails before a tool keeps the tool from running.
 
-A command that fails is a success to its events: the exit status is in the text. Nothing is told after a compaction.
+A command that fails is a success to its events: the exit status is in the text. Nothing is shown after a compaction.
 """
 
 from __future__ import annotations

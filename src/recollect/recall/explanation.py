@@ -1,4 +1,4 @@
-"""Why a prompt brings up what it does: every candidate with what became of it, in words. No hook loads this."""
+"""Every candidate for a prompt, whether an agent is shown it, and why, in words. No hook loads this."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def configured_judge(settings: Settings, session: str = "") -> Judge | None:
 
 
 def turned_off(settings: Settings) -> str:
-    """The setting by which prompts bring nothing up at all, in words; empty if they do."""
+    """The setting by which nothing is shown at prompts, in words; empty if they do."""
     if not settings.flag("retrieval.enabled"):
         return "retrieval.enabled is false"
     return "" if settings.count("retrieval.max_inject") else "retrieval.max_inject is 0"

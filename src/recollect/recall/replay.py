@@ -97,7 +97,7 @@ def play(
     *,
     only: str = "",
 ) -> list[Turn]:
-    """What the last prompts of some sessions would have brought up, oldest first; with `only`, of that source alone."""
+    """What would have been shown for the last prompts of some sessions; with `only`, of that source alone."""
     with private_folders():
         stores = InMemory(places, project, only)
         try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 THRESHOLD = coefficients.THRESHOLD
-"""A prompt brings up nothing below this probability."""
+"""Nothing is shown for a prompt below this probability."""
 
 HIGH, MEDIUM = 0.85, 0.5
 

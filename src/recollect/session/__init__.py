@@ -1,1 +1,1 @@
-"""A conversation with an agent: what was said in it, and what it was told."""
+"""A conversation with an agent: what was said in it, and what it was shown."""

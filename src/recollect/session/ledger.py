@@ -45,7 +45,7 @@ class Ledger:
         """The user's corrections, as typed, the newest few."""
         self.prompts = 0
         self.has_started = False
-        """Whether the session's start was told with a prompt, in a host that delivers it nowhere else."""
+        """Whether the digest was shown with a prompt, in a host that delivers it nowhere else."""
         self.owed = ""
         """How the session started, or went on, which the next prompt has to tell."""
         self._of_0_1: set[str] = set()

@@ -1,6 +1,6 @@
 """What became of the records an agent was shown, from what was said and done afterwards. No model is asked.
 
-A record was *used* when its file was read, or when the agent was the first to bring up a value that only the record had
+A record was *used* when its file was read, or when the agent was the first to mention a value that only the record had
 named; *contradicted* when the user took it back; *ignored* when it had such values and none came up. A record without
 any, such as a rule in plain words, proves nothing either way: *unclear*.
 """
@@ -75,7 +75,7 @@ def judge(messages: Sequence[Message], records: Sequence[Shown]) -> dict[str, st
     waiting = [shown for shown in records if shown.after <= last]
     verdicts = {shown.record: _use(steps, shown) for shown in waiting}
     for at in [at for at, step in enumerate(steps) if step.who == "user"][-_LAST_PROMPTS:]:
-        # Also the records that this very prompt brought up: nothing but hooks lies between.
+        # Also the records that were shown for this very prompt: nothing but hooks lies between.
         concerned = [shown for shown in waiting if all(step.who == "hook" for step in steps[at + 1 : shown.after])]
         for objection in objections.find(steps[at].text) if concerned else ():
             verdicts.update(dict.fromkeys(_meant(objection, concerned, steps, at), CONTRADICTED))
@@ -162,7 +162,7 @@ def _meant(objection: Objection, records: Sequence[Shown], steps: Sequence[Step]
 
 
 def _names(objection: Objection, topic: frozenset[str], shown: Shown, *, is_own_prompt: bool) -> bool:
-    """Whether an objection is about a record; the prompt that brought it up has words in common with it anyway."""
+    """Whether an objection is about a record; the prompt that it was shown for has words in common with it anyway."""
     strict = objection.needs_literal
     if any(literal.occurs(objection.sentence) for literal in shown.literals if strict or literal.weight >= _ENOUGH):
         return True

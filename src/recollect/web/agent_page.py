@@ -21,7 +21,7 @@ _MOST = 12
 
 
 class Candidate(NamedTuple):
-    """A record that a prompt brings up, what became of it, and why."""
+    """A candidate for a prompt, whether it is shown, and why."""
 
     title: str
     category: str
