@@ -95,7 +95,7 @@ class TestDuplicates:
             (one, other)
             for other in range(len(sets))
             for one in range(other)
-            if audit_item.likeness(sets[one], sets[other]) >= 0.6
+            if audit_item.similarity(sets[one], sets[other]) >= 0.6
         }
 
         assert set(audit_item.pairs(sets, 0.6)) == wanted

@@ -60,7 +60,7 @@ def suggestion(key: str) -> str:
     """The setting that a misspelt key most probably means: no part of it may be quite another word."""
     from difflib import SequenceMatcher
 
-    def likeness(other: str) -> float:
+    def similarity(other: str) -> float:
         wanted, parts = key.split("."), other.split(".")
         if len(wanted) < len(parts) and setting(key) is None:
             parts = parts[-len(wanted) :]
@@ -69,8 +69,8 @@ def suggestion(key: str) -> str:
         pairs = [(a, b) for a, b in zip(wanted, parts) if a != "*"]
         return min(SequenceMatcher(None, a, b).ratio() for a, b in pairs)
 
-    best = max(_keys(), key=lambda other: (likeness(other), other))
-    return best if likeness(best) >= _ALIKE else ""
+    best = max(_keys(), key=lambda other: (similarity(other), other))
+    return best if similarity(best) >= _ALIKE else ""
 
 
 def _keys() -> Iterator[str]:

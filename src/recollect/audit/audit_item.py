@@ -83,7 +83,7 @@ def shingles(terms: Sequence[str]) -> frozenset[str]:
     return frozenset(f"{first} {second}" for first, second in zip(terms, terms[1:]))
 
 
-def likeness(left: AbstractSet[str], right: AbstractSet[str]) -> float:
+def similarity(left: AbstractSet[str], right: AbstractSet[str]) -> float:
     """Jaccard index: the share of the members of either set that both have."""
     common = len(left & right)
     return common / (len(left) + len(right) - common) if common else 0.0
@@ -100,7 +100,7 @@ def pairs(sets: Sequence[AbstractSet[str]], alike: float) -> Iterator[tuple[int,
         by_rarity = sorted(members, key=lambda member: (counts[member], member))
         rare = by_rarity[: int((1 - alike) * len(by_rarity)) + 1]
         for other in sorted({other for member in rare for other in seen.get(member, ())}):
-            if likeness(members, sets[other]) >= alike:
+            if similarity(members, sets[other]) >= alike:
                 yield other, number
         for member in rare:
             numbers = seen.setdefault(member, [])

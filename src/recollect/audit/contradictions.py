@@ -96,7 +96,7 @@ def _chosen_differently(items: Sequence[AuditItem]) -> Iterator[tuple[int, int, 
     for left, right in _about_one_subject(claims):
         common = left.subject & right.subject
         is_same_subject = len(common) > 1 or bool(items[left.number].topic)
-        if is_same_subject and audit_item.likeness(left.value, right.value) < _DIFFERENT:
+        if is_same_subject and audit_item.similarity(left.value, right.value) < _DIFFERENT:
             item = items[left.number]
             subject = _as_written(common, item.topic or item.title)
             yield left.number, right.number, f"different choices for the same thing: {subject}"

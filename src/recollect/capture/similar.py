@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import hypot
 
 from recollect.audit import audit_item
-from recollect.audit.audit_item import likeness
+from recollect.audit.audit_item import similarity
 from recollect.capture import triage
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
@@ -82,7 +82,7 @@ def compare(record: Memory, entry: Entry) -> Similar | None:
 
 
 def _shared(left: str, right: str) -> float:
-    return likeness(frozenset(terms.stream(left)), frozenset(terms.stream(right)))
+    return similarity(frozenset(terms.stream(left)), frozenset(terms.stream(right)))
 
 
 def _title_terms(record: Memory) -> set[str]:

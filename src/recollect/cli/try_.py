@@ -236,7 +236,7 @@ def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
         "title": match.title,
         "probability": round(match.probability, 4),
         "shown": candidate.shown,
-        "essence": match.essence,
+        "summary_line": match.essence,
         "note": candidate.item.note,
         "source": origin or candidate.source + match.path,
     }
@@ -274,7 +274,7 @@ def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
     lines.append(f"  {screen.paint(shown, 'green')}")
     for each in turn["memories"]:
         note = f" ({each['note']})" if each["note"] else ""
-        text = f"pointer: {each['title']}" if each["shown"] == "pointer" else f"{each['essence']}{note}"
+        text = f"pointer: {each['title']}" if each["shown"] == "pointer" else f"{each['summary_line']}{note}"
         text = clean(f"{each['probability']:.2f} {each['category']}: {text}")
         lines.append(wrap(text, screen.width, "    "))
         lines.append(screen.paint(f"      {clean(each['source'])}", "dim"))

@@ -160,10 +160,10 @@ def spelled_out(text: str, by_label: dict[str, Option]) -> str | None:
 
 def chosen(names: str, options: Sequence[Option]) -> list[Option]:
     """The options that a short text names: the one that it is, or each whose whole name it has; none if in doubt."""
-    by_likeness = sorted(options, key=lambda option: -_likeness(option.name, names))
-    best, second = [_likeness(option.name, names) for option in (*by_likeness, Option("", ""), Option("", ""))][:2]
+    by_similarity = sorted(options, key=lambda option: -_similarity(option.name, names))
+    best, second = [_similarity(option.name, names) for option in (*by_similarity, Option("", ""), Option("", ""))][:2]
     if best >= _ALIKE and best - second >= _AHEAD:
-        return by_likeness[:1]
+        return by_similarity[:1]
     words = words_of(names)
     inside = [option for option in options if option.words and option.words <= words]
     # A name within the name of another option is that option's, not one of its own; two of the same words are in doubt.
@@ -171,7 +171,7 @@ def chosen(names: str, options: Sequence[Option]) -> list[Option]:
     return inside if len({option.words for option in inside}) == len(inside) else []
 
 
-def _likeness(first: str, second: str) -> float:
+def _similarity(first: str, second: str) -> float:
     """Share of the words that two names have in common, in the same order: "A, not B" is not "B, not A"."""
     words, others = ([_stem(word.lower()) for word in _WORD.findall(text)] for text in (first, second))
     return difflib.SequenceMatcher(None, words, others, autojunk=False).ratio() if words and others else 0.0

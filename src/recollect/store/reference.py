@@ -18,7 +18,7 @@ _TITLE_BREAK = re.compile(r"[\W_]+")
 _MOST_LISTED = 10
 _MOST_SUGGESTED = 3
 _ALIKE = 0.7
-"""The least likeness of two words, one of which may be the other misspelt: `sesion` and `sessions` have 0.86."""
+"""The least similarity of two words, one of which may be the other misspelt: `sesion` and `sessions` have 0.86."""
 
 _SHORTEST, _LONGEST_BEGINNING = 4, 20
 """Letters of a beginning that stands for a whole name in a list."""
@@ -122,11 +122,11 @@ def nearest(typed: str, paths: Collection[str]) -> list[str]:
     for path, parts in named:
         if likely.isdisjoint(parts):
             continue
-        likeness = sum(
+        similarity = sum(
             len(word) * max((spellings[word].get(part, 0.0) for part in parts), default=0.0) for word in words
         )
-        if likeness and likeness >= _ENOUGH * sum(map(len, words)):
-            scored.append((-likeness, len(path), path))
+        if similarity and similarity >= _ENOUGH * sum(map(len, words)):
+            scored.append((-similarity, len(path), path))
     return [path for _, _, path in sorted(scored)[:_MOST_SUGGESTED]]
 
 
