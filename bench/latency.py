@@ -31,7 +31,7 @@ OWN = 500
 SCOPES = (Scope(), Scope(), Scope(languages=("go",)), Scope(repositories=("github.com/acme/*",)))
 """Where the records of a replica apply, in turn."""
 
-Event = dict[str, str]
+Event = dict[str, Any]
 _PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from recollect.search import index; index.open(sys.argv[2])"
 
 
@@ -125,11 +125,31 @@ def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[st
     for root in (store, replica):
         subprocess.run([python, "-c", _PREPARE, str(ROOT / "src"), str(root)], env=env, check=True)
     time.sleep(2.1)
-    asked = partial(event, folder / "project", prompts)
-    hook = command(python, "user_prompt_submit")
-    beside = compare(hook, partial(asked, "beside"), env, times)
+    events = {
+        "a prompt": ("user_prompt_submit", partial(event, folder / "project", prompts)),
+        "a session starts": ("session_start", partial(_start, folder / "project")),
+        "a command fails": ("post_tool_use_failure", partial(_failure, folder / "project", prompts)),
+    }
+
+    def measured(case: str) -> dict[str, dict[str, Any]]:
+        hooks = {what: (command(python, name), partial(make, case)) for what, (name, make) in events.items()}
+        return {f"{what}, {case}": compare(hook, asked, env, times) for what, (hook, asked) in hooks.items()}
+
+    beside = measured(f"beside a replica of {size:,}")
     listed.unlink()
-    return {f"beside a replica of {size:,}": beside, "without it": compare(hook, partial(asked, "alone"), env, times)}
+    return {**beside, **measured("without it")}
+
+
+def _start(project: Path, case: str, turn: int) -> Event:
+    return {"source": "startup", "cwd": str(project), "session_id": f"s{case}{turn}".replace(" ", "")}
+
+
+def _failure(project: Path, prompts: Sequence[str], case: str, turn: int) -> Event:
+    """A command that failed with five lines of error, in words of the records: none of them quotes a line."""
+    words = prompts[turn % len(prompts)].split()
+    lines = [f"error: {' '.join(words[start : start + 6])} failed" for start in range(3, 23, 4)]
+    called = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}, "error": "\n".join(["Exit code 1", *lines])}
+    return {**called, "cwd": str(project), "session_id": f"f{case}{turn}".replace(" ", "")}
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -208,6 +228,9 @@ def write_store(store: Path, size: int, scopes: Sequence[Scope] = (Scope(),)) ->
         if number % 2:
             decision = {"status": "accepted", "context": text(40), "decision": text(30), "rationale": [text(15)]}
             record = record._replace(category="decision", content=decision)
+        if number % 10 == 9:
+            steps = {"trigger": text(20), "symptoms": [text(8), text(8)], "steps": [text(20)], "verification": text(5)}
+            record = record._replace(category="runbook", content=steps)
         stage.write(str(store), [record._replace(scope=scopes[number % len(scopes)])])
     return [f"please look at {text(12)} and tell me why {text(8)} in src/{text(1)}/{text(1)}.py" for _ in range(20)]
 

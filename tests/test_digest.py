@@ -46,6 +46,7 @@ def parser_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     words = (evidence.BINDING + evidence.CERTAIN) / 2
 
     def relevance(store: Records, intent: str, query: str) -> dict[str, Relevance]:
+        store.add_newest()
         matching = [each for each in store.candidates if "parser" in each.text.lower()]
         return {each.key: Relevance(0.9 if "parser" in intent else 0.0, words) for each in matching}
 

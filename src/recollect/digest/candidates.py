@@ -7,6 +7,7 @@ import os
 from recollect import paths, scopes, timestamps
 from recollect.categories import BY_NAME
 from recollect.coldstart import NamedTuple
+from recollect.digest import evidence
 from recollect.digest.evidence import Relevance
 from recollect.digest.lesson_search import Unavailable
 from recollect.digest.selection import Candidate
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 SOON_DAYS = 30
 """A constraint that expires within this time is pointed out while its files are being changed."""
 
-MOST_RECORDS = 5_000
-"""Records of a store that are ranked, the newest and those that match the work best: all of 200,000 take 3 seconds."""
+MOST_RECORDS, MOST_SHARED = 5_000, 500
+"""Records of a store that are compared by prominence, the newest; and of a shared store, which holds other people's."""
 
 MOST_MATCHES = 40
 """Records of a store for which relevance is measured: many more than a digest has room for."""
@@ -47,6 +48,7 @@ class _Row(NamedTuple):
 
 
 _COLUMNS = f"SELECT {', '.join(_Row._fields)} FROM record"
+_NEWEST = f"{_COLUMNS} WHERE {{}} {_IS_CURRENT} ORDER BY updated_at DESC"
 
 
 class Records:
@@ -73,34 +75,47 @@ class Records:
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
         enabled = [category for category in BY_NAME if settings.is_enabled(category)]
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
-        rows = f"{_COLUMNS} WHERE {_IS_CURRENT} ORDER BY updated_at DESC LIMIT {MOST_RECORDS}"
-        self.candidates = self._index.ask(lambda _: self._read(rows), hook=True)
+        self.candidates: list[Candidate] = []
+        """Those that press; those that match or are new are added when they are asked for."""
+        self._index.ask(lambda _: self._add(f"{_NEWEST.format('presses AND')} LIMIT {MOST_RECORDS}"), hook=True)
 
     def close(self) -> None:
         self._index.close()
+
+    def add_newest(self) -> None:
+        """Make the newest records candidates, whatever they are about."""
+        most = MOST_SHARED if self._is_shared else MOST_RECORDS
+        self._index.ask(lambda _: self._add(f"{_NEWEST.format('')} LIMIT {most}"), hook=True)
 
     def relevance(self, intent: str, words: str) -> dict[str, Relevance]:
         """How probably records are relevant to what is being done, and to all words of the work, by key."""
         if not self._index.has_words:
             raise Unavailable
-        by_intent, by_words = self._probabilities(intent), self._probabilities(words)
-        self._add_older({*by_intent, *by_words})
+        by_words = self._probabilities(words)
+        by_intent = by_words if intent == words else self._intended(intent, by_words)
+        self._add_matches({*by_intent, *by_words})
         return {
             each.key: Relevance(by_intent.get(each.path, 0.0), by_words.get(each.path, 0.0))
             for each in self.candidates
             if each.path in by_intent or each.path in by_words
         }
 
+    def _intended(self, intent: str, by_words: dict[str, float]) -> dict[str, float]:
+        """The same for what is being done; nothing if no record could be shown whatever comes out."""
+        return self._probabilities(intent) if max(by_words.values(), default=0.0) >= evidence.LEAST_WORDS else {}
+
     def _probabilities(self, text: str) -> dict[str, float]:
         matches = rank.find(self._index, text, limit=MOST_MATCHES, mode="auto", now=self._now, fits=self._fits)
         return {self.source + match.path: match.probability for match in matches}
 
-    def _add_older(self, matched: set[str]) -> None:
-        """Read the candidates that match and are not among the newest of a large store."""
-        missing = matched.difference(each.path for each in self.candidates)
-        names = [path[len(self.source) :] for path in missing]
+    def _add_matches(self, matched: set[str]) -> None:
+        names = [path[len(self.source) :] for path in matched]
         marks = ",".join("?" * len(names))
-        self.candidates += self._read(f"{_COLUMNS} WHERE {_IS_CURRENT} AND path IN ({marks})", names)
+        self._add(f"{_COLUMNS} WHERE {_IS_CURRENT} AND path IN ({marks})", names)
+
+    def _add(self, query: str, values: Sequence[str] = ()) -> None:
+        present = {each.path for each in self.candidates}
+        self.candidates += [each for each in self._read(query, values) if each.path not in present]
 
     def anchors(self, shown: Sequence[Candidate]) -> dict[str, str]:
         """What the files of records were when these were saved, by key, as `Freshness` reads it."""

@@ -122,6 +122,8 @@ def _by_prominence(
     stores: Sequence[Records], lessons: Sequence[Candidate], limit: int, context: WorkContext
 ) -> list[Pick]:
     """What stands out by itself, where relevance cannot be told."""
+    for records in stores:
+        records.add_newest()
     ranked = selection.rank(_all(stores, lessons), {}, 0.0)
     pinned = _pinned(ranked, context.files, limit)
     eligible = [pick._replace(reason="prominence") for pick in ranked if pick.candidate.category != "session_summary"]

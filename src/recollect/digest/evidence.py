@@ -32,6 +32,9 @@ LEAST_SHARE = 0.5
 CERTAIN = 0.9
 """Relevance to all words that needs no changed file beside it."""
 
+LEAST_WORDS = min(ABOUT, BINDING, CERTAIN)
+"""Relevance to all words below which nothing is shown, however relevant it is to what is being done."""
+
 
 class Relevance(NamedTuple):
     """How probably a record is relevant to what is being done, and to all words of the work, file names included."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recollect import coldstart, scopes
+from recollect import coldstart, scopes, timestamps
 from recollect.categories import BY_NAME
 from recollect.errors import RecollectError
 from recollect.record.fields import Day, ListOf, Object, Text
@@ -81,6 +81,12 @@ def is_void(memory: Memory) -> bool:
     """Whether the record itself says that it no longer holds."""
     field, values = BY_NAME[memory.category].void
     return memory.content.get(field) in values
+
+
+def presses(memory: Memory) -> bool:
+    """Whether a digest shows the record as soon as its files are changed, now or when the day of its expiry is near."""
+    category = BY_NAME[memory.category]
+    return category.state(memory) in category.urgent or timestamps.is_day(expiry(memory))
 
 
 def pack_facts(memory: Memory) -> str:

@@ -24,9 +24,9 @@ _MOST_IN_CIRCLES = 1_000
 
 _COLUMNS = (
     "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, essence, anchors,"
-    " scope, facts, title_terms, tag_terms, trigger_terms, body_terms, created_at"
+    " scope, facts, title_terms, tag_terms, trigger_terms, body_terms, created_at, presses"
 )
-_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 22)})"
+_INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 23)})"
 _COUNT = (
     "INSERT INTO term VALUES (?, ?, ?) ON CONFLICT (term)"
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
@@ -111,16 +111,17 @@ class _Changes:
         try:
             memory, _, content = self._store.read(path)
             text, spots, made = document.of(memory), document.places(memory), self._vectors.of(memory)
+            presses = document.presses(memory)
             more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.of(memory))
             facts = (*more, anchors.compact(memory), document.pack_scope(memory), document.pack_facts(memory))
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, RecollectError):
                 failure_log.leave(f"index {path}", f"{type(error).__name__}: {error}")
-            self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 12))
+            self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 13))
             return
         named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (n, path, *stamp, content, *named, *facts, *text, memory.created_at)
+        values = (n, path, *stamp, content, *named, *facts, *text, memory.created_at, presses)
         n = self._execute(_INSERT, values).lastrowid or 0
         self._vectors.add(n, made, is_active=memory.record_status == "active")
         self._insert(memory, n, text, spots)

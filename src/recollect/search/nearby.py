@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import sqrt
 
 from recollect import coldstart
-from recollect.search import lanes, soft_coverage, vector_blocks, vectors
+from recollect.search import lanes, soft_coverage, vector_blocks, vectors, word_features
 from recollect.search.meaning import Meaning
 from recollect.search.word_table import DIMENSIONS
 
@@ -79,15 +79,18 @@ class Nearby:
         close.sort(key=lambda n: (-self._texts[n].meaning, n))
         return close if is_narrow else close[: NEAREST_ASKED if is_asked else NEAREST]
 
-    def measure(self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float]) -> dict[int, Meaning]:
-        """The features of records that were compared text by text, by their number, given their coverage by words."""
+    def measure(
+        self, rows: Sequence[Row], query: WeightedQuery, words: Mapping[int, Sequence[float]]
+    ) -> dict[int, Meaning]:
+        """The features of the records that have `words`, their features of words, by number; all rows compete."""
         texts = {row.n: self._texts[row.n] for row in rows if row.n in self._texts}
+        coverage = {row.n: words[row.n][0] if row.n in words else word_features.coverage(query, row) for row in rows}
         soft = self._soft_coverage(rows, query, coverage, texts)
         share = soft_coverage.vector_share(self._made, self._asked.text, query)
         leads, soft_leads = _leads({n: each.meaning for n, each in self._texts.items()}), _leads(soft)
         mean, spread = _distribution(self._gists, self._index.totals()[0])
         measured = {}
-        for n, each in texts.items():
+        for n, each in ((n, each) for n, each in texts.items() if n in words):
             products = (each.meaning / 2, each.title, each.trigger, each.sentence, each.whole, leads[n] / 2)
             meaning, title, trigger, sentence, whole, lead = (product / _SQUARE for product in products)
             z = (self._product(n) - mean) / spread

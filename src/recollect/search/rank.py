@@ -149,17 +149,14 @@ def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
 def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     weighed = candidates.weigh(index, asked, is_typed=chosen.is_asked and not chosen.auto)
     rows, nearby = _candidates(index, asked, weighed, chosen)
-    words = {row.n: word_features.measure(weighed, *row[-4:]) for row in rows}
-    meanings = nearby.measure(rows, weighed, {n: values[0] for n, values in words.items()}) if nearby else {}
+    accepted = _accepted(index, rows, chosen)
+    words = {row.n: word_features.measure(weighed, *row[-4:]) for row, _ in accepted}
+    meanings = nearby.measure(rows, weighed, words) if nearby and words else {}
     weights = gate.weights(max((each.vector_share for each in meanings.values()), default=0.0))
-    successors = candidates.successors(index, rows)
     described = {name: _described(name, asked, chosen.settings) for name in _PRIORITY}
     best: dict[int, _Scored] = {}
     replaced: dict[int, list[Row]] = {}
-    for row in rows:
-        current = successors[row.n] or (None if chosen.auto else row)
-        if current is None or not chosen.accepts(current):
-            continue
+    for row, current in accepted:
         values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
         own = _asked_score(values, asked, weighed, row) if chosen.is_asked else gate.score(weights, values)
         score = own + _priority(current.category, asked.intent) + described[current.category]
@@ -171,6 +168,13 @@ def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
             best[current.n] = _Scored(score, values, current, row, own)
     ranked = sorted(best.values(), key=lambda each: (-each.score, each.row.path))
     return list(_matches(index.root, asked, ranked, replaced, None if chosen.is_asked else weights))
+
+
+def _accepted(index: Index, rows: list[Row], chosen: Filter) -> list[tuple[Row, Row]]:
+    """The candidates that may be shown, each with the record that holds now."""
+    successors = candidates.successors(index, rows)
+    holding = ((row, successors[row.n] or (None if chosen.auto else row)) for row in rows)
+    return [(row, current) for row, current in holding if current is not None and chosen.accepts(current)]
 
 
 def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter) -> tuple[list[Row], Nearby | None]:

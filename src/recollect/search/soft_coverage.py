@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import hypot
 
-from recollect.search import lanes, terms, vectors
+from recollect.search import lanes, terms, vectors, word_features
 from recollect.search.vectors import WORD_DIMENSIONS
 
 TYPE_CHECKING = False
@@ -80,8 +80,7 @@ def _similarities(
 
 
 def _covered(query: WeightedQuery, row: Row, words: list[int], similar: Mapping[int, Mapping[int, float]]) -> float:
-    present = {*row.title_terms.split(), *row.tag_terms.split(), *row.trigger_terms.split(), *row.body_terms.split()}
-    matched = {concept for term, concept in query.concept.items() if term in present}
+    matched = word_features.matched(query, row)
     covered = sum(query.weights[concept] for concept in matched)
     for concept, cosines in similar.items():
         if concept not in matched and cosines:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from recollect.search.candidates import WeightedQuery
+    from recollect.search.index import Row
 
 NAMES = (
     "coverage", "window", "window_title", "matches", "title_asked", "in_title", "title_both", "in_tags", "adjacent",
@@ -79,6 +80,18 @@ def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: st
         query.filler,
         log(1 + min(corpus.records, _LARGEST_STORE)),
     ]
+
+
+def coverage(query: WeightedQuery, row: Row) -> float:
+    """The first of these features alone, which takes a fraction of the time."""
+    return _mass(matched(query, row), query.weights) / query.total
+
+
+def matched(query: WeightedQuery, row: Row) -> set[int]:
+    """The concepts of the query that a record has anywhere."""
+    # In the order of `measure`: sums over a set that was filled in another order differ in their last digit.
+    text, concept = f"{row.title_terms} {row.body_terms} {row.tag_terms} {row.trigger_terms}", query.concept
+    return {concept[term] for term in text.split() if term in concept}
 
 
 def _positions(concept: dict[str, int], stream: list[str]) -> list[tuple[int, int]]:
