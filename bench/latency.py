@@ -113,10 +113,10 @@ def event(project: Path, prompts: Sequence[str], case: str, turn: int) -> Event:
 
 
 def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[str, dict[str, Any]]:
-    """The same in a project of 500 records, alone and beside a shared store of many, half of them limited in scope."""
+    """Hooks in a project of 500 records, beside a shared store of many, half of them limited in scope, and alone."""
     store, env = folder / "project" / ".claude" / "memory", environment(folder)
     prompts = write_store(store, OWN)
-    (folder / "project" / "go.mod").write_text("")
+    _work(folder / "project")
     with paths.override({name: env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR", "RECOLLECT_DATA_DIR")}):
         remote.add("platform", "/srv/platform.git")
         replica = Path(paths.replica("platform").root)
@@ -140,6 +140,26 @@ def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[st
     return {**beside, **measured("without it")}
 
 
+def _work(project: Path) -> None:
+    """Work in a Go project under git: a branch with a commit of its own, and a changed file."""
+    file = project / "src" / "billing" / "invoice.go"
+    file.parent.mkdir(parents=True)
+    git = ("git", "-C", str(project), "-c", "user.name=bench", "-c", "user.email=bench@example.org")
+    (project / "go.mod").write_text("")
+    (project / ".gitignore").write_text(".claude/\n")
+    file.write_text("package billing\n")
+    commit = ("commit", "-q", "--allow-empty", "-m")
+    for words in (
+        ("init", "-q", "-b", "main"),
+        ("add", "."),
+        (*commit, "Start billing"),
+        ("checkout", "-q", "-b", "feature/invoice-rounding"),
+        (*commit, "Round invoices half to even"),
+    ):
+        subprocess.run([*git, *words], check=True)
+    file.write_text("package billing\n\nvar rounding = 2\n")
+
+
 def _start(project: Path, case: str, turn: int) -> Event:
     return {"source": "startup", "cwd": str(project), "session_id": f"s{case}{turn}".replace(" ", "")}
 
@@ -148,7 +168,11 @@ def _failure(project: Path, prompts: Sequence[str], case: str, turn: int) -> Eve
     """A command that failed with five lines of error, in words of the records: none of them quotes a line."""
     words = prompts[turn % len(prompts)].split()
     lines = [f"error: {' '.join(words[start : start + 6])} failed" for start in range(3, 23, 4)]
-    called = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}, "error": "\n".join(["Exit code 1", *lines])}
+    called = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make deploy"},
+        "error": "\n".join(["Exit code 1", *lines]),
+    }
     return {**called, "cwd": str(project), "session_id": f"f{case}{turn}".replace(" ", "")}
 
 

@@ -499,6 +499,18 @@ def test_of_many_records_the_newest_and_the_most_relevant_are_looked_at(
     assert len(ids(make(project.root, relevance_weight=0))) == 3
 
 
+def test_what_presses_is_shown_however_many_records_are_newer(
+    project: GitProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_RECORDS", 3)
+    debt = {"priority": "critical", "status": "open"}
+    about_parser(project.root, "tech_debt", "leak", updated_at="2025-01-01T00:00:00Z", content=debt)
+    for number in range(8):
+        put(project.root, "decision", f"d{number}", title=f"Invoices of quarter {number} are blue")
+
+    assert ids(make(project.root)) == ["leak"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no timer to interrupt it with")
 def test_a_work_context_that_takes_too_long_costs_only_itself(
     project: GitProject, monkeypatch: pytest.MonkeyPatch

@@ -83,7 +83,7 @@ class Records:
         self._index.close()
 
     def add_newest(self) -> None:
-        """Make the newest records candidates, whatever they are about."""
+        """Make the newest records candidates: where relevance cannot be told, any of them may stand out."""
         most = MOST_SHARED if self._is_shared else MOST_RECORDS
         self._index.ask(lambda _: self._add(f"{_NEWEST.format('')} LIMIT {most}"), hook=True)
 

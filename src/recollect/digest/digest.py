@@ -123,7 +123,7 @@ def _by_prominence(
 ) -> list[Pick]:
     """What stands out by itself, where relevance cannot be told."""
     for records in stores:
-        records.add_newest()
+        budget.attempt(f"read {records.root}", None, records.add_newest, seconds=STEP_SECONDS)
     ranked = selection.rank(_all(stores, lessons), {}, 0.0)
     pinned = _pinned(ranked, context.files, limit)
     eligible = [pick._replace(reason="prominence") for pick in ranked if pick.candidate.category != "session_summary"]

@@ -1,0 +1,56 @@
+"""A session's start costs beside a large replica little more than beside a small one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from recollect import paths
+from recollect.digest import digest
+from recollect.paths import StorePlace
+from recollect.search import index
+from recollect.settings import Settings
+from tests import cost, records
+from tests.git_project import GitProject
+
+FEW, MANY = 30, 900
+WORDS = ["".join(letters) for letters in itertools.product("bdgklm", "aeiou", "nrst", "aeo")]
+
+
+def _replica(folder: Path, size: int) -> StorePlace:
+    """A replica of runbooks and decisions in few words, indexed."""
+    rng = random.Random(size)
+    for number in range(size):
+        category = ("decision", "runbook")[number % 2]
+        field = {"decision": "context", "runbook": "trigger"}[category]
+        text = {field: " ".join(rng.choices(WORDS, k=40))}
+        made = records.raw(category, id=f"r{number}", content={**records.CONTENT[category], **text})
+        file = folder / f"{category}s" / f"r{number}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(made))
+    index.open(str(folder)).close()
+    return StorePlace(str(folder), paths.replica("platform").source)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    made = GitProject(tmp_path / "project")
+    for name in ("readme.md", "src/main.py"):
+        made.write(name, name)
+        made.commit(name)
+    made.git("checkout", "-q", "-b", f"feat/{'-'.join(WORDS[:4])}")
+    made.write("src/main.py", "changed")
+    return str(made.root)
+
+
+def test_a_large_replica_costs_a_sessions_start_little_more_than_a_small_one(tmp_path: Path, project: str) -> None:
+    few, many = _replica(tmp_path / "few", FEW), _replica(tmp_path / "many", MANY)
+
+    def start(place: StorePlace) -> object:
+        return digest.make(project, [place], Settings())
+
+    cost.assert_at_most(2, lambda: start(few), lambda: start(many))
