@@ -122,4 +122,4 @@ def _prompt(prompt: str, turns: Sequence[str]) -> str:
 
 
 def _note(candidate: Match) -> str:
-    return coldstart.digest("\0".join((candidate.id, candidate.title, candidate.essence)).encode())
+    return coldstart.digest("\0".join((candidate.id, candidate.title, candidate.summary_line)).encode())

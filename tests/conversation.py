@@ -25,7 +25,7 @@ def prompt(text: str) -> dict[str, Any]:
 
 
 def told(*memories: tuple[str, str], event: str = "UserPromptSubmit", source: str = SOURCE) -> dict[str, Any]:
-    """The block that a hook added: memories by path and essence."""
+    """The block that a hook added: records by path and summary line."""
     items = [context_block.Item("decision", text, source + path, confidence="high") for path, text in memories]
     return context(context_block.render(items, source), event)
 

@@ -25,7 +25,7 @@ def opened():
     for n, name in enumerate(NAMES, 1):
         values = (n, f"decisions/{name}.json", name, "decision", f"Queue {name}", "active", DAYS[name])
         connection.execute(
-            "INSERT INTO record (n, path, id, category, title, status, updated_at, tags, expires, void, essence,"
+            "INSERT INTO record (n, path, id, category, title, status, updated_at, tags, expires, void, summary_line,"
             " anchors, scope, title_terms, tag_terms, trigger_terms, body_terms)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, '', '', 0, '', '', '', '', '', '', '')",
             values,

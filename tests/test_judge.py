@@ -41,7 +41,7 @@ class Note(NamedTuple):
         return f"Title {self.id}"
 
     @property
-    def essence(self) -> str:
+    def summary_line(self) -> str:
         return f"Essence of {self.id}."
 
 
@@ -479,7 +479,7 @@ def test_a_process_ends_although_the_model_still_hangs(behave: Behaviour) -> Non
 from types import SimpleNamespace as N
 from recollect.settings import load_settings
 from recollect.judge import judge
-note = {"title": "t", "category": "decision", "tags": (), "essence": "e"}
+note = {"title": "t", "category": "decision", "tags": (), "summary_line": "e"}
 found = [N(id=f"n{n}", probability=0.9 - n / 25, **note) for n in range(12)]
 print([one.id for one in judge.keep("p", found, [], load_settings(""), "s", bar=.5)], flush=True)
 """

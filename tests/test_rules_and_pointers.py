@@ -48,10 +48,10 @@ def unsure(project):
     configure(project, min_probability=1.0, first_prompt_relief=0.0)
 
 
-def candidate(number, probability, title="", path="", essence="A rule."):
+def candidate(number, probability, title="", path="", text="A rule."):
     name = path or f"decisions/record-{number}.json"
     record_id = name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    match = Match(record_id, "decision", title or f"Record {number}", name, (), "active", "", essence, "", "/store",
+    match = Match(record_id, "decision", title or f"Record {number}", name, (), "active", "", text, "", "/store",
                   probability=probability)  # fmt: skip
     return Candidate(match, paths.PROJECT_SOURCE)
 

@@ -34,7 +34,7 @@ def test_a_match_carries_what_an_injection_needs(root):
 
     assert (match.id, match.category, match.path) == ("keys", "decision", "decisions/keys.json")
     assert match.tags == ("topic",)
-    assert "rotated on the 1st" in match.essence
+    assert "rotated on the 1st" in match.summary_line
     assert match.confidence == gate.confidence(match.probability)
     assert set(match.features) >= {"coverage", "window", "share"}
 

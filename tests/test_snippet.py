@@ -23,9 +23,9 @@ def test_the_essence_serves_when_the_words_are_in_the_title_only_or_the_file_is_
     put(root, decision("keys", "Rotation of keys", "On the first of the month"))
     (match,) = rank.find(index.in_memory(root), "rotation")
 
-    assert match.snippet() == match.essence
+    assert match.snippet() == match.summary_line
     os.unlink(os.path.join(root, match.path))
-    assert match.snippet() == match.essence
+    assert match.snippet() == match.summary_line
 
 
 def test_best_of_nothing():

@@ -210,9 +210,9 @@ def digest_review_and_compact(life: Life, session: Session) -> None:
     assert blocks(after, accepted) == 1
 
 
-def blocks(turn: Turn, essence: str) -> int:
-    """How often an essence stands in what hooks have told the model."""
-    return sum(text.count(essence) for text in turn.injected)
+def blocks(turn: Turn, summary_line: str) -> int:
+    """How often a summary line stands in what hooks have shown the model."""
+    return sum(text.count(summary_line) for text in turn.injected)
 
 
 def leave(life: Life) -> None:

@@ -36,7 +36,7 @@ class Sample(NamedTuple):
     title: str
     category: str
     tags: tuple[str, ...]
-    essence: str
+    summary_line: str
     probability: float = 0.5
 
 

@@ -236,7 +236,7 @@ def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
         "title": match.title,
         "probability": round(match.probability, 4),
         "shown": candidate.shown,
-        "summary_line": match.essence,
+        "summary_line": match.summary_line,
         "note": candidate.item.note,
         "source": origin or candidate.source + match.path,
     }

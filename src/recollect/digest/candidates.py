@@ -42,7 +42,7 @@ class _Row(NamedTuple):
     title: str
     updated_at: str
     expires: str
-    essence: str
+    summary_line: str
     scope: str
     facts: str
 
@@ -171,7 +171,8 @@ class Records:
             files = list(scopes.unpack(row.scope).paths)
         if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
             return None
-        shown = (os.path.join(self._index.root, row.path), row.category, row.title, row.essence, self.source + row.path)
+        key = os.path.join(self._index.root, row.path)
+        shown = (key, row.category, row.title, row.summary_line, self.source + row.path)
         urgency = _urgency(row.category, row.expires, state, self._soon) if row.expires or state else ""
         shared = paths.store_name(self.source) if self._is_shared else ""
         return Candidate(*shown, self._is_local, observations, confidence, row.updated_at, files, urgency, shared)

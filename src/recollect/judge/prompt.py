@@ -30,7 +30,7 @@ Answer with JSON only, the numbers of the notes to keep: {"keep": [2]} or {"keep
 _KEEP = {"type": "array", "items": {"type": "integer"}}
 SCHEMA = {"type": "object", "properties": {"keep": _KEEP}, "required": ["keep"], "additionalProperties": False}
 _LONGEST_ANSWER = 8_000
-_LONGEST = {"prompt": 4_000, "turn": 600, "title": 200, "essence": 700, "tags": 200}
+_LONGEST = {"prompt": 4_000, "turn": 600, "title": 200, "summary_line": 700, "tags": 200}
 
 
 def shuffle(prompt: str, candidates: Sequence[Match]) -> list[int]:
@@ -40,7 +40,7 @@ def shuffle(prompt: str, candidates: Sequence[Match]) -> list[int]:
 
 def key(prompt: str, candidates: Sequence[Match], model: str) -> str:
     """What makes two questions the same: the model, the prompt, and the candidates as they are worded now."""
-    return _digest(model, prompt, *(part for c in candidates for part in (c.id, c.category, c.title, c.essence)))
+    return _digest(model, prompt, *(part for c in candidates for part in (c.id, c.category, c.title, c.summary_line)))
 
 
 def render(prompt: str, candidates: Sequence[Match], turns: Sequence[str]) -> str:
@@ -52,7 +52,7 @@ def render(prompt: str, candidates: Sequence[Match], turns: Sequence[str]) -> st
     for number, candidate in enumerate(candidates, 1):
         tags, title = _data(", ".join(candidate.tags), "tags"), _data(candidate.title, "title")
         head = f'<note number="{number}" category="{escape(candidate.category)}" title="{title}" tags="{tags}">'
-        lines.append(f"{head}{_data(candidate.essence, 'essence')}</note>")
+        lines.append(f"{head}{_data(candidate.summary_line, 'summary_line')}</note>")
     return "\n".join([*lines, "</notes>", "Which notes must the agent see for this request?"])
 
 

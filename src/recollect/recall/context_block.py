@@ -79,7 +79,7 @@ class Candidate(NamedTuple):
     @property
     def stamp(self) -> str:
         """What tells this wording of it from another."""
-        return ledger.stamp(self.match.essence)
+        return ledger.stamp(self.match.summary_line)
 
     @property
     def shown(self) -> str:
@@ -94,7 +94,7 @@ class Candidate(NamedTuple):
         # Of a record that belongs to a file, or was shown before, nobody asked how probably it is relevant.
         confidence = match.confidence if match.query else ""
         shared = paths.store_name(self.source) if paths.is_shared(self.source) else ""
-        return Item(match.category, match.essence, path, confidence, match.updated_at, note, shared)
+        return Item(match.category, match.summary_line, path, confidence, match.updated_at, note, shared)
 
 
 class Stores:
@@ -228,7 +228,7 @@ def _distinct(candidates: list[Candidate]) -> list[Candidate]:
     first: dict[tuple[str, ...], Candidate] = {}
     for each in candidates:
         store = "" if paths.is_shared(each.source) else each.source
-        first.setdefault((store, each.match.id, each.match.essence), each)
+        first.setdefault((store, each.match.id, each.match.summary_line), each)
     return list(first.values())
 
 

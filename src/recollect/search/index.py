@@ -40,7 +40,7 @@ class Row(coldstart.NamedTuple):
     expires: str
     void: int
     """Whether the record itself says that it no longer holds."""
-    essence: str
+    summary_line: str
     anchors: str
     scope: str
     """Where it applies, as `scopes.unpack` reads it; empty for everywhere."""

@@ -23,7 +23,7 @@ _MOST_IN_CIRCLES = 1_000
 """Records in circles of supersession that are resolved; nobody has so many but who wants to keep us busy."""
 
 _COLUMNS = (
-    "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, essence, anchors,"
+    "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, summary_line, anchors,"
     " scope, facts, title_terms, tag_terms, trigger_terms, body_terms, created_at, presses"
 )
 _INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 23)})"

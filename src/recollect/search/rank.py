@@ -53,7 +53,7 @@ class Match(coldstart.NamedTuple):
     tags: tuple[str, ...]
     status: str
     updated_at: str
-    essence: str
+    summary_line: str
     anchors: str
     root: str
     """The store that it is in."""
@@ -79,13 +79,13 @@ class Match(coldstart.NamedTuple):
         from recollect.search import document
 
         asked = frozenset(self.query.terms) if self.query else frozenset()
-        return document.snippet(self.root, self.path, asked, mark) or self.essence
+        return document.snippet(self.root, self.path, asked, mark) or self.summary_line
 
 
 def match(row: Row, root: str, **measured: Any) -> Match:
     """A record of the index as a match, of no query unless one was `measured`."""
     tags = tuple(row.tags.split("\n")) if row.tags else ()
-    named = (row.id, row.category, row.title, row.path, tags, row.status, row.updated_at, row.essence, row.anchors)
+    named = (row.id, row.category, row.title, row.path, tags, row.status, row.updated_at, row.summary_line, row.anchors)
     return Match(*named, root, **measured)
 
 

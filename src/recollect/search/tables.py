@@ -20,7 +20,7 @@ CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER
 INSERT INTO total VALUES (1, 0, 0, 0);
 CREATE TABLE record (
     n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, hash TEXT, id TEXT, category TEXT, title TEXT,
-    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, essence TEXT, anchors TEXT,
+    tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, summary_line TEXT, anchors TEXT,
     scope TEXT, facts TEXT, title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT,
     created_at TEXT, presses INTEGER
 );
