@@ -24,10 +24,10 @@ STORES = ("runbooks", "quarry", "weir", "harbor", "lumen", "mill", "pier")
 
 
 class Case(NamedTuple):
-    """One failure: whether a runbook is about it, and whether one was told and right."""
+    """One failure: whether a runbook is about it, and whether one was shown, and was right."""
 
     answerable: bool
-    told: bool
+    shown: bool
     right: bool
 
 
@@ -80,16 +80,16 @@ def counts(cases: list[Case]) -> dict[str, int]:
     return {
         "failures": len(cases),
         "answerable": sum(case.answerable for case in cases),
-        "shown": sum(case.told for case in cases),
+        "shown": sum(case.shown for case in cases),
         "right": sum(case.right for case in cases),
     }
 
 
 def _line(name: str, cases: list[Case]) -> str:
-    told = [case for case in cases if case.told]
-    right = sum(case.right for case in told)
+    shown = [case for case in cases if case.shown]
+    right = sum(case.right for case in shown)
     answerable = sum(case.answerable for case in cases)
-    low, high = metrics.interval([float(case.right) for case in told], np.mean) if told else (0.0, 1.0)
-    precision = f"{right / len(told):.2f} [{low:.2f}, {high:.2f}]" if told else "-"
+    low, high = metrics.interval([float(case.right) for case in shown], np.mean) if shown else (0.0, 1.0)
+    precision = f"{right / len(shown):.2f} [{low:.2f}, {high:.2f}]" if shown else "-"
     served = f"{right / max(answerable, 1):.2f} of {answerable}"
-    return f"{name:10} {len(cases):8} {len(told):5} {right:6}  {precision:20} {served}"
+    return f"{name:10} {len(cases):8} {len(shown):5} {right:6}  {precision:20} {served}"

@@ -87,8 +87,9 @@ SECTIONS: Sequence[Section] = (
         "After a failed command",
         "failures",
         "Nothing was chosen on `weir`, which was written last and measured once, nor on `quarry` and `runbooks`,"
-        " whose counts were seen on the way. The bars and rules come from the others. `weir`, `mill` and `pier`"
-        " have runbooks as the skill says to write them, and as many failures that only look like theirs."
+        " of which each case's outcome was seen on the way. The bars and rules come from the others."
+        " `weir`, `mill` and `pier` have runbooks as the skill says to write them,"
+        " and as many failures that only look like theirs."
         " `runbooks` asks for something else: it has 379 pages about alerts, each one long text without symptoms,"
         " and commands that print other words than these pages. For 6 of the 37 failures a right page has a run of"
         " rare words of the output, and for as many failures a wrong one has. So none is shown. A runbook is shown"
