@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import recollect
 from recollect import paths
-from recollect.recall import for_failure
+from recollect.recall import for_failure, quotation
 from recollect.recall.context_block import Stores
 from recollect.search import rank
 from recollect.settings import load_settings
@@ -105,3 +107,28 @@ def test_decisions_are_no_remedy(project):
                               "context": "c", "decision": "d", "rationale": "r"})  # fmt: skip
 
     assert told(project, "x", ERROR).count("<result ") == 1
+
+
+def test_the_index_tells_whether_any_runbook_may_quote_hundreds_of_words(project):
+    words = ["".join(letters) for letters in itertools.product("bdgklmprt", "aeiou", "nrstxz")]
+    lines = [" ".join(words[start : start + 27]) for start in range(0, 270, 27)]
+    opened = Stores(paths.places(project.store.root)).open(project.store.root)
+
+    def may_be_in() -> bool:
+        opened.refresh()
+        return quotation.may_be_in(opened, lines, for_failure.RUN.quoted)
+
+    project.save("runbook", {**RUNBOOK, "title": "Other order", "triggers": [" ".join(reversed(words[:25]))]})
+    assert not may_be_in()
+    project.save("runbook", {**RUNBOOK, "title": "Same order", "triggers": [" ".join(words[-4:])]})
+    assert may_be_in()
+
+
+def test_the_index_tells_that_a_runbook_names_the_code_of_an_error(project):
+    project.save("runbook", {**RUNBOOK, "title": "Ledger waits", "triggers": ["code 40001"]})
+    opened = Stores(paths.places(project.store.root)).open(project.store.root)
+
+    def may_be_in(line: str) -> bool:
+        return quotation.may_be_in(opened, [line], for_failure.RUN.quoted)
+
+    assert (may_be_in("ledger: 40001"), may_be_in("ledger: 40002")) == (True, False)

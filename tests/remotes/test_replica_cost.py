@@ -1,4 +1,4 @@
-"""A session's start costs beside a large replica little more than beside a small one."""
+"""A session's start and a failed command cost little beside a large replica."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 from recollect import paths
 from recollect.digest import digest
 from recollect.paths import StorePlace
+from recollect.recall import for_failure
+from recollect.recall.context_block import Stores
 from recollect.search import index
 from recollect.settings import Settings
 from tests import cost, records
@@ -54,3 +56,14 @@ def test_a_large_replica_costs_a_sessions_start_little_more_than_a_small_one(tmp
         return digest.make(project, [place], Settings())
 
     cost.assert_at_most(2, lambda: start(few), lambda: start(many))
+
+
+def test_a_failure_that_no_runbook_quotes_costs_little_more_than_a_prompt(tmp_path: Path, project: str) -> None:
+    stores, settings = Stores([_replica(tmp_path / "many", MANY)], project), Settings()
+    # No two words stand beside each other: nothing quotes them.
+    lines = [" unheard ".join(random.Random(number).sample(WORDS, 8)) for number in range(5)]
+
+    def fail() -> object:
+        return for_failure.best(stores, "\n".join(lines), settings)
+
+    cost.assert_at_most(3, lambda: stores.find(lines[0], settings), fail)

@@ -67,6 +67,8 @@ def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
     phrased: set[str] = set()
 
     def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+        if not opened.ask(lambda index: quotation.may_be_in(index, lines, RUN.quoted), hook=True):
+            return []
         matches = _matches(opened, [symptoms, *_queries(lines)], settings, stores.fits(place))
         candidates = [(Candidate(match, place.source), _quoting(opened, match, lines)) for match in matches]
         phrased.update(candidate.record for candidate, quoting in candidates if quoting is PHRASE)

@@ -13,10 +13,10 @@ from recollect.search.candidates import rarity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from recollect.record.memory import Memory
-    from recollect.search.index import Index
+    from recollect.search.index import Index, Row
 
 _FEWEST_TERMS = 3
 """Terms of a run: two words stand side by side by chance, as in the name of a service."""
@@ -25,6 +25,9 @@ _LEAST_COVERED = 0.75
 """The share of a phrase that the output must have; names and numbers in it differ from run to run."""
 
 _MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_STEPS = 40, 300, 20_000
+_MOST_OCCURRENCES = 8_000
+"""Occurrences in the index that are looked at before commoner words are left out: what bounds a large store."""
+
 _EVERYDAY = frozenset(
     "error err fail failur fatal warn except code statu exit file found line call caus invalid unexpect messag"
     " connect refus request respons return attempt retri server intern log level info process command run start stop"
@@ -38,7 +41,52 @@ _CODE = re.compile(
 )
 """What names an error by itself: TS2345, E0382, SQLSTATE 40001, 55P03, and what the system calls a situation."""
 
+_BEFORE_CODES = ("sqlstate", "code", "errno")
 _PATH = re.compile(r"\S*[/\\]\S*|\b[\w-]+\.[A-Za-z]\w{0,4}\b")
+
+
+def may_be_in(opened: Index, lines: Sequence[str], least: float) -> bool:
+    """Whether a runbook of a store may quote the output, by its index alone: a search takes far longer.
+
+    What quotes it has two terms side by side as a line has them, one of them distinctive; or it has the error's name.
+    """
+    streams = [_lasting(terms.stream(line)) for line in lines]
+    # The runbook may say `code 40001` where the output has the number alone.
+    numbers = {term for stream in streams for term in stream if 4 <= len(term) <= 6 and not term.isalpha()}
+    codes = frozenset[str]().union(*map(_codes, lines))
+    weights = _weights(opened, _distinctive(term for stream in streams for term in stream), codes | numbers)
+    pairs = {pair for stream in streams for pair in zip(stream, stream[1:]) if not weights.keys().isdisjoint(pair)}
+    pairs.update((marker, number) for marker in _BEFORE_CODES for number in numbers)
+    return any(
+        sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)) >= least
+        for row in _runbooks(opened, [*pairs, *((code,) for code in codes)])
+    )
+
+
+def _runbooks(opened: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
+    """The active runbooks that have all terms of one of some tuples, those of the rarest first and within a bound."""
+    tuples = list(together)
+    counts = opened.term_counts({term for each in tuples for term in each})
+    rarest = {each: min(counts[term][0] for term in each) for each in tuples if all(term in counts for term in each)}
+    wanted, occurrences = list[str](), 0
+    for each in sorted(rarest, key=lambda each: (rarest[each], each)):
+        occurrences += rarest[each]
+        if occurrences > _MOST_OCCURRENCES and wanted:
+            break
+        wanted.append("(" + " AND ".join(f'"{term}"' for term in each) + ")")
+    if not wanted:
+        return []
+    where = "WHERE category = 'runbook' AND status = 'active'"
+    if not opened.has_words:
+        return opened.rows(where)
+    return opened.rows(f"{where} AND n IN (SELECT rowid FROM word WHERE word MATCH ?)", (" OR ".join(wanted),))
+
+
+def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[str]) -> set[str]:
+    """The terms of the pairs that stand together in a runbook, and of the codes that it has."""
+    text = f" {' '.join(_lasting(f'{row.title_terms} {row.trigger_terms} {row.body_terms}'.split()))} "
+    together = {term for left, right in pairs if f" {left} {right} " in text for term in (left, right)}
+    return together.union(code for code in codes if f" {code} " in text)
 
 
 def rarest_run(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
