@@ -40,7 +40,7 @@ READERS = {
     "transcript.without_blocks": transcript.without_blocks,
     "transcript.is_machine_turn": transcript.is_machine_turn,
     "transcript.wants_silence": transcript.wants_silence,
-    "transcript.entry": lambda text: transcript.entry(b"{" + text.encode("utf-8", "replace"), 2 * SIZE),
+    "transcript.entry": lambda text: transcript.entry(b"{" + text.encode("utf-8", "replace")),
     "ledger.is_correction": ledger.is_correction,
     "ledger.corrects": ledger.corrects,
     "text.joined": lambda text: text_module.joined(text, text),

@@ -113,7 +113,7 @@ def test_a_purely_numeric_id_wins_over_a_number(project):
     Project(str(project)).save("decision", {"title": "2", "content": CONTENT})
     with shell(project, "recollect list --sort id", "recollect show 2 | grep ^path") as session:
         session.expect("4  Use Postgres 16")
-        session.expect("path: decisions/2.json")
+        session.expect("path: .claude/memory/decisions/2.json")
 
 
 def test_a_number_of_an_old_listing_is_forgotten(project):
