@@ -170,7 +170,8 @@ def _load_file(settings: Settings, root: str, trusted: bool) -> None:
         settings.problems.append(Problem(file, WHOLE_FILE, "is a link that leads out of the store"))
         return
     try:
-        raw = coldstart.loads(files.read_inside(root, paths.CONFIG, _LARGEST_FILE).decode("utf-8-sig"))
+        text = files.read_inside(root, paths.CONFIG, _LARGEST_FILE).decode().removeprefix("\ufeff")
+        raw = coldstart.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return
     except (OSError, ValueError) as error:

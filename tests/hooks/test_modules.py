@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect import paths
 from recollect.project import Project
+from recollect.remotes import remote
 from tests.hooks.conftest import ROOT
 
 MINORS = range(9, 14)
@@ -98,6 +100,21 @@ def test_a_prompt_that_brings_up_a_memory_loads_only_c_modules(version: str, set
     modules, said = loaded(python, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
 
     assert "User sessions are rows in auth.sessions" in said
+    assert foreign(modules) == []
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="takes C modules of CPython directly")
+@pytest.mark.parametrize("url", ["git@host:team/memory.git", "postgresql://db/memory?sslmode=require"])
+def test_a_prompt_beside_a_shared_store_loads_only_c_modules(url: str, settled: Project, tmp_path: Path):
+    remote.add("platform", url)
+    os.makedirs(paths.replica("platform").root)
+    fields = {"session_id": "warms the index", "cwd": settled.root, "prompt": ASKS}
+    loaded(sys.executable, "user_prompt_submit", fields, tmp_path)
+
+    modules, said = loaded(sys.executable, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
+
+    assert "User sessions are rows in auth.sessions" in said
+    assert "recollect.remotes.shared" in modules
     assert foreign(modules) == []
 
 

@@ -7,7 +7,6 @@ carry a password: it is stored in a file and shown by commands.
 from __future__ import annotations
 
 import os
-import re
 
 from recollect.errors import BadInput
 
@@ -17,7 +16,7 @@ LONGEST = 2_000
 _GIT_SCHEMES = ("https", "http", "ssh", "git", "file")
 _POSTGRES_SCHEMES = ("postgresql", "postgres")
 _SECRET_PARAMETERS = ("password", "sslpassword", "oauth_client_secret")
-_ENCODED = re.compile(r"%([0-9a-fA-F]{2})")
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 _EXAMPLES = (
     "such as git@host:team/memory.git, https://host/team/memory.git, /srv/memory.git or postgresql://host/memory"
 )
@@ -80,8 +79,8 @@ def _refuse_password(chosen: str, rest: str) -> None:
     # libpq lets a user and a password have a question mark in them, and decodes and strips the names of parameters.
     user, _, hosts = rest.split("/", 1)[0].rpartition("@")
     hosts = hosts.partition("?")[0]
-    names = [part.partition("=")[0] for part in re.split("[?&]", rest)[1:]]
-    parameters = [_ENCODED.sub(_decoded, name).strip().lower() for name in names]
+    names = [part.partition("=")[0] for part in rest.replace("?", "&").split("&")[1:]]
+    parameters = [_decoded(name).strip().lower() for name in names]
     has_password = ":" in user or any(name in _SECRET_PARAMETERS for name in parameters)
     # A password with a slash or a hash in it looks like a port up to there.
     has_password = has_password or not all(map(_has_port_or_none, hosts.split(",")))
@@ -90,8 +89,14 @@ def _refuse_password(chosen: str, rest: str) -> None:
         raise BadInput("the address holds a password, and it is stored and shown as it is", fix=_PASSWORDLESS[chosen])
 
 
-def _decoded(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16))
+def _decoded(name: str) -> str:
+    """A name without percent-encoding."""
+    # Without `re`: every hook beside a remote reads its address.
+    first, *others = name.split("%")
+    return first + "".join(
+        f"{chr(int(part[:2], 16))}{part[2:]}" if len(part) > 1 and _HEXADECIMAL.issuperset(part[:2]) else f"%{part}"
+        for part in others
+    )
 
 
 def _has_port_or_none(host: str) -> bool:

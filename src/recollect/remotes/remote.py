@@ -59,7 +59,7 @@ def connected() -> list[Remote]:
     if len(data) > _LARGEST:
         raise _unreadable(f"is larger than {_LARGEST:,} bytes")
     try:
-        listed = coldstart.loads(data.decode("utf-8-sig"))
+        listed = coldstart.loads(data.decode().removeprefix("\ufeff"))
     except ValueError as error:
         raise _unreadable(f"is not JSON: {error}") from error
     if not isinstance(listed, list) or len(listed) > _MOST:
