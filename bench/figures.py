@@ -138,7 +138,7 @@ SECTIONS: Sequence[Section] = (
         figure_tables.judge,
     ),
     Section(
-        "The hook at a prompt",
+        "The hook at a prompt, and hooks beside a shared store",
         "latency",
         "CPU time of the whole process, as a multiple of `python3 -S -E -c pass`, which runs in turn with it."
         " Medians; nine of ten runs are in the brackets.",

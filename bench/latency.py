@@ -270,7 +270,8 @@ def vocabulary(rng: random.Random, count: int) -> list[str]:
 
 
 def _change(store: Path, turn: int) -> None:
-    path = sorted((store / "decisions").iterdir())[turn]
+    present = sorted((store / "decisions").iterdir())
+    path = present[turn % len(present)]
     before = path.read_bytes()
     after = before.replace(b"accepted", b"proposed")
     path.write_bytes(after if after != before else before.replace(b"proposed", b"accepted"))
