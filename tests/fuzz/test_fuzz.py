@@ -41,7 +41,7 @@ HARM = {
     "the answer has control characters": ('print(\'{"a": "\\\\u001b"}\')', "control characters"),
     "private words are shown": ('print(\'{"a": "private-words-of-the-user"}\')', "shows the user's private words"),
     "it takes too long": (
-        "while 'stop' in sys.argv and time.process_time() < 130 * BARE: pass",
+        "while 'stop' in sys.argv and time.process_time() < 80 * BARE: pass",
         "times a bare interpreter",
     ),
     "it takes too much memory": ("x = bytearray(200_000_000)", "took 2"),
@@ -63,6 +63,8 @@ def test_harm_is_noticed(name: str, fuzzer: Fuzzer, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(case, "ROOT", tmp_path)
     monkeypatch.setattr(case, "_COMMANDS", [])
     monkeypatch.setattr(case, "_ATTEMPTS", 1)
+    # Far from what is burnt here, so that a busy machine makes no difference.
+    monkeypatch.setattr(case, "HOOK_RATIO", 10)
 
     _, findings = fuzzer.case("seed", 0, only=("no_git",))
 
