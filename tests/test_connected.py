@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -211,3 +213,17 @@ def test_claude_code_connected_by_its_settings_misses_no_plugin(tmp_path, home, 
 
     assert [each for each in claude_code.examine(str(tmp_path)) if each.check in ("plugin", "others")] == []
     assert examine(tmp_path) == [Finding("ok", "claude-code", "Claude Code is connected")]
+
+
+def test_the_program_is_typed_by_its_name_only_where_a_shell_finds_this_one(tmp_path, monkeypatch):
+    program = installation.program()[0]
+    for folder, target in (("ours", program), ("another", shutil.which("git"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "recollect").symlink_to(target)
+
+    typed = {}
+    for folder in ("ours", "another", "none"):
+        monkeypatch.setenv("PATH", str(tmp_path / folder))
+        typed[folder] = installation.typed()
+
+    assert typed == {"ours": "recollect", "another": shlex.quote(program), "none": shlex.quote(program)}

@@ -68,6 +68,13 @@ def test_the_copy_says_what_is_true_elsewhere_and_nothing_more(recollect, projec
     assert "session 12" not in json.dumps(answer["record"])
 
 
+def test_nothing_is_shared_on_a_guess(recollect, saved, platform):
+    outcome = recollect("share", "jobs-ar", "--to=platform", "--yes")
+
+    assert outcome.code == 1 and "'jobs-ar' is not a whole name; nothing was changed" in outcome.err
+    assert not platform.has(saved["id"])
+
+
 def test_a_record_of_the_users_own_names_no_project(recollect, platform):
     recollect("save", "decision", TITLE, *DECISION, "--user")
 
