@@ -643,3 +643,25 @@ def _killed_while_git_waits(bob, ssh):
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return git
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program that is a script")
+def test_a_start_of_git_that_is_interrupted_leaves_none_behind(tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    started, start = [], subprocess.Popen._execute_child
+
+    def interrupted(child, *words):
+        start(child, *words)
+        started.append(child)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        Mirror(str(tmp_path / "repository")).ask("cat-file", "--batch")
+
+    assert started[0].wait(60) == -signal.SIGKILL

@@ -105,7 +105,7 @@ class Mirror:
         place = (f"--git-dir={self.folder}",) if is_there else ()
         command = (program, *place, *repository.PINNED, *_PINNED, *words)
         try:
-            child = _start(command, self._environment(reaches))
+            child = _Git(command, self._environment(reaches))
         except OSError as error:
             return Answer(None, b"", f"git could not be started: {error}")
         return _Conversation(child, self.folder if reaches else "").answer(stdin, seconds)
@@ -121,16 +121,35 @@ class Mirror:
         return environment
 
 
-def _start(command: tuple[str, ...], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    pipe = subprocess.PIPE
-    # A group of its own, so that what it starts can be killed with it.
-    return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+class _Git(subprocess.Popen[bytes]):
+    """Git in a group of its own, so that what it starts ends with it; an interrupted start leaves none behind."""
+
+    def __init__(self, command: tuple[str, ...], environment: dict[str, str]) -> None:
+        pipe = subprocess.PIPE
+        try:
+            super().__init__(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        except BaseException:
+            if self.pid:
+                self.end()
+            raise
+
+    def end(self) -> None:
+        """Kill it, and what it has started."""
+        if self.poll() is not None:
+            return
+        try:
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            # Interrupted so early, it has no group of its own yet.
+            pass
+        self.kill()
 
 
 class _Conversation:
     """One run of git: what it reads, what it says, and when it is killed."""
 
-    def __init__(self, child: subprocess.Popen[bytes], grows: str) -> None:
+    def __init__(self, child: _Git, grows: str) -> None:
         self._child = child
         self._grows = grows
         """A folder that may not grow without end while it runs."""
@@ -176,16 +195,9 @@ class _Conversation:
                 self._kill(f"the repository is larger than {_MOST_ON_DISK:,} bytes")
 
     def _kill(self, reason: str) -> None:
-        if self._child.poll() is not None:
-            return
-        self._reason = self._reason or reason
-        try:
-            if hasattr(os, "killpg"):
-                os.killpg(self._child.pid, signal.SIGKILL)
-            else:
-                self._child.kill()
-        except (ProcessLookupError, PermissionError):
-            pass
+        if self._child.poll() is None:
+            self._reason = self._reason or reason
+            self._child.end()
 
 
 def _feed(stream: IO[bytes], data: bytes) -> None:
