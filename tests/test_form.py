@@ -156,6 +156,10 @@ def test_a_list_that_a_record_must_have_may_be_empty():
     assert form.parse("session_summary", "## completed\n-\n## blockers\n-").fields == {"content": {"completed": []}}
 
 
+def test_an_editor_may_put_a_mark_of_its_encoding_first():
+    assert form.parse("session_summary", "\ufeff## completed\n- a").fields == {"content": {"completed": ["a"]}}
+
+
 def test_what_a_form_cannot_show_is_not_offered():
     fields = {"title": "T", "content": {"alternatives": [{"option": "x", "rejected_reason": "y", "since": 1}]}}
 

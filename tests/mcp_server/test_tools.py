@@ -47,7 +47,7 @@ def test_every_tool_is_announced_with_schemas_and_hints(project, version):
             Draft202012Validator.check_schema(tool[schema])
             assert tool[schema]["type"] == "object"
         assert tool["title"] and len(tool["description"]) > 60
-        assert all(each["description"] for each in tool["inputSchema"]["properties"].values())
+        assert all(each["description"] and each["type"] for each in tool["inputSchema"]["properties"].values())
     hints = {
         name: (tool["annotations"]["readOnlyHint"], tool["annotations"]["openWorldHint"])
         for name, tool in tools.items()

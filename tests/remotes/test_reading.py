@@ -329,3 +329,14 @@ def test_what_replaces_a_shared_record_about_a_file_must_apply_here_too(project,
     writer.supersede("constraints/old-rule.json", "new-rule")
 
     assert for_file.about(project.stores, project.root, "src/carrier/client.py", project.settings) == []
+
+
+@pytest.mark.parametrize("scope", [{}, {"paths": ["docs/**"]}])
+def test_a_shared_record_is_about_the_files_of_its_scope_alone(project, share, scope):
+    for name in ("docs/page.md", "src/carrier/client.py"):
+        file = Path(project.root, name)
+        file.parent.mkdir(parents=True)
+        file.touch()
+    share("platform", "constraint", SIX["constraint"], related_files=["src/carrier/client.py"], scope=scope)
+
+    assert for_file.about(project.stores, project.root, "src/carrier/client.py", project.settings) == []

@@ -337,9 +337,12 @@ def test_the_map_shows_folders_with_and_without_records(browser, save, project):
         repository.write(name, "x = 1\n")
     repository.commit()
     save(related_files=["src/auth/login.py"])
+    for number in (1, 2):
+        save(f"Cache wheels in CI {number}")
 
     text = _text(browser.get("/map"))
 
+    assert "Without a file: 2 active records." in text
     assert re.search(r"src/auth/ 1 1 Sessions live in Postgres", text)
     assert re.search(r"src/web/ 1 none", text)
 
