@@ -593,6 +593,21 @@ def test_copilot_tells_its_model_whether_a_person_reads_along(tmp_path: Path, en
     assert question.is_attended is is_attended
 
 
+def test_copilot_writes_the_end_of_a_turn_while_the_hook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    events, moment = tmp_path / "events.jsonl", "2026-11-16T19:46:33.340Z"
+    written = [SCREEN, {"type": "hook.start", "data": {"hookType": "agentStop"}, "timestamp": moment}]
+    events.write_text("")
+
+    def write(seconds: float) -> None:
+        events.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in written))
+
+    monkeypatch.setattr("time.sleep", write)
+    copilot = table.module(table.BY_NAME["copilot"])
+    question = copilot.read("stop", Payload({"transcript_path": str(events), "timestamp": moment}))
+
+    assert question.is_attended
+
+
 @pytest.mark.parametrize(("prompt", "is_attended"), [("s########1", True), ("s########2", False), ("", False)])
 def test_qwen_keeps_snapshots_for_prompts_that_were_typed_on_its_screen(tmp_path: Path, prompt: str, is_attended: bool):
     snapshot = {"snapshots": [{"promptId": "s########1", "files": []}]}

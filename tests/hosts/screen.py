@@ -91,6 +91,14 @@ class Screen:
         return self.calls(event)
 
     def _read(self) -> None:
+        try:
+            self._answer()
+        except (OSError, ValueError):
+            # The client was ended, and its pipes are closed.
+            return
+
+    def _answer(self) -> None:
+        """Keep what is printed, and answer what a program asks of its terminal."""
         assert self._process.stdin is not None and self._process.stdout is not None
         rest = b""
         while data := os.read(self._process.stdout.fileno(), 65_536):

@@ -38,6 +38,10 @@ _OWN_TOOLS = {
 _LARGEST = 4_000_000
 """Bytes at the end of a session that are searched for what the host told its model about itself."""
 
+_RECENT = 50_000
+_PATIENCE, _PAUSE = 0.5, 0.02
+"""Seconds to wait for the end of a session in its file, which takes the host a tenth of one; and between two looks."""
+
 _SOURCES = {"new": "startup"}
 
 
@@ -45,6 +49,8 @@ def read(event: str, payload: Payload) -> Question:
     question = common(event, payload, _TOOLS)
     printed = payload.inner("tool_result").text("text_result_for_llm")
     path = question.transcript or _transcript(question.session)
+    if event == "stop":
+        _wait_for_end(path, payload.text("timestamp"))
     return question._replace(
         source=_SOURCES.get(question.source, question.source),
         transcript=path,
@@ -61,6 +67,20 @@ def write(question: Question, answer: Answer) -> dict[str, Any]:
     if answer.kind == ADD:
         return {"additionalContext": answer.text}
     return {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
+
+
+def _wait_for_end(path: str, started: str) -> None:
+    """Wait until the file of a session has the turn that ended: the host goes on writing it while this hook runs.
+
+    The last that it writes is that the hook has started, with the time that the hook was given.
+    """
+    import time
+
+    from recollect.session import transcript
+
+    latest, mark = time.monotonic() + _PATIENCE, started.encode()
+    while mark and time.monotonic() < latest and not any(mark in line for line in transcript.tail(path, _RECENT)[0]):
+        time.sleep(_PAUSE)
 
 
 def _is_attended(path: str) -> bool:
