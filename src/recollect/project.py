@@ -128,7 +128,11 @@ class Project:
 
     def hidden(self, store: Store, ids: Sequence[str]) -> dict[str, str]:
         """For those of some ids of a store that are hidden in this project, the path of the record that hides them."""
-        return self.stores.hidden(paths.source_of(store.root), ids)
+        try:
+            return self.stores.hidden(paths.source_of(store.root), ids)
+        except UnsafePath:
+            # The project's store is a link out of it: nothing of it is read, so it hides nothing.
+            return {}
 
     @property
     def places(self) -> list[StorePlace]:

@@ -76,8 +76,8 @@ class Records:
         enabled = [category for category in BY_NAME if settings.is_enabled(category)]
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
         self.candidates: list[Candidate] = []
-        """Those that press; those that match or are new are added when they are asked for."""
-        self._index.ask(lambda _: self._add(f"{_NEWEST.format('presses AND')} LIMIT {MOST_RECORDS}"), hook=True)
+        """Those that may be urgent; those that match or are new are added when they are asked for."""
+        self._index.ask(lambda _: self._add(f"{_NEWEST.format('may_be_urgent AND')} LIMIT {MOST_RECORDS}"), hook=True)
 
     def close(self) -> None:
         self._index.close()

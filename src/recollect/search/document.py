@@ -83,7 +83,7 @@ def is_void(memory: Memory) -> bool:
     return memory.content.get(field) in values
 
 
-def presses(memory: Memory) -> bool:
+def may_be_urgent(memory: Memory) -> bool:
     """Whether a digest shows the record as soon as its files are changed, now or when the day of its expiry is near."""
     category = BY_NAME[memory.category]
     return category.state(memory) in category.urgent or timestamps.is_day(expiry(memory))

@@ -24,7 +24,7 @@ _MOST_IN_CIRCLES = 1_000
 
 _COLUMNS = (
     "n, path, mtime, size, hash, id, category, title, tags, status, updated_at, expires, void, summary_line, anchors,"
-    " scope, facts, title_terms, tag_terms, trigger_terms, body_terms, created_at, presses"
+    " scope, facts, title_terms, tag_terms, trigger_terms, body_terms, created_at, may_be_urgent"
 )
 _INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({','.join('?' * 23)})"
 _COUNT = (
@@ -111,7 +111,7 @@ class _Changes:
         try:
             memory, _, content = self._store.read(path)
             text, spots, made = document.of(memory), document.places(memory), self._vectors.of(memory)
-            presses = document.presses(memory)
+            may_be_urgent = document.may_be_urgent(memory)
             more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.of(memory))
             facts = (*more, anchors.compact(memory), document.pack_scope(memory), document.pack_facts(memory))
         except Exception as error:
@@ -121,7 +121,7 @@ class _Changes:
             self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 13))
             return
         named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (n, path, *stamp, content, *named, *facts, *text, memory.created_at, presses)
+        values = (n, path, *stamp, content, *named, *facts, *text, memory.created_at, may_be_urgent)
         n = self._execute(_INSERT, values).lastrowid or 0
         self._vectors.add(n, made, is_active=memory.record_status == "active")
         self._insert(memory, n, text, spots)

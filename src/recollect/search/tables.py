@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from recollect import coldstart
 
-VERSION = 21
+VERSION = 22
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
-# `presses` marks the records that a digest shows as soon as their files are changed.
+# `may_be_urgent` marks the records that a digest shows as soon as their files are changed.
 # `vector` holds the vectors of a record's texts, and the rows of its words in the table of word vectors; `vector_head`
 # and `vector_tail` the gists of records, a block of them column by column;
 # `vector_source` which table all vectors were made with.
@@ -22,11 +22,11 @@ CREATE TABLE record (
     n INTEGER PRIMARY KEY, path TEXT UNIQUE, mtime INTEGER, size INTEGER, hash TEXT, id TEXT, category TEXT, title TEXT,
     tags TEXT, status TEXT, updated_at TEXT, expires TEXT, void INTEGER, summary_line TEXT, anchors TEXT,
     scope TEXT, facts TEXT, title_terms TEXT, tag_terms TEXT, trigger_terms TEXT, body_terms TEXT,
-    created_at TEXT, presses INTEGER
+    created_at TEXT, may_be_urgent INTEGER
 );
 CREATE INDEX record_by_id ON record (id);
 CREATE INDEX record_by_date ON record (updated_at, id, category, status);
-CREATE INDEX record_pressing ON record (updated_at) WHERE presses;
+CREATE INDEX record_by_urgency ON record (updated_at) WHERE may_be_urgent;
 CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
 CREATE INDEX succession_by_record ON succession (n);
