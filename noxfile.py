@@ -133,7 +133,7 @@ def long(session: nox.Session) -> None:
     """Repeat races, kills and histories many times, and give Hypothesis thousands of examples."""
     _install(session, "pip<26", "-e", ".[test]")
     repeated = [f"tests/test_{name}.py" for name in ("races", "kill", "freshness_truth")]
-    _pytest(session, *repeated, *session.posargs, RECOLLECT_TEST_ROUNDS="20")
+    _pytest(session, *repeated, *session.posargs, ONRECORD_TEST_ROUNDS="20")
     _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
 
 
@@ -143,7 +143,7 @@ def postgres(session: nox.Session) -> None:
     """Run the tests of the hub with the versions of PostgreSQL that Debian does not have."""
     _install(session, "pip<26", "-e", ".[test]")
     for programs in str(session.run("python", "-m", "tests.postgres_versions", silent=True)).split():
-        _pytest(session, "tests/hub", *session.posargs, RECOLLECT_TEST_POSTGRES=programs)
+        _pytest(session, "tests/hub", *session.posargs, ONRECORD_TEST_POSTGRES=programs)
 
 
 @nox.session(venv_params=BARE)
@@ -171,10 +171,10 @@ def wheel(session: nox.Session) -> None:
             "CLAUDE_CONFIG_DIR": "",
         }
         with session.chdir(folder):
-            session.run("python", "-c", "import recollect; print(recollect.__file__)", env=env)
-            session.run("recollect", "version", env=env)
-            session.run("recollect", "save", "preference", "Tabs, not spaces", *_PREFERENCE, env=env)
-            session.run("recollect", "show", "tabs-not-spaces", env=env)
+            session.run("python", "-c", "import onrecord; print(onrecord.__file__)", env=env)
+            session.run("onrecord", "version", env=env)
+            session.run("onrecord", "save", "preference", "Tabs, not spaces", *_PREFERENCE, env=env)
+            session.run("onrecord", "show", "tabs-not-spaces", env=env)
 
 
 def _python(session: nox.Session, *words: str) -> None:

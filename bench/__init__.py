@@ -1,1 +1,1 @@
-"""How well Recollect finds the right memory, how often it is rightly silent, and how fast it is."""
+"""How well Onrecord finds the right memory, how often it is rightly silent, and how fast it is."""

@@ -10,8 +10,8 @@ import numpy as np
 from bench import life_sets
 from bench.coefficients_file import Bars
 from bench.learn import Ranked
-from recollect.recall import rules_and_pointers
-from recollect.search import coefficients
+from onrecord.recall import rules_and_pointers
+from onrecord.search import coefficients
 
 WRITTEN = ("task", "question", "other-words", "none")
 RULES = 3

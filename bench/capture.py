@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from bench import results, sessions
 from bench.sessions import Session
-from recollect import timestamps
-from recollect.capture import suggestions, triage
-from recollect.capture.suggestions import Suggestion
-from recollect.capture.triage import Finding
-from recollect.session.transcript import Ending
-from recollect.setting_table import SETTINGS
+from onrecord import timestamps
+from onrecord.capture import suggestions, triage
+from onrecord.capture.suggestions import Suggestion
+from onrecord.capture.triage import Finding
+from onrecord.session.transcript import Ending
+from onrecord.setting_table import SETTINGS
 
 MOST_SUGGESTIONS = SETTINGS["capture.max_suggestions"].default
 RESAMPLES = 2_000

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.learn import Model
-from recollect.search import coefficients, gate
+from onrecord.search import coefficients, gate
 
 FILE = Path(coefficients.__file__)
 

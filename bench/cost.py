@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import latency, life_sets, page, results, stage, stop
-from recollect.recall import for_prompt
-from recollect.recall.for_prompt import Request
-from recollect.settings import load_settings
-from recollect.text import tokens
+from onrecord.recall import for_prompt
+from onrecord.recall.for_prompt import Request
+from onrecord.settings import load_settings
+from onrecord.text import tokens
 
 PAGE = Path(__file__).parents[1] / "docs" / "cost.md"
 VARIANT = "full"
@@ -27,7 +27,7 @@ _ANSWER = 800
 """Characters of an agent's answer in the transcript that a turn ends with."""
 
 _INDEX = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from recollect.search import index; index.open(sys.argv[2]).close()"
+    "import sys; sys.path.insert(0, sys.argv[1]); from onrecord.search import index; index.open(sys.argv[2]).close()"
 )
 _EVENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a prompt": ("user_prompt_submit", {"prompt": "rename the login button to sign in"}),
@@ -64,7 +64,7 @@ def measure(names: Sequence[str], times: int) -> dict[str, Any]:
     """All figures over some projects; hooks are timed in the first."""
     rules, pointers, firsts = ([each for name in names for each in _texts(name, kind)] for kind in _KINDS)
     sizes = [_size(name) for name in names]
-    with tempfile.TemporaryDirectory(prefix="recollect-cost-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-cost-") as folder:
         hooks = dict(_hooks(Path(folder), names[0], times))
     return {
         "python": sys.version.split()[0],
@@ -100,7 +100,7 @@ def _spread(values: Sequence[int]) -> dict[str, float]:
 
 def _size(name: str) -> Size:
     records = life_sets.load(name, VARIANT).records
-    with tempfile.TemporaryDirectory(prefix="recollect-cost-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-cost-") as folder:
         _index(Path(folder), name)
         return Size(len(records), _bytes(Path(folder, "project")), _bytes(Path(folder, "cache")))
 

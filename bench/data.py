@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recollect.record.memory import Memory, from_json
+from onrecord.record.memory import Memory, from_json
 
 OWN = Path(__file__).parent / "sets"
 SHARED = Path(__file__).parents[2] / "shared" / "bench-data"

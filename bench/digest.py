@@ -15,13 +15,13 @@ import numpy as np
 
 from bench import data, digest_cases, life_sets, metrics, results, stage
 from bench.digest_cases import Case
-from recollect import paths, timestamps
-from recollect.digest import digest, evidence
-from recollect.digest.candidates import Records
-from recollect.digest.evidence import Relevance
-from recollect.digest.selection import Candidate
-from recollect.digest.work_context import WorkContext
-from recollect.settings import Settings
+from onrecord import paths, timestamps
+from onrecord.digest import digest, evidence
+from onrecord.digest.candidates import Records
+from onrecord.digest.evidence import Relevance
+from onrecord.digest.selection import Candidate
+from onrecord.digest.work_context import WorkContext
+from onrecord.settings import Settings
 
 TUNED = ("life-bevy", "life-pandas", "life-zoo")
 """Projects on which the bars were chosen."""
@@ -145,8 +145,8 @@ def _key(entry: Candidate) -> str:
 
 @contextmanager
 def _store(records: Iterable[Any]) -> Iterator[str]:
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        names = {"RECOLLECT_CACHE_DIR": "cache", "RECOLLECT_STATE_DIR": "state"}
+    with tempfile.TemporaryDirectory(prefix="onrecord-bench-") as folder:
+        names = {"ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
         root = str(Path(folder) / "store")
         stage.write(root, records)
         with paths.override({name: str(Path(folder) / below) for name, below in names.items()}):

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench import data
-from recollect.digest.work_context import WorkContext
-from recollect.git.changes import Changes
-from recollect.search import query
+from onrecord.digest.work_context import WorkContext
+from onrecord.git.changes import Changes
+from onrecord.search import query
 
 CASES = data.OWN / "digest" / "cases.jsonl"
 REPOSITORIES = {

@@ -18,8 +18,8 @@ import numpy as np
 from bench import life_sets
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
-from recollect.record.memory import render
-from recollect.search import coefficients, gate, rank, word_table
+from onrecord.record.memory import render
+from onrecord.search import coefficients, gate, rank, word_table
 
 CANDIDATES = 30
 """Candidates of a prompt that are kept: more than a hook ever compares."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from bench import data, metrics, results
 from bench.stage import Stage
-from recollect.recall import error_text, for_failure
-from recollect.settings import load_settings
+from onrecord.recall import error_text, for_failure
+from onrecord.settings import load_settings
 
 FAILURES = Path(__file__).parent / "sets" / "failures.jsonl"
 STORES = ("runbooks", "quarry", "weir", "harbor", "lumen", "mill", "pier")

@@ -166,7 +166,7 @@ SECTIONS: Sequence[Section] = (
     ),
     Section("The MCP server", "mcp", "From its start, as a multiple of `python3 -S -E -c pass`.", figure_tables.mcp),
     Section(
-        "The pages of `recollect web`",
+        "The pages of `onrecord web`",
         "web",
         "*First* is the first request to a server that has just started.",
         figure_tables.web,

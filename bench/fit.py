@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench import bars, coefficients_file, data, examples, learn, life_sets, results
 from bench.learn import Model, Part, Ranked
-from recollect.search import word_features
+from onrecord.search import word_features
 
 PROJECTS = (*life_sets.FIT, *life_sets.CHOOSE)
 TECHNICAL = ("eslint", "peps", "ruff", "runbooks")

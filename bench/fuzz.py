@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="recollect-fuzz-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-fuzz-") as folder:
         totals = Path(folder, "totals.json")
         words = ["--minutes", str(options.minutes), "--seed", options.seed, "--json", str(totals)]
         done = subprocess.run([sys.executable, "-m", "tests.fuzz", *words], cwd=ROOT, check=False)

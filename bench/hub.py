@@ -20,13 +20,13 @@ from typing import Any
 
 from bench import hub_clients, page, plot, results
 from bench.hub_records import Generator
-from recollect.coldstart import digest
-from recollect.hub import connection, schema, search, team_address, teams
-from recollect.hub.transport import PostgresTransport
-from recollect.record import memory
-from recollect.remotes import engine
-from recollect.remotes.replica import Replica
-from recollect.remotes.transport import Push
+from onrecord.coldstart import digest
+from onrecord.hub import connection, schema, search, team_address, teams
+from onrecord.hub.transport import PostgresTransport
+from onrecord.record import memory
+from onrecord.remotes import engine
+from onrecord.remotes.replica import Replica
+from onrecord.remotes.transport import Push
 from tests.postgres import Server
 
 PAGE = Path(__file__).parents[1] / "docs" / "team" / "scale.md"
@@ -38,11 +38,11 @@ _DATABASE = "bench"
 _TOGETHER = 50_000
 """Records that are loaded in one transaction: what is lost if the bench is ended."""
 
-_COPY = "COPY recollect.records (team, path, number, data, hash) FROM STDIN (FORMAT BINARY)"
-_COUNT = "SELECT count(*) FROM recollect.records JOIN recollect.teams USING (team) WHERE name ~ '^team-[0-9]+$'"
+_COPY = "COPY onrecord.records (team, path, number, data, hash) FROM STDIN (FORMAT BINARY)"
+_COUNT = "SELECT count(*) FROM onrecord.records JOIN onrecord.teams USING (team) WHERE name ~ '^team-[0-9]+$'"
 _SIZE = """
-SELECT pg_table_size('recollect.records'), pg_relation_size('recollect.records_words'),
-       pg_indexes_size('recollect.records') - pg_relation_size('recollect.records_words')
+SELECT pg_table_size('onrecord.records'), pg_relation_size('onrecord.records_words'),
+       pg_indexes_size('onrecord.records') - pg_relation_size('onrecord.records_words')
 """
 
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="recollect-hub-") as temporary:
+    with tempfile.TemporaryDirectory(prefix="onrecord-hub-") as temporary:
         # The server runs as another user, who must get into the folder.
         os.chmod(temporary, 0o755)
         server = Server(durable=True, settings=SETTINGS, folder=options.folder or Path(temporary, "server"))
@@ -120,17 +120,17 @@ class Hub:
     def grow(self, size: int) -> None:
         """Load records until there are as many, and make the index for search only then: that is faster."""
         if self.records < size:
-            self._execute("DROP INDEX IF EXISTS recollect.records_words")
+            self._execute("DROP INDEX IF EXISTS onrecord.records_words")
         while self.records < size:
             self._load(min(size, self.records + _TOGETHER))
             print(f"{self.records:,} records", flush=True)
-        self._execute("CREATE INDEX IF NOT EXISTS records_words ON recollect.records USING gin (words)")
+        self._execute("CREATE INDEX IF NOT EXISTS records_words ON onrecord.records USING gin (words)")
         self._execute("VACUUM ANALYZE")
 
     def _load(self, size: int) -> None:
         """Load records up to that number in one transaction."""
         with connection.connected(team_address.parse(self.server.url(_DATABASE))) as session, session.transaction():
-            rows = session.execute("SELECT name, team, number FROM recollect.teams").fetchall()
+            rows = session.execute("SELECT name, team, number FROM onrecord.teams").fetchall()
             keys, numbers = {row[0]: row[1] for row in rows}, Counter({row[0]: row[2] for row in rows})
             with session.cursor().copy(_COPY) as copy:
                 copy.set_types(["int4", "text", "int8", "bytea", "text"])
@@ -138,7 +138,7 @@ class Hub:
                     numbers[team] += 1
                     copy.write_row((keys[team], path, numbers[team], data, digest(data)))
             for team, number in numbers.items():
-                session.execute("UPDATE recollect.teams SET number = %s WHERE name = %s", (number, team))
+                session.execute("UPDATE onrecord.teams SET number = %s WHERE name = %s", (number, team))
         self.records = size
 
     def _new(self, size: int) -> Iterator[tuple[str, str, bytes]]:
@@ -187,7 +187,7 @@ def _first_pull(hub: Hub) -> dict[str, Any]:
     began = time.perf_counter()
     count = sum(1 for _ in transport.pull("").versions)
     pulled = time.perf_counter() - began
-    with tempfile.TemporaryDirectory(prefix="recollect-hub-") as folder, hub_clients.data_folder(folder):
+    with tempfile.TemporaryDirectory(prefix="onrecord-hub-") as folder, hub_clients.data_folder(folder):
         began = time.perf_counter()
         engine.sync(Replica("bench"), transport)
         synced = time.perf_counter() - began

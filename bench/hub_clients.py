@@ -20,17 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from recollect import timestamps
-from recollect.coldstart import digest
-from recollect.hub.transport import PostgresTransport
-from recollect.record import memory
-from recollect.record.memory import Memory
-from recollect.remotes import engine
-from recollect.remotes.replica import Replica
-from recollect.remotes.transport import Push
-from recollect.settings import load_settings
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord import timestamps
+from onrecord.coldstart import digest
+from onrecord.hub.transport import PostgresTransport
+from onrecord.record import memory
+from onrecord.record.memory import Memory
+from onrecord.remotes import engine
+from onrecord.remotes.replica import Replica
+from onrecord.remotes.transport import Push
+from onrecord.settings import load_settings
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 
 if TYPE_CHECKING:
     from bench.hub import Hub
@@ -44,7 +44,7 @@ _MOST_SETTLING = 12
 @contextmanager
 def data_folder(folder: str) -> Iterator[None]:
     """Replicas of this process are in that folder."""
-    with patch.dict(os.environ, {"RECOLLECT_DATA_DIR": folder}):
+    with patch.dict(os.environ, {"ONRECORD_DATA_DIR": folder}):
         yield
 
 
@@ -57,7 +57,7 @@ def measure(hub: Hub, clients: int, rounds: int) -> dict[str, Any]:
         hub.grant(f"client-{number}", "writer", team)
         urls.append(hub.url(f"client-{number}", team))
     _make_contested(urls[0])
-    with tempfile.TemporaryDirectory(prefix="recollect-clients-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-clients-") as folder:
         everybody = [_Client(url, Path(folder, str(number)), number) for number, url in enumerate(urls)]
         try:
             _ask(everybody, "sync")
@@ -83,7 +83,7 @@ class _Client:
 
     def __init__(self, url: str, folder: Path, number: int) -> None:
         self.folder = folder
-        env = {**os.environ, "RECOLLECT_DATA_DIR": str(folder), "RECOLLECT_STATE_DIR": str(folder / "state")}
+        env = {**os.environ, "ONRECORD_DATA_DIR": str(folder), "ONRECORD_STATE_DIR": str(folder / "state")}
         env["PYTHONPATH"] = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
         command = (sys.executable, "-m", "bench.hub_clients", url, str(number))
         pipe = subprocess.PIPE
@@ -162,10 +162,10 @@ def _files(store: Path) -> dict[str, bytes]:
 
 
 def _history(url: str) -> str:
-    from recollect.hub import connection, team_address
+    from onrecord.hub import connection, team_address
 
     with connection.connected(team_address.parse(url)) as session:
-        rows = session.execute("SELECT data FROM recollect.history", binary=True).fetchall()
+        rows = session.execute("SELECT data FROM onrecord.history", binary=True).fetchall()
     return "\n".join(row[0].decode() for row in rows)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.latency import vocabulary
-from recollect.record.memory import Memory
+from onrecord.record.memory import Memory
 
 _SETS = Path(__file__).parent / "sets"
 _PROJECTS = ("harbor", "lumen", "quarry")

@@ -17,7 +17,7 @@ from bench import data, life_sets, metrics, page, results
 from bench.data import Prompt, Set
 from bench.stage import Stage
 from bench.systems import Hit, Systems
-from recollect.record.memory import Memory
+from onrecord.record.memory import Memory
 
 RECIPE = data.OWN / "recipe"
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "write-records-that-are-found.md"

@@ -21,17 +21,17 @@ from bench.data import Prompt, Set
 from bench.shares import wilson
 from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
-from recollect import paths
-from recollect.cli.judge import cost
-from recollect.errors import RecollectError
-from recollect.judge import api, judge
-from recollect.judge.judge import Ruling
-from recollect.search import gate, rank
-from recollect.search.rank import Match
-from recollect.settings import Settings, load_settings
+from onrecord import paths
+from onrecord.cli.judge import cost
+from onrecord.errors import OnrecordError
+from onrecord.judge import api, judge
+from onrecord.judge.judge import Ruling
+from onrecord.search import gate, rank
+from onrecord.search.rank import Match
+from onrecord.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from recollect.judge.judge import Ask
+    from onrecord.judge.judge import Ask
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "judge.md"
 
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     try:
         return _run(options)
-    except RecollectError as error:
+    except OnrecordError as error:
         print(f"{error}\nfix: {error.fix}", file=sys.stderr)
         return 1
 

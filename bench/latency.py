@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import results, stage
-from recollect import paths
-from recollect.record.memory import Memory, Scope
-from recollect.remotes import remote
+from onrecord import paths
+from onrecord.record.memory import Memory, Scope
+from onrecord.remotes import remote
 
 ROOT = Path(__file__).parents[1]
 SIZES = (50, 500, 5_000, 50_000)
@@ -32,7 +32,7 @@ SCOPES = (Scope(), Scope(), Scope(languages=("go",)), Scope(repositories=("githu
 """Where the records of a replica apply, in turn."""
 
 Event = dict[str, Any]
-_PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from recollect.search import index; index.open(sys.argv[2])"
+_PREPARE = "import sys; sys.path.insert(0, sys.argv[1]); from onrecord.search import index; index.open(sys.argv[2])"
 
 
 class Cost(NamedTuple):
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     stored = results.load("latency") or {}
     found, beside = stored.get("pythons", {}), stored.get("replica", {})
     for size in options.sizes:
-        with tempfile.TemporaryDirectory(prefix="recollect-latency-") as folder:
+        with tempfile.TemporaryDirectory(prefix="onrecord-latency-") as folder:
             prompts = write_store(Path(folder, "project", ".claude", "memory"), size)
             for python in options.pythons:
                 costs = measure(Path(folder), size, prompts, options.times, python)
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
                 print(json.dumps({version(python): {size: costs}}), flush=True)
         results.save("latency", {"times": options.times, "pythons": found, "replica": beside})
     for python in options.pythons if options.replica else ():
-        with tempfile.TemporaryDirectory(prefix="recollect-latency-") as folder:
+        with tempfile.TemporaryDirectory(prefix="onrecord-latency-") as folder:
             beside[version(python)] = measure_replica(Path(folder), options.replica, options.times, python)
         print(json.dumps({version(python): beside[version(python)]}), flush=True)
     results.save("latency", {"times": options.times, "pythons": found, "replica": beside})
@@ -117,7 +117,7 @@ def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[st
     store, env = folder / "project" / ".claude" / "memory", environment(folder)
     prompts = write_store(store, OWN)
     _work(folder / "project")
-    with paths.override({name: env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR", "RECOLLECT_DATA_DIR")}):
+    with paths.override({name: env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR", "ONRECORD_DATA_DIR")}):
         remote.add("platform", "/srv/platform.git")
         replica = Path(paths.replica("platform").root)
         listed = Path(paths.remotes_file())
@@ -182,14 +182,14 @@ def environment(folder: Path) -> dict[str, str]:
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(folder / "home"),
         "CLAUDE_CONFIG_DIR": str(folder / "home" / ".claude"),
-        "RECOLLECT_DATA_DIR": str(folder / "data"),
-        "RECOLLECT_CACHE_DIR": str(folder / "cache"),
-        "RECOLLECT_STATE_DIR": str(folder / "state"),
+        "ONRECORD_DATA_DIR": str(folder / "data"),
+        "ONRECORD_CACHE_DIR": str(folder / "cache"),
+        "ONRECORD_STATE_DIR": str(folder / "state"),
     }
 
 
 def command(python: str, event: str) -> list[str]:
-    return [python, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), event]
+    return [python, "-S", "-E", str(ROOT / "src/onrecord/hooks/run.py"), event]
 
 
 def compare(

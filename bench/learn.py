@@ -9,7 +9,7 @@ import numpy as np
 
 from bench import life_sets
 from bench.examples import Pool
-from recollect.search import gate
+from onrecord.search import gate
 
 TOP = 8
 """Matches of a prompt that are judged: five could be shown, and those behind them teach what is not relevant."""

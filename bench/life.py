@@ -15,10 +15,10 @@ from bench import life_sets, results
 from bench.data import Prompt
 from bench.stage import Stage
 from bench.systems import Systems
-from recollect.recall import for_prompt
-from recollect.recall.for_prompt import Decision, Request
-from recollect.search import coefficients
-from recollect.settings import load_settings
+from onrecord.recall import for_prompt
+from onrecord.recall.for_prompt import Decision, Request
+from onrecord.search import coefficients
+from onrecord.settings import load_settings
 
 WRITTEN = "written prompts"
 KINDS = {

@@ -15,7 +15,7 @@ from typing import Any
 
 from bench import data
 from bench.data import Prompt, Set
-from recollect.record.memory import Memory, from_json
+from onrecord.record.memory import Memory, from_json
 
 FIT = ("life-bitwarden", "life-guardian", "life-hass", "life-numpy", "life-opentofu", "life-zoo")
 CHOOSE = ("life-bevy", "life-pandas")

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from bench import latency, results, stage
-from recollect.record.memory import Memory
+from onrecord.record.memory import Memory
 
 ROOT = Path(__file__).parents[1]
 _START = (
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="recollect-mcp-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-mcp-") as folder:
         found = {name: measure(Path(folder), messages, options.times) for name, messages in _CASES.items()}
     print(json.dumps(found, indent=1))
     results.save("mcp", {"python": sys.version.split()[0], "times": options.times, **found})
@@ -47,7 +47,7 @@ def measure(folder: Path, messages: tuple[dict[str, object], ...], times: int) -
     record = Memory("decision", "sessions", "Sessions", content, created_at="2026-01-01T00:00:00Z", tags=("t",))
     stage.write(str(folder / ".claude" / "memory"), [record._replace(updated_at=record.created_at)])
     data = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
-    server = [sys.executable, "-S", "-E", str(ROOT / "bin" / "recollect"), "mcp", "--project", str(folder)]
+    server = [sys.executable, "-S", "-E", str(ROOT / "bin" / "onrecord"), "mcp", "--project", str(folder)]
     pairs = [
         (latency.timed([*server[:3], "-c", "pass"], b"", env).cpu, latency.timed(server, data, env).cpu)
         for _ in range(times + 2)

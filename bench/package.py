@@ -44,7 +44,7 @@ def measure() -> dict[str, Any]:
 
 
 def _wheel() -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="recollect-wheel-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-wheel-") as folder:
         command = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, str(ROOT))
         subprocess.run(command, check=True)
         wheel = next(Path(folder).glob("*.whl"))

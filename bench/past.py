@@ -12,10 +12,10 @@ from typing import NamedTuple
 from bench import data, life_sets, results
 from bench.data import Prompt
 from bench.stage import Stage
-from recollect.recall import for_prompt
-from recollect.recall.context_block import NOTHING_ON_FILE
-from recollect.recall.for_prompt import Request
-from recollect.settings import load_settings
+from onrecord.recall import for_prompt
+from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.for_prompt import Request
+from onrecord.settings import load_settings
 
 _SAMPLES = 1_000
 """Draws of as many questions as there are, for the intervals."""

@@ -10,7 +10,7 @@ from typing import Any
 from bench import data, life, life_sets, page, plot, results
 
 DOCS = Path(__file__).parents[1] / "docs"
-_SYSTEMS = ("keyword scorer", "original rule", "porter BM25", "recollect")
+_SYSTEMS = ("keyword scorer", "original rule", "porter BM25", "onrecord")
 
 _HEAD = """# Benchmarks
 
@@ -126,7 +126,7 @@ def _ranking(sets: dict[str, Any], folder: Path) -> list[str]:
     (folder / "benchmarks-ranking.svg").write_text(plot.bars("nDCG@10", chart, 1.0), encoding="utf-8")
     rows = []
     for name, figures in sets.items():
-        ours = figures["systems"]["recollect"]
+        ours = figures["systems"]["onrecord"]
         difference, low, high = figures["systems"]["porter BM25"]["ndcg difference"]
         rows.append([
             f"{name} ({figures['records']} / {figures['prompts']})",
@@ -138,7 +138,7 @@ def _ranking(sets: dict[str, Any], folder: Path) -> list[str]:
     head = [
         "set (records / prompts)",
         *_SYSTEMS[:-1],
-        "recollect",
+        "onrecord",
         "against BM25",
         "hit@1",
         "hit@3",
@@ -148,7 +148,7 @@ def _ranking(sets: dict[str, Any], folder: Path) -> list[str]:
         "MRR",
     ]
     return [
-        "\n### Ranking\n\nnDCG@10, with 95 % bootstrap intervals in brackets. The last columns are for Recollect.\n",
+        "\n### Ranking\n\nnDCG@10, with 95 % bootstrap intervals in brackets. The last columns are for Onrecord.\n",
         page.table(head, rows),
         "\n![nDCG@10](benchmarks-ranking.svg)",
     ]
@@ -157,7 +157,7 @@ def _ranking(sets: dict[str, Any], folder: Path) -> list[str]:
 def _speaking(sets: dict[str, Any]) -> list[str]:
     rows = []
     for name, figures in sets.items():
-        for system in ("original rule", "recollect"):
+        for system in ("original rule", "onrecord"):
             one = figures["systems"][system]
             none = one["false none"]
             rows.append([
@@ -170,15 +170,13 @@ def _speaking(sets: dict[str, Any]) -> list[str]:
                 _dot(one["false off"]),
                 "" if none is None else _dot(none),
                 _dot(one["auc"]),
-                _dot(one["calibration error"]) if system == "recollect" else "",
+                _dot(one["calibration error"]) if system == "onrecord" else "",
                 _dot(one["silent"]),
             ])  # fmt: skip
     outside = [one for name, one in sets.items() if name.rstrip("-") not in data.OWN_NAMES]
     keys = ("precision", "served", "false near", "false off", "auc", "auc first hit", "auc prompt", "calibration error")
     mean = (
-        {key: sum(one["systems"]["recollect"][key] for one in outside) / len(outside) for key in keys}
-        if outside
-        else {}
+        {key: sum(one["systems"]["onrecord"][key] for one in outside) / len(outside) for key in keys} if outside else {}
     )
     line = ", ".join(f"{key} {_dot(value)}" for key, value in mean.items())
     head = [
@@ -194,7 +192,7 @@ def _speaking(sets: dict[str, Any]) -> list[str]:
         "calibration error",
         "silent",
     ]
-    return [page.table(head, rows), f"\nRecollect, mean over the sets of other people: {line}."]
+    return [page.table(head, rows), f"\nOnrecord, mean over the sets of other people: {line}."]
 
 
 def _kinds(sets: dict[str, Any]) -> list[str]:

@@ -18,7 +18,7 @@ from bench.data import Prompt, Set
 from bench.metrics import Judged
 from bench.stage import Stage
 from bench.systems import MOST_SHOWN, Hit, System, Systems
-from recollect.search import coefficients
+from onrecord.search import coefficients
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,9 +56,9 @@ def measure(name: str, folder: Path, most: int) -> dict[str, Any]:
             label: _measure(systems, system, asked, strangers, own.unanswerable)
             for label, system in systems.all.items()
         }
-    against = found["recollect"]["each"]
+    against = found["onrecord"]["each"]
     for label, figures in found.items():
-        if label != "recollect":
+        if label != "onrecord":
             pairs = [ours - theirs for ours, theirs in zip(against, figures["each"])]
             figures["ndcg difference"] = [round(float(np.mean(pairs)), 4), *map(_short, metrics.interval(pairs))]
     for figures in found.values():

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     measured = (results.load("scale") or {}).get("sizes", {})
-    with tempfile.TemporaryDirectory(prefix="recollect-scale-") as temporary:
+    with tempfile.TemporaryDirectory(prefix="onrecord-scale-") as temporary:
         for size in options.sizes:
             folder = (options.folder or Path(temporary)) / str(size)
             measured[str(size)] = measure(folder, size)
@@ -86,7 +86,7 @@ def _make_work(project: Path) -> None:
 
 
 def _command(*words: str) -> tuple[list[str], bytes]:
-    return [sys.executable, "-m", "recollect", *words], b""
+    return [sys.executable, "-m", "onrecord", *words], b""
 
 
 def _hook(folder: Path, name: str, turn: int) -> tuple[list[str], bytes]:

@@ -21,8 +21,8 @@ import numpy as np
 from bench import data, learn, life_sets, results
 from bench.data import Prompt, Set
 from bench.stage import Stage
-from recollect.recall import past_question
-from recollect.search import candidates, document, gate, meaning, query, rank, search_coefficients, terms
+from onrecord.recall import past_question
+from onrecord.search import candidates, document, gate, meaning, query, rank, search_coefficients, terms
 
 MODEL = Path(search_coefficients.__file__)
 TOP = 6

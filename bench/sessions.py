@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recollect.session.transcript import Ending, Message
-from recollect.setting_table import SETTINGS
+from onrecord.session.transcript import Ending, Message
+from onrecord.setting_table import SETTINGS
 
 FOLDER = Path(__file__).parent / "sets" / "capture"
 _SETS = Path(__file__).parent / "sets"

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 from bench import data, results
 from bench.shares import wilson
-from recollect.capture import similar
-from recollect.record import memory
-from recollect.record.memory import Memory, from_json
-from recollect.search import index, rank
-from recollect.store.store import Store
+from onrecord.capture import similar
+from onrecord.record import memory
+from onrecord.record.memory import Memory, from_json
+from onrecord.search import index, rank
+from onrecord.store.store import Store
 
 CHOSEN_ON = ("bevy", "pandas", "bitwarden", "guardian", "hass", "numpy", "opentofu", "zoo")
 """Sets on which the bars were chosen; the others were only measured on."""
@@ -98,7 +98,7 @@ def _record(raw: dict[str, Any]) -> Memory:
 
 def measure(project: Project) -> Tally:
     """What every save of a project would print, and what a search for its title lists."""
-    with tempfile.TemporaryDirectory(prefix="recollect-similar-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-similar-") as folder:
         store = _store(Path(folder, "memory"), project)
         named: set[tuple[str, str]] = set()
         refused: set[tuple[str, str]] = set()

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from bench.data import Prompt
-from recollect import paths
-from recollect.recall.context_block import Stores
-from recollect.record import memory
-from recollect.record.memory import Memory
-from recollect.search import index, indexing, query
-from recollect.search.index import Index
+from onrecord import paths
+from onrecord.recall.context_block import Stores
+from onrecord.record import memory
+from onrecord.record.memory import Memory
+from onrecord.search import index, indexing, query
+from onrecord.search.index import Index
 
 
 class _Staged(Stores):
@@ -34,7 +34,7 @@ class Stage:
     """A store in a temporary folder, and its index in memory."""
 
     def __init__(self, records: Iterable[Memory]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="recollect-bench-")
+        self._folder = tempfile.TemporaryDirectory(prefix="onrecord-bench-")
         self.root = self._folder.name
         self.records = tuple(records)
         self.paths = {record.id: record.path for record in self.records}

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from bench import latency, results, sessions
 from bench.sessions import Session
-from recollect.capture import triage
-from recollect.hosts import claude_code
-from recollect.session import transcript
-from recollect.session.transcript import Message
+from onrecord.capture import triage
+from onrecord.hosts import claude_code
+from onrecord.session import transcript
+from onrecord.session.transcript import Message
 
 LENGTHS = (300, 800, 2_000, 8_000)
 HUGE = 100_000_000
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="recollect-stop-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-stop-") as folder:
         project = Path(folder, "project")
         Path(project, ".claude", "memory", "decisions").mkdir(parents=True)
         path = Path(folder, "transcript.jsonl")

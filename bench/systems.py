@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from bench.data import Prompt
 from bench.stage import Stage, borrowed
-from recollect.recall import for_prompt
-from recollect.recall.for_prompt import Request
-from recollect.record.memory import Memory
-from recollect.search import document, keyword_scorer, query, rank
-from recollect.search.candidates import Filter
-from recollect.settings import load_settings
+from onrecord.recall import for_prompt
+from onrecord.recall.for_prompt import Request
+from onrecord.record.memory import Memory
+from onrecord.search import document, keyword_scorer, query, rank
+from onrecord.search.candidates import Filter
+from onrecord.settings import load_settings
 
 MOST_SHOWN = 3
 """Records that may be shown for a prompt."""
@@ -76,7 +76,7 @@ class Systems:
             "keyword scorer": self.keywords,
             "original rule": self.original,
             "porter BM25": self.porter,
-            "recollect": self.ours,
+            "onrecord": self.ours,
         }
 
     def ours(self, prompt: Prompt) -> list[Hit]:

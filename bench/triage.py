@@ -21,12 +21,12 @@ from sklearn.linear_model import LogisticRegression
 from bench import capture, sessions
 from bench.capture import Outcome
 from bench.sessions import Session
-from recollect.capture import triage
-from recollect.capture.conversation import Conversation, Speech
-from recollect.capture.features import of_line, of_speech
-from recollect.capture.triage import ALWAYS, WEIGHTS, Finding, Model
-from recollect.categories import BY_NAME
-from recollect.session.transcript import Ending
+from onrecord.capture import triage
+from onrecord.capture.conversation import Conversation, Speech
+from onrecord.capture.features import of_line, of_speech
+from onrecord.capture.triage import ALWAYS, WEIGHTS, Finding, Model
+from onrecord.categories import BY_NAME
+from onrecord.session.transcript import Ending
 
 OUTCOMES = ("nothing", *BY_NAME)
 LEAST_SEEN = 2

@@ -13,13 +13,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollect import coldstart
-from recollect.errors import BadInput, ModelFailed
-from recollect.judge.judge import Ruling
-from recollect.search.rank import Match
+from onrecord import coldstart
+from onrecord.errors import BadInput, ModelFailed
+from onrecord.judge.judge import Ruling
+from onrecord.search.rank import Match
 
 if TYPE_CHECKING:
-    from recollect.judge.judge import Ask
+    from onrecord.judge.judge import Ask
 
 
 class Meter:

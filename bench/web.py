@@ -1,4 +1,4 @@
-"""`python -m bench web`: what the pages of `recollect web` cost the server, in a store of 10,000 records."""
+"""`python -m bench web`: what the pages of `onrecord web` cost the server, in a store of 10,000 records."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="recollect-web-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-web-") as folder:
         measured = measure(Path(folder), options.size, options.times)
     print(json.dumps(measured))
     results.save("web", {"python": sys.version.split()[0], "records": options.size, "pages": measured})
@@ -44,7 +44,7 @@ def measure(folder: Path, size: int, times: int) -> dict[str, float]:
     """Median milliseconds of CPU time for each page; the first request in two seconds compares all files."""
     from starlette.testclient import TestClient
 
-    from recollect.web import access, app, view
+    from onrecord.web import access, app, view
 
     root = folder / "project"
     latency.write_store(root / ".claude" / "memory", size)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 _ARGUMENTS = "(what the user wrote behind the name of this skill)"
-_COMMAND = "{{recollect}}"
+_COMMAND = "{{onrecord}}"
 _ONLY_CLAUDE = ("argument-hint:", "allowed-tools:")
 
 
@@ -21,9 +21,9 @@ def _portable(file: Path) -> str:
     text = "\n".join(kept).replace("\nname: ", "\nname: memory-", 1) + "\n"
     text = text.replace("$ARGUMENTS", _ARGUMENTS)
     text = re.sub(
-        r"`recollect` is on the PATH.*?\.\n|\s`recollect` is on the PATH.*?\.(?=\n\n)", "", text, flags=re.DOTALL
+        r"`onrecord` is on the PATH.*?\.\n|\s`onrecord` is on the PATH.*?\.(?=\n\n)", "", text, flags=re.DOTALL
     )
     text = re.sub(r"\n{3,}", "\n\n", text)
     text = re.sub(r"`/memory:(\w+)`", r"the skill `memory-\1`", text)
     text = re.sub(r"/memory:(\w+)", r"memory-\1", text)
-    return re.sub(r"(^|`|\| )recollect (?=[a-z])", rf"\1{_COMMAND} ", text, flags=re.MULTILINE)
+    return re.sub(r"(^|`|\| )onrecord (?=[a-z])", rf"\1{_COMMAND} ", text, flags=re.MULTILINE)

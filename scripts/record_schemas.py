@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recollect.record import schema
-from recollect.record.fields import (
+from onrecord.record import schema
+from onrecord.record.fields import (
     Choice,
     Count,
     Day,
@@ -39,7 +39,7 @@ def of(category: str) -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Recollect record: {category}",
+        "title": f"Onrecord record: {category}",
         "description": f"One file in {schema.FOLDERS[category]}/, named after its id. Unknown keys are kept.",
         **record,
     }

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from recollect import files
-from recollect.record import compose
-from recollect.store import index_md
-from recollect.store.store import Entry, Store
+from onrecord import files
+from onrecord.record import compose
+from onrecord.store import index_md
+from onrecord.store.store import Entry, Store
 from tests.busy_writer import SHARED
 
 WRITER = str(Path(__file__).parent / "busy_writer.py")

@@ -13,11 +13,11 @@ import random
 import sys
 from collections.abc import Callable
 
-from recollect import errors
-from recollect.record import compose
-from recollect.settings import Settings
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord import errors
+from onrecord.record import compose
+from onrecord.settings import Settings
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 
 SHARED = 4
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store import history
+from onrecord.store import history
 from tests import debian
 from tests.postgres import durable_postgres as durable_postgres
 from tests.postgres import postgres as postgres
@@ -39,9 +39,9 @@ _CLAUDE = ("CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_
 _HOSTS = ("CLAUDECODE", "COPILOT_CLI", "QWEN_PROJECT_DIR", "GEMINI_SESSION_ID", "FACTORY_PROJECT_DIR", "CURSOR_VERSION")
 _UNSET = (
     *_HOSTS,
-    "RECOLLECT_CACHE_DIR",
-    "RECOLLECT_STATE_DIR",
-    "RECOLLECT_DATA_DIR",
+    "ONRECORD_CACHE_DIR",
+    "ONRECORD_STATE_DIR",
+    "ONRECORD_DATA_DIR",
     *_CLAUDE,
     *history.AGENTS,
     "NO_COLOR",

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recollect.hosts import claude_code
-from recollect.recall import context_block
-from recollect.session.transcript import Transcript
+from onrecord.hosts import claude_code
+from onrecord.recall import context_block
+from onrecord.session.transcript import Transcript
 
 SOURCE = ".claude/memory/"
 

@@ -1,7 +1,7 @@
 """Debian packages for tests, such as other shells: what is installed is used, and what is missing is installed.
 
 A test says what it needs with `@pytest.mark.debian("zsh")`. What all chosen tests need is installed by one call of
-apt-get, as root and without questions. Where that cannot be, or must not (`RECOLLECT_TEST_APT=0`), they are skipped
+apt-get, as root and without questions. Where that cannot be, or must not (`ONRECORD_TEST_APT=0`), they are skipped
 with the reason.
 """
 
@@ -28,7 +28,7 @@ PROGRAMS = {
 }
 """For each package a program of it: a name on the path, or a pattern for a file."""
 
-WORK = Path(tempfile.gettempdir()) / "recollect-test-debian"
+WORK = Path(tempfile.gettempdir()) / "onrecord-test-debian"
 _PATIENCE = 400
 _APT = ("apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=1")
 _CHOSEN = pytest.StashKey[frozenset[str]]()
@@ -63,8 +63,8 @@ def _needed(item: pytest.Item) -> list[str]:
 @functools.cache
 def install(packages: frozenset[str]) -> str:
     """Install what is missing, one process at a time; why it could not be, or nothing."""
-    if os.environ.get("RECOLLECT_TEST_APT") == "0":
-        return "RECOLLECT_TEST_APT is 0"
+    if os.environ.get("ONRECORD_TEST_APT") == "0":
+        return "ONRECORD_TEST_APT is 0"
     if shutil.which("apt-get") is None:
         return "there is no apt-get here"
     if os.geteuid() != 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.git import process
+from onrecord.git import process
 
 _WHO = {
     "GIT_AUTHOR_NAME": "Ada",

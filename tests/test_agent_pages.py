@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli import parser_of
-from recollect.connections.recipes import BY_HOST
-from recollect.hosts.table import HOSTS, RESULT
+from onrecord.cli import parser_of
+from onrecord.connections.recipes import BY_HOST
+from onrecord.hosts.table import HOSTS, RESULT
 
 FOLDER = Path(__file__).parents[1] / "docs" / "agents"
 PAGES = {host.name: (FOLDER / f"{host.name}.md").read_text(encoding="utf-8") for host in HOSTS}
@@ -24,8 +24,8 @@ def test_an_agent_is_connected_in_two_lines_and_removed_in_one(host):
     blocks = re.findall(r"```\n(.*?)\n```", PAGES[host.name], re.DOTALL)
 
     install, remove = blocks[0].splitlines(), blocks[-1].splitlines()
-    assert (len(install), remove) == (2, [f"recollect connect {host.name} --remove"])
-    assert install[1] == f"recollect connect {host.name}"
+    assert (len(install), remove) == (2, [f"onrecord connect {host.name} --remove"])
+    assert install[1] == f"onrecord connect {host.name}"
     for command in (install[1], remove[0]):
         parser_of("connect").parse_args(command.split()[2:])
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import UnsafePath
-from recollect.freshness import anchors, project_files
-from recollect.git import work_tree
-from recollect.git.repository import around
-from recollect.project import Project
-from recollect.record.memory import Anchor, Memory
-from recollect.settings import load_settings
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord.errors import UnsafePath
+from onrecord.freshness import anchors, project_files
+from onrecord.git import work_tree
+from onrecord.git.repository import around
+from onrecord.project import Project
+from onrecord.record.memory import Anchor, Memory
+from onrecord.settings import load_settings
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests import cost
 from tests.git_project import GitProject
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from recollect.audit import audit_item, contradictions, report
-from recollect.audit.audit_item import AuditItem
-from recollect.audit.report import Evidence, Measure
-from recollect.cli import main
-from recollect.errors import BadInput
-from recollect.importers import notes
-from recollect.record import compose
-from recollect.record.memory import Memory
+from onrecord.audit import audit_item, contradictions, report
+from onrecord.audit.audit_item import AuditItem
+from onrecord.audit.report import Evidence, Measure
+from onrecord.cli import main
+from onrecord.errors import BadInput
+from onrecord.importers import notes
+from onrecord.record import compose
+from onrecord.record.memory import Memory
 from tests import cost
 from tests.git_project import GitProject
 
@@ -129,7 +129,7 @@ class TestContradictions:
         measure = audited(newer, older)["contradictions"]
 
         assert [finding.ids for finding in measure.findings] == [(older.id, newer.id)]
-        assert measure.findings[0].fix.endswith(f"recollect supersede {older.id} {newer.id}")
+        assert measure.findings[0].fix.endswith(f"onrecord supersede {older.id} {newer.id}")
         assert measure.rate == 1.0
 
     def test_a_reason_is_written_in_words_and_not_in_stems(self) -> None:
@@ -189,7 +189,7 @@ class TestSuperseded:
     def test_what_does_not_know_that_it_was_replaced_is_found(self) -> None:
         measure = audited(decision("Old way"), decision("New way")._replace(supersedes=("old-way",)))["superseded"]
 
-        assert measure.findings[0].fix == "recollect supersede old-way new-way"
+        assert measure.findings[0].fix == "onrecord supersede old-way new-way"
 
     def test_a_proper_pair_is_left_alone(self) -> None:
         old = decision("Old way", status="superseded")._replace(superseded_by="new-way")

@@ -6,9 +6,9 @@ import pytest
 
 from bench import capture, sessions, shares
 from bench.sessions import Session
-from recollect.capture.triage import Finding
-from recollect.categories import BY_NAME
-from recollect.session.transcript import Message
+from onrecord.capture.triage import Finding
+from onrecord.categories import BY_NAME
+from onrecord.session.transcript import Message
 
 MEASURED = sessions.held()
 FIRST = sessions.first()

@@ -12,8 +12,8 @@ pytest.importorskip("numpy")
 from bench import digest, digest_cases, results
 from bench.digest import Outcome
 from bench.digest_cases import Case, Commit
-from recollect.digest.work_context import WorkContext
-from recollect.git.changes import Changes
+from onrecord.digest.work_context import WorkContext
+from onrecord.git.changes import Changes
 from tests.git_project import GitProject
 
 NOTHING = WorkContext(None, "main", Changes(), [])

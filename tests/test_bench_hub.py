@@ -13,7 +13,7 @@ pytest.importorskip("psycopg")
 
 from bench import hub, hub_clients, page, plot, results
 from bench.hub_records import Generator
-from recollect.record import memory
+from onrecord.record import memory
 from tests.postgres import Server
 
 
@@ -49,7 +49,7 @@ def test_growth_is_drawn_on_logarithmic_axes():
 @pytest.mark.heavy
 @pytest.mark.debian("postgresql")
 def test_a_hub_is_measured_and_goes_on_growing_after_an_interruption(tmp_path: Path):
-    folder = Path("/dev/shm", f"recollect-bench-{tmp_path.parent.name}-{tmp_path.name}")
+    folder = Path("/dev/shm", f"onrecord-bench-{tmp_path.parent.name}-{tmp_path.name}")
     server = Server(folder=folder)
     try:
         hub.Hub(server, team_count=3, rare_words=2_000).grow(150)

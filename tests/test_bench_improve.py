@@ -9,7 +9,7 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from bench import data, improve, results  # noqa: E402
-from recollect.record import schema  # noqa: E402
+from onrecord.record import schema  # noqa: E402
 
 RECORDS = [
     ("a-1", "Sessions live in Postgres", "Rows in auth.sessions.", ["keep people signed in"]),

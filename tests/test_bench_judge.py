@@ -9,7 +9,7 @@ import pytest
 
 from bench import judge as bench_judge
 from bench.__main__ import main
-from recollect import paths
+from onrecord import paths
 from tests.model_server import ModelServer, answers, says
 
 SHORT = ["judge", "harbor", "--prompts", "12", "--certain-out", "0"]

@@ -13,7 +13,7 @@ from bench.__main__ import main  # noqa: E402
 from bench.data import Prompt, Set  # noqa: E402
 from bench.examples import Pool, smaller  # noqa: E402
 from bench.learn import Ranked  # noqa: E402
-from recollect.search import coefficients  # noqa: E402
+from onrecord.search import coefficients  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 OURS = (*life_sets.CHOOSE, *life_sets.REPORT)

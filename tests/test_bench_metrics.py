@@ -8,7 +8,7 @@ from bench.coefficients_file import Bars  # noqa: E402
 from bench.learn import Part  # noqa: E402
 from bench.metrics import Judged  # noqa: E402
 from bench.stage import Stage  # noqa: E402
-from recollect.search import coefficients, rank  # noqa: E402
+from onrecord.search import coefficients, rank  # noqa: E402
 
 
 def judged(*pairs):

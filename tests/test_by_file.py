@@ -7,12 +7,12 @@ import shutil
 
 import pytest
 
-import recollect
-from recollect import paths
-from recollect.recall import for_file
-from recollect.recall.context_block import Stores
-from recollect.search import index, refresh
-from recollect.settings import load_settings
+import onrecord
+from onrecord import paths
+from onrecord.recall import for_file
+from onrecord.recall.context_block import Stores
+from onrecord.search import index, refresh
+from onrecord.settings import load_settings
 
 
 def constraint(title: str, severity: str = "high", **more: object) -> dict[str, object]:
@@ -22,7 +22,7 @@ def constraint(title: str, severity: str = "high", **more: object) -> dict[str, 
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / ".git").mkdir()
-    return recollect.open(str(tmp_path))
+    return onrecord.open(str(tmp_path))
 
 
 def titles(project, path):

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from recollect import files
-from recollect.capture import inbox, suggestions
-from recollect.capture.inbox import Inbox
-from recollect.hosts import claude_code
-from recollect.project import Project
-from recollect.session.ledger import Ledger
-from recollect.settings import load_settings
+from onrecord import files
+from onrecord.capture import inbox, suggestions
+from onrecord.capture.inbox import Inbox
+from onrecord.hosts import claude_code
+from onrecord.project import Project
+from onrecord.session.ledger import Ledger
+from onrecord.settings import load_settings
 from tests import cost
 from tests.cost import Yardstick
 from tests.hooks.conftest import ROOT, Answer, Hook, hook, project, run_hook
@@ -344,7 +344,7 @@ def test_no_command_waits_for_what_lies_in_the_inbox(project, arguments, code):
     plant(Path(project.store.root, "inbox"))
 
     done = subprocess.run(
-        [sys.executable, "-m", "recollect", *arguments, "--json"],
+        [sys.executable, "-m", "onrecord", *arguments, "--json"],
         cwd=project.root,
         capture_output=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
@@ -438,4 +438,4 @@ def test_a_huge_transcript_costs_no_more_than_its_tail(project, tmp_path):
     bare = Yardstick(lambda: [*python, "-c", "pass"], seconds=lambda words: cost.run(words(), event).seconds)
 
     assert path.stat().st_size > 100_000_000
-    assert bare.excess(4, lambda: [*python, str(ROOT / "src/recollect/hooks/run.py"), "stop"]) == ""
+    assert bare.excess(4, lambda: [*python, str(ROOT / "src/onrecord/hooks/run.py"), "stop"]) == ""

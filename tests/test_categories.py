@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import categories
-from recollect.record import schema
+from onrecord import categories
+from onrecord.record import schema
 from tests import source_tree
 
 ROOT = Path(__file__).parent.parent
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 SEVENTH = """
 import sys
 sys.path[:0] = [sys.argv.pop(1), sys.argv.pop(1)]
-from recollect import categories
+from onrecord import categories
 categories.BY_NAME["glossary"] = categories.Category(
     name="glossary",
     folder="glossary",
@@ -49,17 +49,17 @@ LINE = "One parcel of one order, with a label of its own. Not: a lorry load."
 
 
 class Seventh:
-    """Recollect with one more category, each time in a process of its own."""
+    """Onrecord with one more category, each time in a process of its own."""
 
     def __init__(self, project: Path) -> None:
         self._project = project
 
     def command(self, *arguments: str, text: str = "") -> str:
-        return self._run("from recollect.cli import main; raise SystemExit(main(sys.argv[1:]))", arguments, text)
+        return self._run("from onrecord.cli import main; raise SystemExit(main(sys.argv[1:]))", arguments, text)
 
     def hook(self, event: str, **fields: object) -> str:
         told = json.dumps({"session_id": "s1", "cwd": str(self._project), "transcript_path": "", **fields})
-        return self._run("from recollect.hooks import main; main(sys.argv[1:])", (event,), told)
+        return self._run("from onrecord.hooks import main; main(sys.argv[1:])", (event,), told)
 
     def python(self, code: str) -> str:
         return self._run(code, (), "")
@@ -125,7 +125,7 @@ def test_it_has_a_json_schema(seventh: Seventh) -> None:
 
 def test_two_versions_of_it_are_merged(seventh: Seventh) -> None:
     code = (
-        "import json, pathlib; from recollect.record import merge\n"
+        "import json, pathlib; from onrecord.record import merge\n"
         f"base = pathlib.Path('.claude/memory/glossary/{ID}.json').read_bytes()\n"
         "ours = base.replace(b'a lorry load', b'a lorry'); theirs = base.replace(b'of one order,', b'of an order,')\n"
         "print(merge.merge(base, ours, theirs).data.decode())"

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import paths
-from recollect.hooks import tools
-from recollect.hooks.place import Place
-from recollect.hosts import claude_code
-from recollect.hosts.question import Payload
-from recollect.project import Project
-from recollect.recall import after_compaction as compaction
-from recollect.recall import for_failure, for_file, for_prompt
-from recollect.recall.context_block import Stores
-from recollect.session.ledger import Ledger
-from recollect.session.transcript import NO_SESSION
-from recollect.settings import load_settings
+import onrecord
+from onrecord import paths
+from onrecord.hooks import tools
+from onrecord.hooks.place import Place
+from onrecord.hosts import claude_code
+from onrecord.hosts.question import Payload
+from onrecord.project import Project
+from onrecord.recall import after_compaction as compaction
+from onrecord.recall import for_failure, for_file, for_prompt
+from onrecord.recall.context_block import Stores
+from onrecord.session.ledger import Ledger
+from onrecord.session.transcript import NO_SESSION
+from onrecord.settings import load_settings
 
 FILE = "src/session.py"
 ASKS = "how long does a login session live, LIFETIME_DAYS?"
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Project:
     (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     (tmp_path / FILE).write_text("LIFETIME_DAYS = 14\n")
-    made = recollect.open(str(tmp_path))
+    made = onrecord.open(str(tmp_path))
     made.save(
         "constraint",
         {"title": "A login session lives 14 days", "rule": "LIFETIME_DAYS of a login session is 14, \"not\" more.",

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-import recollect
-from recollect import coldstart
-from recollect.search import candidates, index, indexing, keyword_scorer, rank, tables
+import onrecord
+from onrecord import coldstart
+from onrecord.search import candidates, index, indexing, keyword_scorer, rank, tables
 from tests.records import sample
 from tests.test_index import put
 
@@ -113,7 +113,7 @@ def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):
 
 def test_a_digest_shows_the_newest_of_a_circle(tmp_path):
     (tmp_path / ".git").mkdir()
-    project = recollect.open(str(tmp_path))
+    project = onrecord.open(str(tmp_path))
     for name in ("old", "new"):
         project.save("decision", {"title": f"Queue {name}", "context": "c", "decision": name, "rationale": "r"})
     for name, other in (("old", "new"), ("new", "old")):

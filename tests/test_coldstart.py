@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import coldstart, files
+from onrecord import coldstart, files
 from tests.records import any_json
 
 GARBAGE = [
@@ -56,7 +56,7 @@ def _outcome(loads, text):
 @pytest.mark.parametrize("text", ["{", "", "NaN", '{"a" 1}', '"\\x"', "[" * 100_000, "[1] x"])
 def test_garbage_is_a_value_error_where_json_was_never_imported(text):
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from recollect import coldstart\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); from onrecord import coldstart\n"
         "try: coldstart.loads(sys.stdin.read())\n"
         "except ValueError: print('refused')"
     )

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import categories
-from recollect.errors import BadInput, Invalid, RecollectError, SecretFound
-from recollect.record import compose, memory, schema
-from recollect.record.memory import HistoryEntry, Memory
+from onrecord import categories
+from onrecord.errors import BadInput, Invalid, OnrecordError, SecretFound
+from onrecord.record import compose, memory, schema
+from onrecord.record.memory import HistoryEntry, Memory
 from tests.records import CONTENT, NOW, any_json
 
 TITLED = {"title": "Sessions in Redis"}
@@ -138,7 +138,7 @@ keys = st.sampled_from([*schema.KEYS, *CONTENT["decision"], "x-own"]) | st.text(
 def test_any_json_is_composed_or_refused(category, given):
     try:
         record = compose.compose(category, given)
-    except RecollectError as error:
+    except OnrecordError as error:
         assert error.fix
         return
     assert memory.parse(memory.render(record)) == record

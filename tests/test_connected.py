@@ -1,4 +1,4 @@
-"""`recollect doctor` on connected agents: entries that are outdated, lost, doubled or not trusted."""
+"""`onrecord doctor` on connected agents: entries that are outdated, lost, doubled or not trusted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import paths
-from recollect.cli import main
-from recollect.cli.fixes import commands
-from recollect.connections import installation
-from recollect.doctor import Finding, claude_code, connected
+from onrecord import paths
+from onrecord.cli import main
+from onrecord.cli.fixes import commands
+from onrecord.connections import installation
+from onrecord.doctor import Finding, claude_code, connected
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
@@ -39,7 +39,7 @@ HASHES = {
 }
 """What Codex 0.166.0 wrote when "Trust all and continue" was chosen, for the launcher below."""
 
-LAUNCHER = "/work/w-connect/src/recollect/hooks/launch"
+LAUNCHER = "/work/w-connect/src/onrecord/hooks/launch"
 
 
 @pytest.fixture
@@ -87,9 +87,7 @@ def test_a_hook_has_changed_since_codex_was_told_to_trust_it(tmp_path, home, lau
     assert finding.what == "1 hook of ours changed since Codex was told to trust us: Stop"
 
 
-@pytest.mark.parametrize(
-    ("host", "file"), [("codex", ".codex/hooks.json"), ("pi", ".pi/agent/extensions/recollect.ts")]
-)
+@pytest.mark.parametrize(("host", "file"), [("codex", ".codex/hooks.json"), ("pi", ".pi/agent/extensions/onrecord.ts")])
 def test_the_installation_was_moved(host, file, tmp_path, home):
     connect(host)
     path = home / file
@@ -107,10 +105,10 @@ def test_the_installation_was_moved(host, file, tmp_path, home):
 @pytest.mark.parametrize(
     "entry",
     [
-        {"hooks": [{"command": "sh '/no end || : recollect"}]},
-        {"hooks": [{"command": "|| : recollect"}]},
-        {"hooks": [7, {"command": "x || : recollect"}]},
-        {"hooks": {"a": 1}, "command": "sh || : recollect"},
+        {"hooks": [{"command": "sh '/no end || : onrecord"}]},
+        {"hooks": [{"command": "|| : onrecord"}]},
+        {"hooks": [7, {"command": "x || : onrecord"}]},
+        {"hooks": {"a": 1}, "command": "sh || : onrecord"},
     ],
 )
 def test_an_entry_that_somebody_changed_stops_no_check(entry, tmp_path, home):
@@ -133,7 +131,7 @@ def test_an_entry_of_an_older_version_is_outdated(tmp_path, home):
 
     assert finding == Finding(
         "warning", "gemini", "Gemini CLI: its entries are not those that this version writes",
-        "recollect connect gemini --yes",
+        "onrecord connect gemini --yes",
     )  # fmt: skip
 
 
@@ -150,7 +148,7 @@ def test_an_agent_that_is_here_but_not_connected(tmp_path, home):
     (home / ".qwen").mkdir()
 
     assert examine(tmp_path) == [
-        Finding("note", "agents", "on this machine but not connected: codex, qwen", "recollect connect --list")
+        Finding("note", "agents", "on this machine but not connected: codex, qwen", "onrecord connect --list")
     ]
 
 
@@ -169,13 +167,13 @@ def test_hooks_that_run_twice(tmp_path, home, monkeypatch):
     connect("copilot")
     connect("codex")
     connect("codex", "--here")
-    (home / ".copilot" / "settings.json").write_text('{"enabledPlugins": {"memory@recollect": true}}')
+    (home / ".copilot" / "settings.json").write_text('{"enabledPlugins": {"memory@onrecord": true}}')
 
     twice = [finding for finding in examine(tmp_path) if "twice" in finding.what]
 
     assert [(finding.check, finding.fix) for finding in twice] == [
-        ("codex", "recollect connect codex --here --remove --yes"),
-        ("copilot", "recollect connect copilot --yes"),
+        ("codex", "onrecord connect codex --here --remove --yes"),
+        ("copilot", "onrecord connect copilot --yes"),
     ]
     assert [main(finding.fix.split()[1:]) for finding in twice] == [0, 0]
     assert [finding for finding in examine(tmp_path) if "twice" in finding.what] == []
@@ -190,7 +188,7 @@ def test_a_file_of_the_project_is_only_looked_through_and_no_link_out_of_it_foll
     (project / ".git").mkdir(parents=True)
     entries.parent.mkdir()
 
-    entries.write_text("{" * 100_000 + " || : recollect")
+    entries.write_text("{" * 100_000 + " || : onrecord")
     broken = [finding for finding in examine(project) if "twice" in finding.what]
     entries.unlink()
     entries.symlink_to(home / ".codex" / "hooks.json")
@@ -202,7 +200,7 @@ def test_a_file_of_the_project_is_only_looked_through_and_no_link_out_of_it_foll
 def test_over_mcp_only(tmp_path, home):
     (home / ".cursor").mkdir()
     entry = {"command": installation.program()[0], "args": ["mcp"]}
-    (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"recollect": entry}}))
+    (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"onrecord": entry}}))
 
     assert examine(tmp_path) == [Finding("ok", "cursor", "Cursor is connected over MCP only")]
 
@@ -219,11 +217,11 @@ def test_the_program_is_typed_by_its_name_only_where_a_shell_finds_this_one(tmp_
     program = installation.program()[0]
     for folder, target in (("ours", program), ("another", shutil.which("git"))):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "recollect").symlink_to(target)
+        (tmp_path / folder / "onrecord").symlink_to(target)
 
     typed = {}
     for folder in ("ours", "another", "none"):
         monkeypatch.setenv("PATH", str(tmp_path / folder))
         typed[folder] = installation.typed()
 
-    assert typed == {"ours": "recollect", "another": shlex.quote(program), "none": shlex.quote(program)}
+    assert typed == {"ours": "onrecord", "another": shlex.quote(program), "none": shlex.quote(program)}

@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall import context_block
-from recollect.recall.context_block import Item
-from recollect.text import cut, tokens
+from onrecord.recall import context_block
+from onrecord.recall.context_block import Item
+from onrecord.text import cut, tokens
 
 
 def item(text: str, **more: str) -> Item:

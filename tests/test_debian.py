@@ -27,7 +27,7 @@ esac
     (programs / "apt-get").write_text(script)
     (programs / "apt-get").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.delenv("RECOLLECT_TEST_APT", raising=False)
+    monkeypatch.delenv("ONRECORD_TEST_APT", raising=False)
     monkeypatch.setattr(debian, "WORK", tmp_path / "work")
     monkeypatch.setattr(
         debian, "PROGRAMS", {"first-shell": "first-shell", "second-shell": "second-shell", "refused": "r"}
@@ -66,6 +66,6 @@ def test_it_can_be_forbidden_and_needs_root(apt, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert _install("first-shell") == "only root can install it"
 
-    monkeypatch.setenv("RECOLLECT_TEST_APT", "0")
-    assert _install("first-shell") == "RECOLLECT_TEST_APT is 0"
+    monkeypatch.setenv("ONRECORD_TEST_APT", "0")
+    assert _install("first-shell") == "ONRECORD_TEST_APT is 0"
     assert not (apt / "calls").exists()

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from recollect import budget, coldstart, failure_log, paths, timestamps
-from recollect.digest import candidates, digest, evidence, work_context
-from recollect.digest.candidates import Records
-from recollect.digest.digest import Digest
-from recollect.digest.evidence import Relevance
-from recollect.settings import Settings
-from recollect.store.store import Store
+from onrecord import budget, coldstart, failure_log, paths, timestamps
+from onrecord.digest import candidates, digest, evidence, work_context
+from onrecord.digest.candidates import Records
+from onrecord.digest.digest import Digest
+from onrecord.digest.evidence import Relevance
+from onrecord.settings import Settings
+from onrecord.store.store import Store
 from tests import records, without_fts5
 from tests.git_project import GitProject
 
@@ -425,10 +425,10 @@ def test_text_cannot_pose_as_structure(project: GitProject, home: Path) -> None:
 
 @pytest.mark.usefixtures("parser_matches")
 def test_a_record_whose_file_has_changed_since_says_so(project: GitProject) -> None:
-    import recollect
+    import onrecord
 
     saved = {"title": "Parser", "rule": "The parser is pure.", "impact": ["x"], "related_files": [FILE]}
-    recollect.open(str(project.root)).save("constraint", saved)
+    onrecord.open(str(project.root)).save("constraint", saved)
     fresh = make(project.root).render().text
     project.write(FILE, "changed again")
 

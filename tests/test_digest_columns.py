@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from recollect.record import memory
-from recollect.search import document, index
+from onrecord.record import memory
+from onrecord.search import document, index
 from tests.records import sample, valid_records
 
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import pytest
 
 import bench.__main__ as bench
-from recollect.cli import COMMANDS, parser_of
-from recollect.old_settings import OF_0_1_0, RENAMED
-from recollect.setting_table import SETTINGS, setting
-from recollect.settings import Settings
+from onrecord.cli import COMMANDS, parser_of
+from onrecord.old_settings import OF_0_1_0, RENAMED
+from onrecord.setting_table import SETTINGS, setting
+from onrecord.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("skills/*/SKILL.md")])
@@ -65,7 +65,7 @@ def test_commands_in_blocks_parse(page: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_within_sentences_exist_and_so_do_their_flags(page: Path) -> None:
     wrong = []
-    for text in re.findall(r"`(?:bin/)?recollect ([a-z][^`]*)`", _FENCE.sub("", page.read_text(encoding="utf-8"))):
+    for text in re.findall(r"`(?:bin/)?onrecord ([a-z][^`]*)`", _FENCE.sub("", page.read_text(encoding="utf-8"))):
         name, *rest = text.split()
         flags = {flag for flag in rest if flag.startswith("--")}
         if name not in COMMANDS or not flags <= _flags(name):
@@ -116,7 +116,7 @@ def test_tests_that_are_named_exist() -> None:
 def test_every_command_has_its_line_in_the_index_of_the_docs() -> None:
     page = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
 
-    assert [name for name in COMMANDS if f"`recollect {name}" not in page] == []
+    assert [name for name in COMMANDS if f"`onrecord {name}" not in page] == []
 
 
 def test_every_page_is_reachable_from_the_readme() -> None:
@@ -165,7 +165,7 @@ def test_the_picture_tells_its_story() -> None:
 def test_the_readme_fits_and_begins_with_what_the_demo_prints() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     conversation = re.search(r"^```text\n(.*?)^```$", readme, re.M | re.S)
-    done = subprocess.run((sys.executable, str(ROOT / "bin" / "recollect"), "demo"), capture_output=True, text=True)
+    done = subprocess.run((sys.executable, str(ROOT / "bin" / "onrecord"), "demo"), capture_output=True, text=True)
 
     assert len(readme.splitlines()) <= 150
     assert conversation and conversation.start() < readme.index("\n## ")
@@ -209,13 +209,13 @@ def _anchor(heading: str) -> str:
 
 
 def _command_lines(page: Path) -> Iterator[Line]:
-    """Every line of a page's blocks that runs `recollect`, with its continuation lines."""
+    """Every line of a page's blocks that runs `onrecord`, with its continuation lines."""
     text = page.read_text(encoding="utf-8")
     blocks = [body for _, language, body in _FENCE.findall(text) if language in _RUNNABLE]
     blocks += re.findall(r"(?:^    \S.*\n)+(?:^ {4,}.*\n)*", _FENCE.sub("", text), re.M)
     for block in blocks:
         for line in re.sub(r"\\\n\s*", "", block).splitlines():
-            typed = re.match(r"\s*(?:\$ )?(?:\S*bin/)?recollect ([a-z].*)", line)
+            typed = re.match(r"\s*(?:\$ )?(?:\S*bin/)?onrecord ([a-z].*)", line)
             if typed:
                 yield Line(page.name, typed[1])
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import coldstart, failure_log
-from recollect import project as projects
-from recollect.doctor import machine, store_checks
-from recollect.search import word_table
-from recollect.settings import Settings, load_settings
-from recollect.store import journal
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord import coldstart, failure_log
+from onrecord import project as projects
+from onrecord.doctor import machine, store_checks
+from onrecord.search import word_table
+from onrecord.settings import Settings, load_settings
+from onrecord.store import journal
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests import tiny_table
 from tests.records import sample
 from tests.test_index import put
@@ -180,7 +180,7 @@ def test_older_failures_are_forgotten(monkeypatch):
     monkeypatch.setattr(failure_log.timestamps, "now", lambda: "2020-01-01T00:00:00Z")
     failure_log.leave("hook stop", "KeyError: x")
     monkeypatch.undo()
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", os.path.dirname(failure_log.log_file()))
+    monkeypatch.setenv("ONRECORD_STATE_DIR", os.path.dirname(failure_log.log_file()))
 
     assert [finding for finding in machine.examine() if finding.check == "failures"] == []
 

@@ -19,16 +19,16 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import failure_log, paths
-from recollect.cli import COMMANDS, main
-from recollect.cli.output import Screen
-from recollect.hooks import EVENTS, written
-from recollect.hosts import claude_code
-from recollect.hosts.answer import CONTINUE, Answer
-from recollect.hosts.question import Question
-from recollect.project import Project
-from recollect.record import memory
+import onrecord
+from onrecord import failure_log, paths
+from onrecord.cli import COMMANDS, main
+from onrecord.cli.output import Screen
+from onrecord.hooks import EVENTS, written
+from onrecord.hosts import claude_code
+from onrecord.hosts.answer import CONTINUE, Answer
+from onrecord.hosts.question import Question
+from onrecord.project import Project
+from onrecord.record import memory
 from tests.hooks.conftest import SIX, run_hook
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="file names that POSIX allows")
@@ -82,7 +82,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     (folder / "src" / "carrier").mkdir(parents=True)
     (folder / "src" / "carrier" / "client.py").write_text("x = 1\n")
     (folder / NAME).write_text("a file")
-    known = recollect.open(str(folder))
+    known = onrecord.open(str(folder))
     for store in (known.store.root, paths.user_store()):
         _fill(Path(store), known, folder)
     (folder / "CLAUDE.md").write_text(f"# Rules\n\n- Always use tabs {EVIL}\n- Never use Kafka here {EVIL}\n")
@@ -106,14 +106,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     plugins = settings.parent / "plugins"
     plugins.mkdir()
     entry = [{"installPath": EVIL, "version": EVIL, "installedAt": EVIL}]
-    listed = {"plugins": {f"memory {EVIL}@x": entry, "memory@recollect": entry}}
+    listed = {"plugins": {f"memory {EVIL}@x": entry, "memory@onrecord": entry}}
     (plugins / "installed_plugins.json").write_text(json.dumps(listed))
     monkeypatch.chdir(folder)
     return known
 
 
 def _fill(store: Path, known: Project, folder: Path) -> None:
-    source = recollect.open(str(store.parents[1])) if store != Path(known.store.root) else known
+    source = onrecord.open(str(store.parents[1])) if store != Path(known.store.root) else known
     if store == Path(paths.user_store()):
         store.mkdir(parents=True)
     for category, given in SIX.items():

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import project
-from recollect.errors import AlreadyExists, Changed, WrongState
-from recollect.record import compose
-from recollect.settings import Settings
-from recollect.store.dry_run import DryRunStore
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord import project
+from onrecord.errors import AlreadyExists, Changed, WrongState
+from onrecord.record import compose
+from onrecord.settings import Settings
+from onrecord.store.dry_run import DryRunStore
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 
 NOW = "2026-03-02T09:30:00Z"
 

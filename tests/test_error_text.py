@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall import error_text
+from onrecord.recall import error_text
 
 
 @pytest.mark.parametrize(

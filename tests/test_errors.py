@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from recollect import errors
+from onrecord import errors
 
 KINDS = [
     kind
     for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, errors.RecollectError) and kind is not errors.RecollectError
+    if isinstance(kind, type) and issubclass(kind, errors.OnrecordError) and kind is not errors.OnrecordError
 ]
 
 

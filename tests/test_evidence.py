@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.record import summary_line
-from recollect.record.memory import Memory
-from recollect.session import transcript
-from recollect.session.transcript import Message
-from recollect.usage import evidence, identifiers, objections, usage_log
-from recollect.usage.evidence import Shown
+from onrecord.record import summary_line
+from onrecord.record.memory import Memory
+from onrecord.session import transcript
+from onrecord.session.transcript import Message
+from onrecord.usage import evidence, identifiers, objections, usage_log
+from onrecord.usage.evidence import Shown
 from tests.conversation import does, kept, prompt, result, says, told
 from tests.proof_cases import ALL, KEPT_APART, PATH, SESSIONS
 
@@ -212,7 +212,7 @@ def test_objections(said, count):
 
 words = st.sampled_from(
     ["auth.sessions", "14", "days", "no,", "we", "changed", "that", "`", "```", "not", "anymore", "?", ".", "--flag",
-     "/a/b.c", "recollect", "retire", "it", "decisions/it.json", "\n", "“", "\u202e", "🙂", "60", "%", "_", "a=b"]
+     "/a/b.c", "onrecord", "retire", "it", "decisions/it.json", "\n", "“", "\u202e", "🙂", "60", "%", "_", "a=b"]
 )  # fmt: skip
 texts = st.lists(words | st.text(max_size=12), max_size=30).map(" ".join)
 inputs = st.dictionaries(

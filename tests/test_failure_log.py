@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from recollect import failure_log, paths, timestamps
+from onrecord import failure_log, paths, timestamps
 
 
 def test_a_trace_can_be_read_again(monkeypatch):
@@ -32,7 +32,7 @@ def test_the_log_is_bounded_and_the_newest_stay(monkeypatch):
 
 def test_a_state_folder_that_cannot_be_made_raises_nothing(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", str(tmp_path / "file" / "state"))
+    monkeypatch.setenv("ONRECORD_STATE_DIR", str(tmp_path / "file" / "state"))
 
     failure_log.leave("hook", "x")
 
@@ -48,8 +48,8 @@ def test_a_damaged_log_is_read_as_far_as_it_goes():
 
 
 def test_it_is_cheap_to_import():
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import recollect.failure_log; print(*sys.modules)"
-    source = paths.__file__.rsplit("/recollect/", 1)[0]
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import onrecord.failure_log; print(*sys.modules)"
+    source = paths.__file__.rsplit("/onrecord/", 1)[0]
     done = subprocess.run(
         [sys.executable, "-S", "-E", "-c", program, source], capture_output=True, text=True, check=True
     )

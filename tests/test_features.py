@@ -1,7 +1,7 @@
 import pytest
 
-from recollect.search import candidates, query, word_features
-from recollect.search.candidates import Corpus
+from onrecord.search import candidates, query, word_features
+from onrecord.search.candidates import Corpus
 
 
 def seen(prompt, title="", tags="", triggers="", body="", count=50, frequency=None, alike=None):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.record.fields import (
+from onrecord.record.fields import (
     Choice,
     Count,
     Day,

@@ -9,11 +9,11 @@ import threading
 
 import pytest
 
-import recollect
-from recollect import failure_log, files, paths
-from recollect.errors import Locked, UnsafePath, Unwritable
-from recollect.record import compose
-from recollect.store.writer import Writer
+import onrecord
+from onrecord import failure_log, files, paths
+from onrecord.errors import Locked, UnsafePath, Unwritable
+from onrecord.record import compose
+from onrecord.store.writer import Writer
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, locks and folders of POSIX")
 
@@ -143,7 +143,7 @@ def test_a_lock_is_waited_for(tmp_path):
 def test_a_lock_is_released_when_its_holder_is_killed(tmp_path):
     lock = str(tmp_path / ".lock")
     code = (
-        "import sys; from recollect import files\n"
+        "import sys; from onrecord import files\n"
         "with files.locked(sys.argv[1]): print('held', flush=True); sys.stdin.read()"
     )
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(files.__file__)))}
@@ -169,7 +169,7 @@ def test_leftovers_are_known_by_their_name():
 @posix
 def test_what_lies_outside_of_repositories_is_the_users_alone(home, tmp_path):
     (tmp_path / "project").mkdir()
-    project = recollect.open(str(tmp_path / "project"))
+    project = onrecord.open(str(tmp_path / "project"))
     content = {"context": "c", "decision": "d", "rationale": ["r"]}
     project.save("decision", {"title": "Jobs", **content})
     Writer(project.user, project.settings).save(compose.compose("decision", {"title": "Mine", **content}))

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from recollect import paths
-from recollect.cli import COMMANDS, fixes, main
+from onrecord import paths
+from onrecord.cli import COMMANDS, fixes, main
 from tests.model_server import ModelServer, message, whole
 from tests.source_tree import FILES, SRC, tree
 
@@ -28,7 +28,7 @@ FOR_AGENTS = {"guard/store_files.py", "guard/quarantine.py", "recall/rules_and_p
               "mcp/prompts.py"}  # fmt: skip
 """Modules whose texts go to an agent, which fills in what it needs, or into a file."""
 
-MENTION = re.compile(rf"(?<![`\w/])recollect ({'|'.join(COMMANDS)})\b")
+MENTION = re.compile(rf"(?<![`\w/])onrecord ({'|'.join(COMMANDS)})\b")
 DECISION = ("--set=context=Restarts.", "--set=rationale=Simple.")
 ADR = "# 1. Use NATS\n\n## Status\n\nAccepted\n\n## Context\n\nJobs are late.\n\n## Decision\n\nWe will use NATS.\n"
 FORM = "# Kept\n## decision\nKept.\n## context\nForm.\n## rationale\n- typed\n## status\naccepted\n## tags\n- kept\n"
@@ -48,7 +48,7 @@ SAMPLES = {
 def templates() -> Iterator[tuple[str, str]]:
     """Every text of the source that names a command outside backticks, with samples for its expressions."""
     # Read while tests are collected: a module without the program's name has no command in it.
-    for file in (file for file in FILES if "recollect " in file.read_text(encoding="utf-8")):
+    for file in (file for file in FILES if "onrecord " in file.read_text(encoding="utf-8")):
         module = file.relative_to(SRC).as_posix()
         for parent in ast.walk(tree(file)):
             for node in ast.iter_child_nodes(parent):
@@ -160,7 +160,7 @@ class Sandbox:
     def paste(self, command: str) -> tuple[int, str, str]:
         """Run a command as it was printed."""
         program, *words = shlex.split(command)
-        assert program == "recollect"
+        assert program == "onrecord"
         return self.run(*words, stdin="y\nq\n")
 
 
@@ -177,8 +177,8 @@ def sandbox(
 
 
 COMMANDS_IN_TEXTS = sorted({command for text in TEMPLATES.values() for command in fixes.commands(text)})
-COMMANDS_IN_TEXTS.remove("recollect hub status")  # needs a server: tests/hub/test_command.py runs it
-COMMANDS_IN_TEXTS.remove("recollect demo")  # a second, and tests/cli/test_demo.py runs it
+COMMANDS_IN_TEXTS.remove("onrecord hub status")  # needs a server: tests/hub/test_command.py runs it
+COMMANDS_IN_TEXTS.remove("onrecord demo")  # a second, and tests/cli/test_demo.py runs it
 NAMES = {"restore": "retired", "unarchive": "archived"}
 """Commands that work on records of one status alone."""
 

@@ -6,12 +6,12 @@ import itertools
 
 import pytest
 
-import recollect
-from recollect import paths
-from recollect.recall import for_failure, quotation
-from recollect.recall.context_block import Stores
-from recollect.search import rank
-from recollect.settings import load_settings
+import onrecord
+from onrecord import paths
+from onrecord.recall import for_failure, quotation
+from onrecord.recall.context_block import Stores
+from onrecord.search import rank
+from onrecord.settings import load_settings
 
 RUNBOOK = {
     "title": "Migration lock is stuck",
@@ -35,7 +35,7 @@ migrate found failed migrations in the target database, new migrations will not 
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / ".git").mkdir()
-    known = recollect.open(str(tmp_path))
+    known = onrecord.open(str(tmp_path))
     known.save("runbook", RUNBOOK)
     known.save("runbook", {"title": "Disk full", "trigger": "No space left on device", "steps": ["df -h"],
                            "verification": "df"})  # fmt: skip

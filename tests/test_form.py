@@ -11,10 +11,10 @@ pytest.importorskip("hypothesis")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.categories import BY_NAME
-from recollect.record import compose, form, naming, schema
-from recollect.record.fields import Choice, Flag, ListOf, Number, Object
-from recollect.record.form import Filled, Problem
+from onrecord.categories import BY_NAME
+from onrecord.record import compose, form, naming, schema
+from onrecord.record.fields import Choice, Flag, ListOf, Number, Object
+from onrecord.record.form import Filled, Problem
 
 HOSTILE = st.sampled_from([
     "## decision", "\\## decision", "# title", "### prefer", "<!-- x -->", "<\\!--", "<!--", "-->", "- item", "* x",

@@ -13,11 +13,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from recollect import paths
-from recollect.cli import main
-from recollect.freshness import anchors, check, project_files
-from recollect.freshness.check import Freshness, IndexedAnchor, Verdict, VerdictCache
-from recollect.record.memory import Anchor, Memory
+from onrecord import paths
+from onrecord.cli import main
+from onrecord.freshness import anchors, check, project_files
+from onrecord.freshness.check import Freshness, IndexedAnchor, Verdict, VerdictCache
+from onrecord.record.memory import Anchor, Memory
 from tests.git_project import GitCalls, GitProject
 
 NOW = "2026-03-01T00:00:00Z"
@@ -372,7 +372,7 @@ class TestNotebook:
         self, project: GitProject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         (tmp_path / "file").write_text("")
-        monkeypatch.setenv("RECOLLECT_CACHE_DIR", str(tmp_path / "file" / "below"))
+        monkeypatch.setenv("ONRECORD_CACHE_DIR", str(tmp_path / "file" / "below"))
         record = anchored(project.root, "src/auth.py")
         aged(project)
 
@@ -446,7 +446,7 @@ def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
     told(project.root, record)
     program = (
         "import sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1])\n"
-        "from recollect.freshness.check import Freshness\n"
+        "from onrecord.freshness.check import Freshness\n"
         "print(Freshness(sys.argv[2]).note(sys.argv[3]))\n"
         "print(sorted(set(sys.modules) - before))"
     )

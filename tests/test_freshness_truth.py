@@ -1,6 +1,6 @@
 """Verdicts on a generated history equal the truth that git's own plumbing tells, worked out another way.
 
-RECOLLECT_TEST_ROUNDS=20 does so for twenty histories.
+ONRECORD_TEST_ROUNDS=20 does so for twenty histories.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect.freshness import anchors
-from recollect.freshness.check import Freshness
-from recollect.record.memory import Anchor, Memory
+from onrecord.freshness import anchors
+from onrecord.freshness.check import Freshness
+from onrecord.record.memory import Anchor, Memory
 from tests.git_project import GitProject
 
 COMMITS = 60
@@ -37,7 +37,7 @@ class Truth(NamedTuple):
     last: str
 
 
-@pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("RECOLLECT_TEST_ROUNDS", "1"))))
+@pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("ONRECORD_TEST_ROUNDS", "1"))))
 def test_verdicts_equal_the_truth_that_git_tells(tmp_path: Path, seed: int) -> None:
     project = GitProject(tmp_path / "project")
     taken = _live_through(project, random.Random(seed))

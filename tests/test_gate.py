@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.search import coefficients, gate, index, rank, word_features
+from onrecord.search import coefficients, gate, index, rank, word_features
 from tests.test_index import put
 from tests.test_search import decision
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from recollect.errors import UnsafePath, Unwritable
-from recollect.git import git_files
+from onrecord.errors import UnsafePath, Unwritable
+from onrecord.git import git_files
 
 IGNORED = ".lock\n.journal\n.tmp-*\ninbox/\n"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect import globs
+from onrecord import globs
 from tests import cost
 
 

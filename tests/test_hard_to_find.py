@@ -1,4 +1,4 @@
-"""`recollect improve` lists what prompts will hardly find, with a reason and a fix, and leaves sound records alone."""
+"""`onrecord improve` lists what prompts will hardly find, with a reason and a fix, and leaves sound records alone."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from recollect.audit import hard_to_find, standalone
-from recollect.cli import main
-from recollect.record import compose
-from recollect.record.memory import Memory
+from onrecord.audit import hard_to_find, standalone
+from onrecord.cli import main
+from onrecord.record import compose
+from onrecord.record.memory import Memory
 from tests.git_project import GitProject
 
 TRIGGERS = [
@@ -136,8 +136,8 @@ def test_a_lost_file_is_listed_with_the_nearest_one(tmp_path):
         lost.id,
         "its related file src/sesion.py is not there, so it is never shown there",
     )
-    assert first.reasons[0].fix == f"replace it by src/session.py: recollect edit {lost.id}"
-    assert second.reasons[0].fix == f"recollect update {mentioned.id} --related src/pool.py"
+    assert first.reasons[0].fix == f"replace it by src/session.py: onrecord edit {lost.id}"
+    assert second.reasons[0].fix == f"onrecord update {mentioned.id} --related src/pool.py"
 
 
 def test_a_record_without_files_is_listed_for_it_only_with_something_worse(tmp_path):
@@ -201,9 +201,9 @@ def test_the_command_says_in_words_what_to_do(project, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "preferences/tabs.json  Tabs",
         "  has no triggers",
-        "    fix: write eight to ten, in other words than its title: recollect edit tabs; /memory:improve drafts them",
+        "    fix: write eight to ten, in other words than its title: onrecord edit tabs; /memory:improve drafts them",
         '  cannot be understood alone: "As discussed"',
-        "    fix: say what is meant, with its name or date: recollect edit tabs",
+        "    fix: say what is meant, with its name or date: onrecord edit tabs",
         "2 of 2 records will be hard to find; 1 more with --limit 0",
     ]
 

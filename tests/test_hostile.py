@@ -16,15 +16,15 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import failure_log
-from recollect.errors import AlreadyExists, Invalid, RecollectError, UnsafePath, Unwritable
-from recollect.record import compose, memory
-from recollect.search import document, index
-from recollect.settings import Settings, load_settings
-from recollect.store import index_md
-from recollect.store.store import Broken, Entry, Store
-from recollect.store.writer import Writer
+import onrecord
+from onrecord import failure_log
+from onrecord.errors import AlreadyExists, Invalid, OnrecordError, UnsafePath, Unwritable
+from onrecord.record import compose, memory
+from onrecord.search import document, index
+from onrecord.settings import Settings, load_settings
+from onrecord.store import index_md
+from onrecord.store.store import Broken, Entry, Store
+from onrecord.store.writer import Writer
 from tests.records import LATER, raw, sample
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="built from what POSIX allows")
@@ -283,7 +283,7 @@ def test_a_journal_for_a_folder_does_not_lock_the_store_for_ever(store):
     ids=lambda given: str(given)[:40],
 )
 def test_hostile_input_is_refused_with_a_fix(given):
-    with pytest.raises(RecollectError) as caught:
+    with pytest.raises(OnrecordError) as caught:
         compose.compose("decision", given)
 
     assert caught.value.fix
@@ -520,7 +520,7 @@ PLACES = {
 @pytest.mark.parametrize("number", HUGE, ids=lambda number: f"{len(number)} digits")
 @pytest.mark.parametrize("place", PLACES)
 def test_a_record_with_a_huge_number_silences_no_other(tmp_path, place, number):
-    project = recollect.open(str(tmp_path))
+    project = onrecord.open(str(tmp_path))
     project.save("decision", {"title": "Jobs are rows", **DECISION_CONTENT})
     text = json.dumps(raw(id="huge", title="Jobs are huge"))[:-1] + ", " + PLACES[place].replace("N", number) + "}"
     Path(project.store.root, "decisions", "huge.json").write_text(text)
@@ -531,7 +531,7 @@ def test_a_record_with_a_huge_number_silences_no_other(tmp_path, place, number):
 
 
 def test_a_number_out_of_range_that_can_be_read_is_a_flaw_and_nothing_more(tmp_path):
-    project = recollect.open(str(tmp_path))
+    project = onrecord.open(str(tmp_path))
     project.save("decision", {"title": "Jobs are rows", **DECISION_CONTENT})
     for name, confidence in (("high", 1e308), ("low", -(10**18))):
         text = json.dumps(raw(id=name, title=f"Jobs are {name}", confidence=confidence, times_updated=2**63 - 1))
@@ -543,7 +543,7 @@ def test_a_number_out_of_range_that_can_be_read_is_a_flaw_and_nothing_more(tmp_p
 
 
 def test_what_fails_while_one_record_is_indexed_is_logged_and_the_others_are_found(tmp_path, monkeypatch):
-    project = recollect.open(str(tmp_path))
+    project = onrecord.open(str(tmp_path))
     for title in ("Jobs are rows", "Mail is sent by cron"):
         project.save("decision", {"title": title, **DECISION_CONTENT})
     whole = document.of

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import cli, hooks
-from recollect.git import changes, git_files, process, repository, work_tree
+from onrecord import cli, hooks
+from onrecord.git import changes, git_files, process, repository, work_tree
 from tests.git_project import GitProject
 from tests.source_tree import trees
 
@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="programs are planted as shell scripts"),
     pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
 ]
-SRC = Path(__file__).parent.parent / "src" / "recollect"
+SRC = Path(__file__).parent.parent / "src" / "onrecord"
 HOOKS = (
     "applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change"
     " post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push"
@@ -38,7 +38,7 @@ HOOKS = (
 KEYS = (
     "core.fsmonitor core.pager core.editor core.sshCommand core.askPass core.gitProxy core.alternateRefsCommand"
     " diff.external diff.evil.command diff.evil.textconv diff.guitool difftool.evil.cmd filter.evil.clean"
-    " filter.evil.smudge filter.evil.process merge.evil.driver merge.recollect.driver gpg.program gpg.ssh.program"
+    " filter.evil.smudge filter.evil.process merge.evil.driver merge.onrecord.driver gpg.program gpg.ssh.program"
     " gpg.ssh.defaultKeyCommand credential.helper sequence.editor interactive.diffFilter trailer.evil.command"
     " trailer.evil.cmd remote.origin.uploadpack remote.origin.receivepack remote.origin.proxy"
     " uploadpack.packObjectsHook pager.log pager.diff pager.status pager.ls-files pager.config web.browser"
@@ -515,8 +515,8 @@ def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Pat
 
 STARTS_PROGRAMS = {
     "git/process.py": "runs git, for git/repository.py alone",
-    "git/mirror.py": "runs git in a bare repository of ours, for `recollect sync`",
-    "remotes/background.py": "our own `recollect sync`, apart from the hook that starts it",
+    "git/mirror.py": "runs git in a bare repository of ours, for `onrecord sync`",
+    "remotes/background.py": "our own `onrecord sync`, apart from the hook that starts it",
     "doctor/machine.py": "asks the Python that runs the hooks for its version",
     "terminal/editor.py": "the user's editor",
     "terminal/pager.py": "the user's pager, on a terminal",
@@ -572,7 +572,7 @@ def _imported_from_git(tree: ast.AST) -> set[str]:
     return {
         alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "recollect.git"
+        if isinstance(node, ast.ImportFrom) and node.module == "onrecord.git"
         for alias in node.names
     }
 

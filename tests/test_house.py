@@ -109,7 +109,7 @@ def test_everything_is_caught_only_where_there_is_a_reason():
 
 
 def test_records_are_named_tuples_of_one_kind():
-    """Data classes are imported from nowhere, and named tuples from `recollect.coldstart` alone."""
+    """Data classes are imported from nowhere, and named tuples from `onrecord.coldstart` alone."""
     wrong = [
         f"{file}: {node.module}.{alias.name}"
         for file, tree in trees().items()

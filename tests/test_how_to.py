@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.search import gate
+from onrecord.search import gate
 from tests import shell
 
 ROOT = Path(__file__).parents[1]
@@ -48,11 +48,11 @@ _OF_THE_EARLIER_PLUGIN = {
     "content": {"status": "accepted", "context": "Many clients.", "decision": "JWT.", "rationale": ["No table."]},
 }
 _BEGUN = [
-    "recollect init",
-    'recollect save decision "Sessions live in Postgres, not Redis"'
+    "onrecord init",
+    'onrecord save decision "Sessions live in Postgres, not Redis"'
     ' --set context="Failovers." --set decision="Rows in auth.sessions." --set rationale="One part less."',
 ]
-_INSTALLED = ["recollect init --user", "recollect init --merge-driver", "git add . && git commit -q -m 'A memory'"]
+_INSTALLED = ["onrecord init --user", "onrecord init --merge-driver", "git add . && git commit -q -m 'A memory'"]
 
 _TYPED, _LISTED = "\n> ", "\n- "
 _SAVED_BY_HAND = (
@@ -63,7 +63,7 @@ _SAVED_BY_HAND = (
     *((_LISTED, line) for line in ("one fewer moving part\n", "\n", "where do we keep login state?\n", "\n", "\n")),
     ("[?]: ", "y"),
 )
-"""What somebody types who is asked by `recollect save`."""
+"""What somebody types who is asked by `onrecord save`."""
 
 PAGES = {
     "docs/how-to/start-in-an-existing-project.md": [],
@@ -71,7 +71,7 @@ PAGES = {
     "docs/how-to/find-and-list.md": _BEGUN,
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,
     "docs/how-to/tune-silence.md": _BEGUN,
-    "docs/how-to/write-records-that-are-found.md": ["recollect init"],
+    "docs/how-to/write-records-that-are-found.md": ["onrecord init"],
     "docs/how-to/turn-everything-off.md": [*_BEGUN, *_INSTALLED],
     "docs/how-to/move-from-the-earlier-plugin.md": [],
     "docs/team/git.md": [],
@@ -91,7 +91,7 @@ def test_every_command_of_the_page_works_as_printed(page: str, home: Path, tmp_p
 
     assert [one for one in played if one.code] == []
     assert len(played) == len(before) + len(commands) and len(commands) >= 3
-    assert [one.command for one in played if one.command.startswith("recollect recall") and _is_silent(one)] == []
+    assert [one.command for one in played if one.command.startswith("onrecord recall") and _is_silent(one)] == []
 
 
 def test_the_commands_of_the_readme_work_and_find_what_they_save(home: Path, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_the_commands_of_the_readme_work_and_find_what_they_save(home: Path, tmp
     played = _play(commands, home=home, project=project, programs=tmp_path / "programs")
     outputs = {one.command: one.output for one in played}
     searched, explained = (
-        next(text for command, text in outputs.items() if command.startswith(f"recollect {name} "))
+        next(text for command, text in outputs.items() if command.startswith(f"onrecord {name} "))
         for name in ("search", "why")
     )
 
@@ -115,19 +115,19 @@ def test_the_commands_of_the_readme_work_and_find_what_they_save(home: Path, tmp
 
 def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:
     commands = _commands(
-        "```\nrecollect version\nrecollect show \\\n    nothing   # a remark\n```\n```diff\nno command\n```\n"
+        "```\nonrecord version\nonrecord show \\\n    nothing   # a remark\n```\n```diff\nno command\n```\n"
     )
 
     played = shell.play(commands, home=home, cwd=home, programs=tmp_path / "programs")
 
     assert [(one.command, one.code) for one in played] == [
-        ("recollect version", 0),
-        ("recollect show nothing   # a remark", 1),
+        ("onrecord version", 0),
+        ("onrecord show nothing   # a remark", 1),
     ]
 
 
 def _play(commands: list[str], *, home: Path, project: Path, programs: Path) -> list[shell.Played]:
-    asking = {r"recollect save +#": _SAVED_BY_HAND, r"recollect connect +#": (("Write this?", "y"),)}
+    asking = {r"onrecord save +#": _SAVED_BY_HAND, r"onrecord connect +#": (("Write this?", "y"),)}
     answers = {each: typed for each in commands for asks, typed in asking.items() if re.match(asks, each)}
     return shell.play(commands, home=home, cwd=project, programs=programs, answers=answers)
 

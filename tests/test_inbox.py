@@ -7,13 +7,13 @@ import os
 
 import pytest
 
-from recollect.capture import inbox
-from recollect.capture.inbox import BrokenDraft, Draft, Inbox
-from recollect.errors import AlreadyExists, BadRecord, NotFound
-from recollect.record import compose
-from recollect.search import index, rank
-from recollect.store import record_files
-from recollect.store.store import Store
+from onrecord.capture import inbox
+from onrecord.capture.inbox import BrokenDraft, Draft, Inbox
+from onrecord.errors import AlreadyExists, BadRecord, NotFound
+from onrecord.record import compose
+from onrecord.search import index, rank
+from onrecord.store import record_files
+from onrecord.store.store import Store
 
 CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rationale": ["failovers"]}
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import coldstart, paths
-from recollect.record import memory
-from recollect.search import index, rank, refresh
-from recollect.store.store import Store
+from onrecord import coldstart, paths
+from onrecord.record import memory
+from onrecord.search import index, rank, refresh
+from onrecord.store.store import Store
 from tests import without_fts5
 from tests.records import sample
 
@@ -156,7 +156,7 @@ def test_an_emptied_full_text_table_is_noticed_and_healed(root):
 
 def test_a_cache_that_cannot_be_written_means_an_index_in_memory(root, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("RECOLLECT_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    monkeypatch.setenv("ONRECORD_CACHE_DIR", str(tmp_path / "file" / "cache"))
 
     opened = index.open(root, hook=True)
 
@@ -193,8 +193,8 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
         put(root, topic(f"more-{number:02}", f"animal{number}"))
     ticks = iter(range(10_000))
     monkeypatch.setattr(refresh, "HOOK_SECONDS", 10)
-    monkeypatch.setattr("recollect.search.indexing.time.monotonic", lambda: next(ticks))
-    monkeypatch.setattr("recollect.search.refresh.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("onrecord.search.indexing.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("onrecord.search.refresh.time.monotonic", lambda: next(ticks))
 
     sizes = []
     for _ in range(5):
@@ -208,7 +208,7 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
 def test_several_processes_may_build_it_at_once(root):
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from recollect.search import index, rank\n"
+        "from onrecord.search import index, rank\n"
         "print([m.id for m in rank.find(index.open(sys.argv[2], hook=True), 'zebra')])"
     )
     source = str(Path(index.__file__).parents[2])

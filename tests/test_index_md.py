@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store import index_md
+from onrecord.store import index_md
 from tests.records import sample
 
 STATUSES = ("active", "retired", "archived")

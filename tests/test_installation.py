@@ -1,4 +1,4 @@
-"""`recollect doctor` on installations that are broken, each really made: it names the cause and the remedy."""
+"""`onrecord doctor` on installations that are broken, each really made: it names the cause and the remedy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import timestamps
-from recollect.doctor import claude_code
-from recollect.doctor import machine as machine_checks
-from recollect.hosts.claude_code import mangled
+import onrecord
+from onrecord import timestamps
+from onrecord.doctor import claude_code
+from onrecord.doctor import machine as machine_checks
+from onrecord.hosts.claude_code import mangled
 from tests.powerless import powerless
 
 ROOT = Path(__file__).parent.parent
@@ -41,8 +41,8 @@ class Machine:
         (self.bin / "python3").symlink_to(REAL)
         shutil.copytree(plugin, self.clone)
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
-        recollect.open(str(self.project)).save("preference", PREFERENCE)
-        self.install("memory@recollect", self.clone)
+        onrecord.open(str(self.project)).save("preference", PREFERENCE)
+        self.install("memory@onrecord", self.clone)
 
     @property
     def store(self) -> Path:
@@ -54,9 +54,9 @@ class Machine:
 
     @property
     def memo(self) -> Path:
-        return self.home / ".cache" / "recollect" / "python"
+        return self.home / ".cache" / "onrecord" / "python"
 
-    def install(self, key: str, folder: Path, *, version: str = recollect.__version__) -> None:
+    def install(self, key: str, folder: Path, *, version: str = onrecord.__version__) -> None:
         """What `claude plugin marketplace add` and `claude plugin install` leave behind, for a folder."""
         plugins = self.claude / "plugins"
         name, market = key.split("@")
@@ -89,10 +89,10 @@ class Machine:
         return path
 
     def examine(self, *, prefix: Sequence[str] = (), clone: str = "", **env: str) -> list[dict[str, str]]:
-        """What `recollect doctor --json` finds that is not in order."""
+        """What `onrecord doctor --json` finds that is not in order."""
         whole = {"HOME": str(self.home), "PATH": str(self.bin), **env}
         done = subprocess.run(
-            [*prefix, REAL, str(Path(clone or self.clone) / "bin" / "recollect"), "doctor", "--json"],
+            [*prefix, REAL, str(Path(clone or self.clone) / "bin" / "onrecord"), "doctor", "--json"],
             cwd=self.project,
             env=whole,
             capture_output=True,
@@ -141,8 +141,8 @@ def only(findings: list[dict[str, str]]) -> tuple[str, str, str, str]:
 
 def test_an_installation_in_good_order(machine: Machine):
     machine.had_session()
-    machine.home.joinpath(".local/state/recollect/sessions").mkdir(parents=True)
-    machine.home.joinpath(".local/state/recollect/sessions", SESSION).write_text("prompt\n")
+    machine.home.joinpath(".local/state/onrecord/sessions").mkdir(parents=True)
+    machine.home.joinpath(".local/state/onrecord/sessions", SESSION).write_text("prompt\n")
 
     assert machine.examine() == []
     assert all(machine.is_ok(check) for check in ("python", "fts5", "folders", "plugin", "hooks", "store"))
@@ -157,22 +157,22 @@ def test_the_plugin_is_not_installed_and_sessions_go_by_without_it(machine: Mach
 
     assert (severity, check) == ("warning", "plugin")
     assert "not installed" in what
-    assert fix == f"claude plugin marketplace add {machine.clone}; then: claude plugin install memory@recollect"
+    assert fix == f"claude plugin marketplace add {machine.clone}; then: claude plugin install memory@onrecord"
 
 
 def test_the_plugin_is_disabled(machine: Machine):
-    merge(machine.claude / "settings.json", {"enabledPlugins": {"memory@recollect": False}})
+    merge(machine.claude / "settings.json", {"enabledPlugins": {"memory@onrecord": False}})
 
     assert only(machine.examine()) == (
         "warning",
         "plugin",
-        "memory@recollect is disabled, so no hook runs",
-        "claude plugin enable memory@recollect",
+        "memory@onrecord is disabled, so no hook runs",
+        "claude plugin enable memory@onrecord",
     )
 
 
 def test_the_plugin_is_disabled_in_this_project(machine: Machine):
-    merge(machine.project / ".claude" / "settings.local.json", {"enabledPlugins": {"memory@recollect": False}})
+    merge(machine.project / ".claude" / "settings.local.json", {"enabledPlugins": {"memory@onrecord": False}})
 
     assert only(machine.examine())[1] == "plugin"
 
@@ -183,7 +183,7 @@ def test_the_clone_it_was_installed_from_is_gone(machine: Machine):
     severity, check, what, fix = only(machine.examine(clone=str(machine.home / "moved")))
 
     assert (severity, check) == ("error", "plugin")
-    assert what == f"memory@recollect is read from {machine.clone}, which is not there"
+    assert what == f"memory@onrecord is read from {machine.clone}, which is not there"
     assert f"claude plugin marketplace add {machine.home / 'moved'}" in fix
 
 
@@ -215,7 +215,7 @@ def test_settings_that_are_no_json(machine: Machine):
 
 
 def test_the_whole_thing_is_turned_off_by_a_variable(machine: Machine):
-    assert only(machine.examine(RECOLLECT_OFF="1"))[3] == "unset RECOLLECT_OFF"
+    assert only(machine.examine(ONRECORD_OFF="1"))[3] == "unset ONRECORD_OFF"
 
 
 def test_hooks_that_do_not_fire(machine: Machine):
@@ -239,7 +239,7 @@ def test_a_hook_that_failed_is_told_in_its_own_words(machine: Machine):
         "hookEvent": "UserPromptSubmit",
         "stderr": "sh: 0: cannot open launch: Permission denied",
         "exitCode": 2,
-        "command": "sh ${CLAUDE_PLUGIN_ROOT}/src/recollect/hooks/launch user_prompt_submit",
+        "command": "sh ${CLAUDE_PLUGIN_ROOT}/src/onrecord/hooks/launch user_prompt_submit",
     }
     machine.had_session({"type": "attachment", "attachment": failed})
 
@@ -278,8 +278,8 @@ def test_another_memory_plugin_that_is_disabled_is_none(machine: Machine):
 @pytest.mark.parametrize(
     ("words", "is_ours"),
     [
-        (["sh", "/old/src/recollect/hooks/launch", "user_prompt_submit"], True),
-        (["/opt/recollect/run", "prompt"], True),
+        (["sh", "/old/src/onrecord/hooks/launch", "user_prompt_submit"], True),
+        (["/opt/onrecord/run", "prompt"], True),
         (["sh", "/opt/linter/hooks/start"], False),
     ],
 )
@@ -290,7 +290,7 @@ def test_hooks_of_ours_in_the_settings_would_run_twice(machine: Machine, words: 
     wrong, (finding,) = machine.examine(), [each for each in machine.findings if each["check"] == "others"]
 
     assert [each["check"] for each in wrong] == ["others"] * is_ours
-    verb = "runs Recollect's hook a second time" if is_ours else "has a hook of its own at every prompt"
+    verb = "runs Onrecord's hook a second time" if is_ours else "has a hook of its own at every prompt"
     assert finding["what"] == f"{machine.claude / 'settings.json'} {verb}: {' '.join(words)}"
 
 
@@ -361,10 +361,10 @@ def test_this_python_is_asked_for_real():
 
 @pytest.mark.parametrize(
     ("folder", "check", "variable"),
-    [(".cache", "cache", "RECOLLECT_CACHE_DIR"), (".local/state", "state", "RECOLLECT_STATE_DIR")],
+    [(".cache", "cache", "ONRECORD_CACHE_DIR"), (".local/state", "state", "ONRECORD_STATE_DIR")],
 )
 def test_a_folder_that_cannot_be_written(machine: Machine, folder: str, check: str, variable: str):
-    path = machine.home / folder / "recollect"
+    path = machine.home / folder / "onrecord"
     path.mkdir(parents=True)
     path.chmod(0o555)
 
@@ -391,15 +391,15 @@ def test_a_record_from_the_future(machine: Machine):
 
     assert (severity, check) == ("warning", "clock")
     assert "preferences/tabs-not-spaces.json was changed on 2999-01-01T00:00:00Z" in what
-    assert "recollect edit tabs-not-spaces" in fix
-    recollect.open(str(machine.project)).writer.update(
+    assert "onrecord edit tabs-not-spaces" in fix
+    onrecord.open(str(machine.project)).writer.update(
         "tabs-not-spaces", {"content": {"reason": "width is a matter of taste"}}, hash_of(machine)
     )
     assert machine.examine() == []
 
 
 def hash_of(machine: Machine) -> str:
-    return recollect.open(str(machine.project)).store.get("tabs-not-spaces").hash
+    return onrecord.open(str(machine.project)).store.get("tabs-not-spaces").hash
 
 
 def test_a_clock_that_is_behind_the_files(machine: Machine):
@@ -419,16 +419,16 @@ def test_records_of_the_earlier_plugin_are_used_and_could_be_found_better(machin
     assert machine.examine() == []
     notes = [finding for finding in machine.findings if "earlier plugin" in finding["what"]]
     assert [note["what"].split()[0] for note in notes] == ["1"]
-    assert "recollect improve" in notes[0]["fix"]
+    assert "onrecord improve" in notes[0]["fix"]
 
 
-def test_a_record_of_a_newer_recollect(machine: Machine):
+def test_a_record_of_a_newer_onrecord(machine: Machine):
     rewrite(machine.record, schema_version="2.0")
 
     found = machine.examine()
 
     assert found[0]["severity"] == "error"
-    assert found[0]["fix"].startswith("update Recollect if a newer one wrote preferences/tabs-not-spaces.json")
+    assert found[0]["fix"].startswith("update Onrecord if a newer one wrote preferences/tabs-not-spaces.json")
 
 
 def test_a_store_that_git_ignores(machine: Machine):
@@ -440,10 +440,10 @@ def test_a_store_that_git_ignores(machine: Machine):
 
 
 def test_another_version_of_the_plugin_is_worth_a_note(machine: Machine):
-    machine.install("memory@recollect", machine.clone, version="0.0.9")
+    machine.install("memory@onrecord", machine.clone, version="0.0.9")
 
     assert machine.examine() == []
-    assert any(finding["fix"] == "claude plugin update memory@recollect" for finding in machine.findings)
+    assert any(finding["fix"] == "claude plugin update memory@onrecord" for finding in machine.findings)
 
 
 @pytest.mark.parametrize("garbage", ["[]", "null", '{"plugins": [], "version": {}}', '{"plugins": {"x": 1}}', "\x00"])

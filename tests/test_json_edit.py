@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from recollect.connections import json_edit, jsonc
+from onrecord.connections import json_edit, jsonc
 
 hypothesis = pytest.importorskip("hypothesis")
 st = pytest.importorskip("hypothesis.strategies")
 
-OURS = {"hooks": [{"type": "command", "command": "sh '/a b/launch' stop codex || : recollect", "timeout": 5}]}
-KEYS = st.sampled_from(["hooks", "mcpServers", "Stop", "recollect", "a", "ü", 'quote"', "back\\slash", "// no comment"])
+OURS = {"hooks": [{"type": "command", "command": "sh '/a b/launch' stop codex || : onrecord", "timeout": 5}]}
+KEYS = st.sampled_from(["hooks", "mcpServers", "Stop", "onrecord", "a", "ü", 'quote"', "back\\slash", "// no comment"])
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.sampled_from([1.5, "", "text", "/* no */", "a,}"]))
 VALUES = st.recursive(
     SCALARS,
@@ -66,23 +66,23 @@ def documents(draw: Any) -> str:
         value["hooks"] = hooks
     if not isinstance(value.get("mcpServers", {}), dict):
         del value["mcpServers"]
-    value.get("mcpServers", {}).pop("recollect", None)
+    value.get("mcpServers", {}).pop("onrecord", None)
     hand = Hand(draw)
     return hand.gap() + hand.write(value) + hand.gap()
 
 
 def is_ours(item: Any) -> bool:
-    return ": recollect" in json.dumps(item)
+    return ": onrecord" in json.dumps(item)
 
 
 def add(text: str) -> str:
     text = json_edit.put_item(text, ("hooks", "Stop"), OURS, is_ours)
     text = json_edit.put_item(text, ("hooks", "UserPromptSubmit"), OURS, is_ours)
-    return json_edit.put(text, ("mcpServers", "recollect"), {"command": "/a b/recollect", "args": ["mcp"]})
+    return json_edit.put(text, ("mcpServers", "onrecord"), {"command": "/a b/onrecord", "args": ["mcp"]})
 
 
 def remove(text: str) -> str:
-    text = json_edit.drop(text, ("mcpServers", "recollect"))
+    text = json_edit.drop(text, ("mcpServers", "onrecord"))
     text = json_edit.drop_items(text, ("hooks", "UserPromptSubmit"), is_ours)
     return json_edit.drop_items(text, ("hooks", "Stop"), is_ours)
 
@@ -100,7 +100,7 @@ def test_what_was_there_stays_and_what_was_added_goes_without_a_trace(text):
     after = plain(added)
     assert after["hooks"].pop("UserPromptSubmit") == [OURS]
     assert after["hooks"].pop("Stop") == [*before.get("hooks", {}).get("Stop", []), OURS]
-    assert after["mcpServers"].pop("recollect")["args"] == ["mcp"]
+    assert after["mcpServers"].pop("onrecord")["args"] == ["mcp"]
     expected = {"hooks": {}, "mcpServers": {}, **before}
     expected["hooks"] = {key: value for key, value in expected["hooks"].items() if key != "Stop"}
     assert after == expected
@@ -123,12 +123,12 @@ def test_wherever_our_entries_stand_nothing_else_is_lost(text):
     rest = {"c": 2, "hooks": {"b": 1}}
 
     dropped = plain(json_edit.drop_items(text, ("hooks", "Stop"), is_ours))
-    put = plain(json_edit.put_item(text, ("hooks", "Stop"), {"x": ": recollect"}, is_ours))
+    put = plain(json_edit.put_item(text, ("hooks", "Stop"), {"x": ": onrecord"}, is_ours))
 
     assert dropped["hooks"].pop("Stop", []) == theirs
     assert dropped == rest
     first = items.index(OURS) if OURS in items else len(theirs)
-    assert put["hooks"].pop("Stop") == [*theirs[:first], {"x": ": recollect"}, *theirs[first:]]
+    assert put["hooks"].pop("Stop") == [*theirs[:first], {"x": ": onrecord"}, *theirs[first:]]
     assert put == rest
 
 
@@ -136,7 +136,7 @@ def test_more_entries_of_ours_than_anybody_writes_are_refused():
     text = json.dumps({"hooks": {"Stop": [OURS] * 50}})
 
     for edit in (json_edit.drop_items, lambda *given: json_edit.put_item(*given[:2], OURS, given[2])):
-        with pytest.raises(ValueError, match="50 entries of Recollect"):
+        with pytest.raises(ValueError, match="50 entries of Onrecord"):
             edit(text, ("hooks", "Stop"), is_ours)
 
 
@@ -173,19 +173,19 @@ def test_a_new_file_is_laid_out_for_people():
 def test_comments_order_indentation_and_line_ends_stay():
     text = '\ufeff{\r\n\t// mine\r\n\t"b": 1, // one\r\n\t"a": [1,],\r\n}\r\n'.removeprefix("\ufeff")
 
-    added = json_edit.put(text, ("mcpServers", "recollect"), {"command": "x"})
+    added = json_edit.put(text, ("mcpServers", "onrecord"), {"command": "x"})
 
     assert added == text.removesuffix("}\r\n") + (
-        '\t"mcpServers": {\r\n\t\t"recollect": {"command": "x"}\r\n\t},\r\n}\r\n'
+        '\t"mcpServers": {\r\n\t\t"onrecord": {"command": "x"}\r\n\t},\r\n}\r\n'
     )
 
 
 def test_an_older_entry_is_replaced_where_it_stands():
-    text = '{"hooks": {"Stop": [{"c": "old : recollect"}, {"c": "theirs"}, {"c": "twice : recollect"}]}}'
+    text = '{"hooks": {"Stop": [{"c": "old : onrecord"}, {"c": "theirs"}, {"c": "twice : onrecord"}]}}'
 
-    added = json_edit.put_item(text, ("hooks", "Stop"), {"c": "new : recollect"}, is_ours)
+    added = json_edit.put_item(text, ("hooks", "Stop"), {"c": "new : onrecord"}, is_ours)
 
-    assert added == '{"hooks": {"Stop": [{"c": "new : recollect"}, {"c": "theirs"}]}}'
+    assert added == '{"hooks": {"Stop": [{"c": "new : onrecord"}, {"c": "theirs"}]}}'
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect import failure_log, paths, state_file
-from recollect.cli import main
-from recollect.errors import ModelFailed, NoModel
-from recollect.judge import api, judge, limits
-from recollect.judge.judge import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
-from recollect.setting_table import SETTINGS, Setting
-from recollect.settings import Settings, load_settings
+from onrecord import failure_log, paths, state_file
+from onrecord.cli import main
+from onrecord.errors import ModelFailed, NoModel
+from onrecord.judge import api, judge, limits
+from onrecord.judge.judge import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
+from onrecord.setting_table import SETTINGS, Setting
+from onrecord.settings import Settings, load_settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, keeps, message, notes, says, whole
 
@@ -364,7 +364,7 @@ class TestDailyCap:
         assert server.requests == []
 
     def test_racing_prompts_never_overdraw_it(self) -> None:
-        script = "from recollect.judge import limits; print(sum(limits.claim(1, 60) for _ in range(40)))"
+        script = "from onrecord.judge import limits; print(sum(limits.claim(1, 60) for _ in range(40)))"
         environment = {**os.environ, "PYTHONPATH": SRC}
 
         def run(_: int) -> int:
@@ -381,7 +381,7 @@ class TestDailyCap:
 
     def test_each_day_has_its_own_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
         days = iter(["2026-03-01T23:59:59Z", "2026-03-02T00:00:00Z", "2026-03-02T00:00:01Z"])
-        monkeypatch.setattr("recollect.timestamps.now", lambda: next(days))
+        monkeypatch.setattr("onrecord.timestamps.now", lambda: next(days))
 
         assert [limits.claim(1, 1), limits.claim(1, 1)] == [True, True]
         assert limits.used() == 1
@@ -477,8 +477,8 @@ def write_user_config(**given: object) -> None:
 def test_a_process_ends_although_the_model_still_hangs(behave: Behaviour) -> None:
     script = """
 from types import SimpleNamespace as N
-from recollect.settings import load_settings
-from recollect.judge import judge
+from onrecord.settings import load_settings
+from onrecord.judge import judge
 note = {"title": "t", "category": "decision", "tags": (), "summary_line": "e"}
 found = [N(id=f"n{n}", probability=0.9 - n / 25, **note) for n in range(12)]
 print([one.id for one in judge.keep("p", found, [], load_settings(""), "s", bar=.5)], flush=True)
@@ -500,7 +500,7 @@ HEAVY = {"urllib", "http", "ssl", "socket", "threading", "queue", "email", "json
 
 def test_asking_whether_it_is_on_imports_nothing_heavy() -> None:
     done = run_python(
-        "from recollect.settings import load_settings; from recollect.judge import judge\n"
+        "from onrecord.settings import load_settings; from onrecord.judge import judge\n"
         "print(judge.is_on(load_settings('')), *sorted({name.split('.')[0] for name in sys.modules}))"
     )
 
@@ -514,27 +514,27 @@ def test_with_the_judge_off_a_prompt_loads_nothing_of_it(tmp_path: Path) -> None
     (project / ".git").mkdir(parents=True)
     given = json.dumps({"title": "Tabs", "content": {"topic": "indentation", "value": "tabs", "reason": "width"}})
     subprocess.run(
-        [sys.executable, "-m", "recollect", "save", "preference", "--json"],
+        [sys.executable, "-m", "onrecord", "save", "preference", "--json"],
         input=given, text=True, cwd=project, env={**os.environ, "PYTHONPATH": SRC}, check=True, capture_output=True,
     )  # fmt: skip
     event = json.dumps({"prompt": "tabs or spaces for indentation?", "session_id": "s", "cwd": str(project)})
     script = f"""
 import io
 sys.stdin = io.TextIOWrapper(io.BytesIO({event!r}.encode()))
-from recollect.hooks import main
+from onrecord.hooks import main
 main(["user_prompt_submit"])
 print(*sorted(sys.modules), file=sys.stderr)
 """
     done = run_python(script)
 
     loaded = set(done.stderr.split())
-    assert {"recollect.hooks.prompt", "recollect.recall.for_prompt", "recollect.search"} <= loaded
-    assert [name for name in loaded if name.startswith("recollect.judge")] == []
+    assert {"onrecord.hooks.prompt", "onrecord.recall.for_prompt", "onrecord.search"} <= loaded
+    assert [name for name in loaded if name.startswith("onrecord.judge")] == []
     assert {name.split(".")[0] for name in loaded} & {"urllib", "http", "ssl", "socket"} == set()
 
 
 class TestCommand:
-    """`recollect judge test`."""
+    """`onrecord judge test`."""
 
     def test_it_says_how_fast_and_at_what_cost_the_model_answers(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -594,7 +594,7 @@ class TestCommand:
     def test_an_answer_that_drips_without_end_is_given_up(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("recollect.cli.judge.PATIENCE", 0.3)
+        monkeypatch.setattr("onrecord.cli.judge.PATIENCE", 0.3)
         with ModelServer(model_server.drips_body) as server:
             write_user_config(endpoint=server.url)
             assert main(["judge", "test"]) == 1
@@ -612,7 +612,7 @@ class TestCommand:
         assert server.requests == []
         assert capsys.readouterr().err.splitlines() == [
             "NO_MODEL: the judge is off, so no model is asked",
-            "fix: recollect config set --user retrieval.judge.enabled true",
+            "fix: onrecord config set --user retrieval.judge.enabled true",
         ]
 
     def test_without_a_key_it_says_what_to_do(self, capsys: pytest.CaptureFixture[str]) -> None:

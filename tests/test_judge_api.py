@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect.cli.judge import cost
-from recollect.errors import ModelFailed, NoModel
-from recollect.judge import api
-from recollect.judge.prompt import SCHEMA, SYSTEM
-from recollect.settings import Settings
+from onrecord.cli.judge import cost
+from onrecord.errors import ModelFailed, NoModel
+from onrecord.judge import api
+from onrecord.judge.prompt import SCHEMA, SYSTEM
+from onrecord.settings import Settings
 from tests import model_server
 from tests.model_server import Behaviour, ModelServer, answers, message, says, whole
 
@@ -321,7 +321,7 @@ class TestProvider:
             api.model(settings(endpoint=base), {"ANTHROPIC_API_KEY": KEY})
 
         assert caught.value.message == "the judge's endpoint is not an http or https address"
-        assert caught.value.fix.endswith(": recollect config retrieval.judge.endpoint")
+        assert caught.value.fix.endswith(": onrecord config retrieval.judge.endpoint")
         assert "hunter2" not in str(caught.value) + caught.value.fix
 
     def test_the_users_config_wins_over_the_environment(self) -> None:

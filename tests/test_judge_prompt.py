@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ModelFailed
-from recollect.judge.prompt import SCHEMA, parse, render, shuffle
+from onrecord.errors import ModelFailed
+from onrecord.judge.prompt import SCHEMA, parse, render, shuffle
 
 
 class Note(NamedTuple):
@@ -181,7 +181,7 @@ def test_the_shuffle_follows_the_candidates_not_their_rank() -> None:
 
 def test_the_shuffle_is_the_same_in_every_process() -> None:
     script = (
-        "from types import SimpleNamespace as N; from recollect.judge import prompt;"
+        "from types import SimpleNamespace as N; from onrecord.judge import prompt;"
         "print(prompt.shuffle('größe \\ud800', [N(id=f'note-{n}') for n in range(8)]))"
     )
     orders = set()

@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from recollect.terminal import keys
+from onrecord.terminal import keys
 from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
 
 READER = """
 import sys; sys.path.insert(0, sys.argv[1])
-from recollect.terminal import keys
+from onrecord.terminal import keys
 print("ready", flush=True)
 while True:
     try:

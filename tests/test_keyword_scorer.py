@@ -1,8 +1,8 @@
 import pytest
 
-from recollect.search import index, keyword_scorer, query, rank
-from recollect.search.candidates import Filter
-from recollect.settings import Settings
+from onrecord.search import index, keyword_scorer, query, rank
+from onrecord.search.candidates import Filter
+from onrecord.settings import Settings
 from tests.records import sample
 from tests.test_index import put
 from tests.test_search import decision

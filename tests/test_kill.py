@@ -1,6 +1,6 @@
 """Writers killed at random moments leave a store in which every acknowledged change is there.
 
-RECOLLECT_TEST_ROUNDS=20 runs it longer.
+ONRECORD_TEST_ROUNDS=20 runs it longer.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import time
 
 import pytest
 
-from recollect import files
-from recollect.settings import Settings
-from recollect.store import index_md
-from recollect.store.store import Entry, Store
-from recollect.store.writer import Writer
+from onrecord import files
+from onrecord.settings import Settings
+from onrecord.store import index_md
+from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
 from tests import aftermath
 from tests.records import LATER, sample
 
 WRITERS = 3
-ROUNDS = 8 * int(os.environ.get("RECOLLECT_TEST_ROUNDS", "1"))
+ROUNDS = 8 * int(os.environ.get("ONRECORD_TEST_ROUNDS", "1"))
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(os.name == "nt", reason="SIGKILL")]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture import inbox, review
-from recollect.capture.inbox import Inbox
-from recollect.record import compose
-from recollect.settings import Settings
-from recollect.store import index_md
-from recollect.store.store import Entry, Store
-from recollect.store.writer import Writer
+from onrecord.capture import inbox, review
+from onrecord.capture.inbox import Inbox
+from onrecord.record import compose
+from onrecord.settings import Settings
+from onrecord.store import index_md
+from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
 from tests.killed import killed_at, states_during
 
 pytestmark = [

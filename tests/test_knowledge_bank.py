@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import failure_log
-from recollect.digest import knowledge_bank
-from recollect.digest.selection import Candidate
+from onrecord import failure_log
+from onrecord.digest import knowledge_bank
+from onrecord.digest.selection import Candidate
 
 FIRST = "0000-000000000"
 """How recent the first entry of a file is that has no date."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-import recollect
+import onrecord
 from tests.powerless import powerless
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +34,7 @@ class Machine:
             folder.mkdir(parents=True)
         for tool in ("mkdir", "mv", "rm", "cat"):
             (self.bin / tool).symlink_to(str(shutil.which(tool)))
-        recollect.open(str(self.project)).save(
+        onrecord.open(str(self.project)).save(
             "decision",
             {
                 "title": "Sessions live in Postgres, not Redis",
@@ -44,7 +44,7 @@ class Machine:
 
     @property
     def memo(self) -> Path:
-        return self.home / ".cache" / "recollect" / "python"
+        return self.home / ".cache" / "onrecord" / "python"
 
     def has(self, name: str, script: str) -> None:
         """Put a program on the PATH."""
@@ -60,7 +60,7 @@ class Machine:
     def started(self, plugin: Path = ROOT, prefix: Sequence[str] = (), **env: str) -> subprocess.Popen[bytes]:
         whole = {"HOME": str(self.home), "PATH": str(self.bin), **env}
         return subprocess.Popen(
-            [*prefix, "/bin/sh", str(plugin / "src/recollect/hooks/launch"), "user_prompt_submit"],
+            [*prefix, "/bin/sh", str(plugin / "src/onrecord/hooks/launch"), "user_prompt_submit"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -84,7 +84,7 @@ class Told(NamedTuple):
         return self.code == 0 and not self.stderr and "User sessions are rows" in self.stdout
 
 
-SILENT_OFF = Told(0, "", "recollect: no Python 3.9 or later found; memory is off\n")
+SILENT_OFF = Told(0, "", "onrecord: no Python 3.9 or later found; memory is off\n")
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_a_garbled_note_is_not_run(machine: Machine, note: str):
 def test_a_user_without_a_home_is_served_and_nothing_is_remembered_where_others_could_write(machine: Machine):
     machine.has("python3", f'echo run >>"{machine.root}/shim.log"\nexec "{REAL}" "$@"')
 
-    told = [machine.launch(HOME="", RECOLLECT_OFF="1") for _ in range(2)]
+    told = [machine.launch(HOME="", ONRECORD_OFF="1") for _ in range(2)]
 
     assert told == [Told(0, "", "")] * 2
     assert (machine.root / "shim.log").read_text() == "run\n" * 2
@@ -190,12 +190,12 @@ def test_a_user_without_a_home_is_served_and_nothing_is_remembered_where_others_
 def test_a_cache_folder_of_the_users_choice_holds_the_note(machine: Machine):
     (machine.bin / "python3").symlink_to(REAL)
 
-    machine.launch("one", RECOLLECT_CACHE_DIR=str(machine.root / "own cache"))
+    machine.launch("one", ONRECORD_CACHE_DIR=str(machine.root / "own cache"))
     machine.launch("two", XDG_CACHE_HOME=str(machine.root / "xdg"))
     machine.launch("three", XDG_CACHE_HOME="relative")
 
     assert (machine.root / "own cache" / "python").exists()
-    assert (machine.root / "xdg" / "recollect" / "python").exists()
+    assert (machine.root / "xdg" / "onrecord" / "python").exists()
     assert machine.memo.exists()
     assert not (machine.root / "relative").exists()
 
@@ -220,7 +220,7 @@ def test_a_home_that_cannot_be_written_costs_only_the_note(machine: Machine):
     (machine.bin / "python3").symlink_to(REAL)
     (machine.home / ".cache").write_text("a file where the folder should be")
 
-    told = machine.launch(RECOLLECT_STATE_DIR=str(machine.root / "state"))
+    told = machine.launch(ONRECORD_STATE_DIR=str(machine.root / "state"))
 
     assert told.is_injection
     assert (machine.home / ".cache").read_text() == "a file where the folder should be"
@@ -228,7 +228,7 @@ def test_a_home_that_cannot_be_written_costs_only_the_note(machine: Machine):
 
 def test_a_read_only_home_costs_only_the_note(machine: Machine):
     (machine.bin / "python3").symlink_to(REAL)
-    cache = machine.home / ".cache" / "recollect"
+    cache = machine.home / ".cache" / "onrecord"
     cache.mkdir(parents=True)
     for folder in (cache, cache.parent, machine.home):
         folder.chmod(0o555)
@@ -251,7 +251,7 @@ def test_two_first_runs_at_once_leave_one_whole_note(machine: Machine):
 
 
 def test_the_launcher_can_be_run_by_any_shell():
-    mode = (ROOT / "src/recollect/hooks/launch").stat().st_mode
+    mode = (ROOT / "src/onrecord/hooks/launch").stat().st_mode
 
     assert mode & stat.S_IXUSR
-    assert b"\r" not in (ROOT / "src/recollect/hooks/launch").read_bytes()
+    assert b"\r" not in (ROOT / "src/onrecord/hooks/launch").read_bytes()

@@ -36,7 +36,7 @@ LEAN = [
 
 def _modules() -> dict[str, Path]:
     found = {}
-    for file in sorted((SRC / "recollect").rglob("*.py")):
+    for file in sorted((SRC / "onrecord").rglob("*.py")):
         name = ".".join(file.relative_to(SRC).with_suffix("").parts)
         found[name[: -len(".__init__")] if name.endswith(".__init__") else name] = file
     return found
@@ -48,7 +48,7 @@ MODULES = _modules()
 def imports(module: str, *, lazy: bool) -> set[str]:
     """The modules of ours that one imports when it is loaded; with `lazy` also those its functions import."""
     tree = source_tree.tree(MODULES[module])
-    return {name for name in _imported(tree, lazy) if name in MODULES and name not in (module, "recollect")}
+    return {name for name in _imported(tree, lazy) if name in MODULES and name not in (module, "onrecord")}
 
 
 def _imported(node: ast.AST, lazy: bool) -> Iterator[str]:
@@ -70,7 +70,7 @@ ORDER = (
     "record store search recall guard freshness digest capture usage audit importers judge session git remotes hub"
     " terminal connections doctor hosts hooks mcp web cli"
 ).split()
-ON_TOP = {"recollect", "recollect.__main__", "recollect.project"}
+ON_TOP = {"onrecord", "onrecord.__main__", "onrecord.project"}
 """Root modules that stand above the packages."""
 
 
@@ -87,7 +87,7 @@ def _allowed() -> dict[str, set[str]]:
 
 
 def test_the_design_page_lists_every_package_in_order():
-    folders = {file.parent.name for file in (SRC / "recollect").glob("*/__init__.py")}
+    folders = {file.parent.name for file in (SRC / "onrecord").glob("*/__init__.py")}
 
     assert list(_allowed()) == ORDER
     assert folders == set(ORDER)
@@ -99,11 +99,11 @@ def test_the_tree_of_the_design_page_names_every_module():
     for line in tree.strip().splitlines():
         folder, modules = line[:13].strip().rstrip("/"), line[13:].split()
         name = folder or name
-        listed.setdefault("" if name == "recollect" else name, []).extend(modules)
-    own = [module for module in MODULES if module not in ("recollect", "recollect.__main__")]
+        listed.setdefault("" if name == "onrecord" else name, []).extend(modules)
+    own = [module for module in MODULES if module not in ("onrecord", "onrecord.__main__")]
     leaves = {package: [] for package in ("", *ORDER)}
     for module in own:
-        if module.removeprefix("recollect.") not in ORDER:
+        if module.removeprefix("onrecord.") not in ORDER:
             leaves[_package(module)].append(module.rpartition(".")[2])
 
     assert listed == {package: sorted(modules) for package, modules in leaves.items()}
@@ -149,12 +149,12 @@ def test_no_module_imports_itself_by_a_detour():
         walk(module, ())
 
 
-STARTERS = ("recollect.__main__", "recollect.cli.mcp", "recollect.cli.web")
+STARTERS = ("onrecord.__main__", "onrecord.cli.mcp", "onrecord.cli.web")
 """What starts a program at one of its doors."""
 
 
 def test_commands_and_hooks_know_neither_each_other_nor_are_known_below():
-    doors = ("recollect.cli", "recollect.hooks", "recollect.mcp", "recollect.web")
+    doors = ("onrecord.cli", "onrecord.hooks", "onrecord.mcp", "onrecord.web")
     wrong = [
         f"{module} imports {name}"
         for module in MODULES
@@ -170,7 +170,7 @@ def loaded(*modules: str) -> set[str]:
     """Every module that importing some of ours loads in a bare interpreter, beyond os, sys and time."""
     code = (
         "import os, sys, time; sys.path.insert(0, sys.argv[1]); before = set(sys.modules)\n"
-        "for name in sys.argv[2:]: __import__('recollect.' + name)\n"
+        "for name in sys.argv[2:]: __import__('onrecord.' + name)\n"
         "print('\\n'.join(set(sys.modules) - before))"
     )
     command = [sys.executable, "-S", "-E", "-c", code, str(SRC), *modules]
@@ -188,7 +188,7 @@ def test_the_modules_every_hook_starts_with_load_nothing_but_c(module):
     found = loaded(module)
 
     assert too_heavy(found) == []
-    allowed = {"__future__", "_blake2", "_collections", "_json", "recollect", *(f"recollect.{name}" for name in LEAN)}
+    allowed = {"__future__", "_blake2", "_collections", "_json", "onrecord", *(f"onrecord.{name}" for name in LEAN)}
     assert sorted(found - allowed) == []
 
 
@@ -197,11 +197,11 @@ def test_the_guard_sees_a_heavy_module():
 
 
 def test_search_loads_only_what_search_needs():
-    modules = {name for name in loaded("search.rank") if name.startswith("recollect.")}
+    modules = {name for name in loaded("search.rank") if name.startswith("onrecord.")}
     own = "candidates coefficients gate meaning query rank refresh index tables terms word_features".split()
 
     assert too_heavy(loaded("search.rank")) == []
     assert sorted(modules) == sorted(
-        ["recollect.search", *(f"recollect.search.{name}" for name in own)]
-        + [f"recollect.{name}" for name in ("categories", "coldstart", "paths")]
+        ["onrecord.search", *(f"onrecord.search.{name}" for name in own)]
+        + [f"onrecord.{name}" for name in ("categories", "coldstart", "paths")]
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 
-from recollect import paths
-from recollect.session.ledger import Ledger
+from onrecord import paths
+from onrecord.session.ledger import Ledger
 
 
 def test_what_was_shown_is_known_to_the_next_process():
@@ -71,7 +71,7 @@ def test_a_session_id_cannot_name_a_file_elsewhere():
 def test_a_state_folder_that_cannot_be_written_costs_the_memory_of_it_not_the_session(tmp_path, monkeypatch):
     blocked = tmp_path / "blocked"
     blocked.write_text("a file, not a folder")
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", str(blocked))
+    monkeypatch.setenv("ONRECORD_STATE_DIR", str(blocked))
 
     with Ledger("s1") as session:
         session.add_shown("a", "v")

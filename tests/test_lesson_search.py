@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import coldstart
-from recollect.digest import lesson_search
-from recollect.digest.selection import Candidate
+from onrecord import coldstart
+from onrecord.digest import lesson_search
+from onrecord.digest.selection import Candidate
 from tests import without_fts5
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import BadInput, Invalid, WrongState
-from recollect.record import lifecycle, memory
-from recollect.record.memory import HistoryEntry
-from recollect.settings import Settings
+from onrecord.errors import BadInput, Invalid, WrongState
+from onrecord.record import lifecycle, memory
+from onrecord.record.memory import HistoryEntry
+from onrecord.settings import Settings
 from tests.records import LATER, NOW, sample
 
 
@@ -192,11 +192,11 @@ def test_an_archived_record_that_was_retired_and_restored_did_look_archived():
 @pytest.mark.parametrize(
     ("status", "step", "fix"),
     [
-        ("retired", lambda r: lifecycle.retired(r, "", NOW), "recollect restore sessions-in-redis"),
-        ("active", lambda r: lifecycle.restored(r, NOW), "recollect show sessions-in-redis"),
-        ("archived", lambda r: lifecycle.restored(r, NOW), "recollect unarchive sessions-in-redis"),
-        ("retired", lambda r: lifecycle.archived(r, "", NOW), "recollect restore sessions-in-redis"),
-        ("active", lambda r: lifecycle.unarchived(r, NOW), "recollect show sessions-in-redis"),
+        ("retired", lambda r: lifecycle.retired(r, "", NOW), "onrecord restore sessions-in-redis"),
+        ("active", lambda r: lifecycle.restored(r, NOW), "onrecord show sessions-in-redis"),
+        ("archived", lambda r: lifecycle.restored(r, NOW), "onrecord unarchive sessions-in-redis"),
+        ("retired", lambda r: lifecycle.archived(r, "", NOW), "onrecord restore sessions-in-redis"),
+        ("active", lambda r: lifecycle.unarchived(r, NOW), "onrecord show sessions-in-redis"),
     ],
 )
 def test_steps_that_lead_nowhere(status, step, fix):

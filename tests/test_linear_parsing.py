@@ -10,12 +10,12 @@ import json
 
 import pytest
 
-from recollect import text as text_module
-from recollect.capture import conversation, features, sentences, suggestions, triage
-from recollect.hosts import claude_code, question
-from recollect.hosts.question import Payload
-from recollect.session import ledger, sessions, transcript
-from recollect.session.transcript import Ending, Message
+from onrecord import text as text_module
+from onrecord.capture import conversation, features, sentences, suggestions, triage
+from onrecord.hosts import claude_code, question
+from onrecord.hosts.question import Payload
+from onrecord.session import ledger, sessions, transcript
+from onrecord.session.transcript import Ending, Message
 from tests import cost
 from tests.cost import Yardstick
 
@@ -25,7 +25,7 @@ SMALL = PLAIN * (SIZE // 20 // len(PLAIN))
 PIECES = [
     "<memory-context></memory-context>", "<memory-context>", "</memory-context>", "<system-reminder", "<",
     ". ", "? ", "e.g. ", "`", "`a. b` ", '"', '"a. b" ', "“", "„a. b“ ", "```\n", "- ", "\n", " ", "(", "0", "1 ",
-    "no, ", "use a ", "we ", "# of # ", "a'", "''", "\u2019", "ß", "\ud800", "\0", "{", '{"', "[", "\\", "recollect ",
+    "no, ", "use a ", "we ", "# of # ", "a'", "''", "\u2019", "ß", "\ud800", "\0", "{", '{"', "[", "\\", "onrecord ",
 ]  # fmt: skip
 READERS = {
     "text.sentences": text_module.sentences,

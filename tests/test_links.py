@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.doctor.store_checks import link_problems
-from recollect.record.memory import Memory
+from onrecord.doctor.store_checks import link_problems
+from onrecord.record.memory import Memory
 
 
 def record(name, by="", of=(), category="decision"):

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from recollect.search import index, listing, refresh
-from recollect.search.listing import Choice
+from onrecord.search import index, listing, refresh
+from onrecord.search.listing import Choice
 from tests.records import sample
 from tests.test_index import put, settle
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import onrecord
 
 ROOT = Path(__file__).parent.parent
 
@@ -21,7 +21,7 @@ def _read(name: str) -> dict[str, object]:
 def test_the_plugin_is_called_memory_and_has_the_version_of_the_package():
     plugin = _read("plugin.json")
 
-    assert (plugin["name"], plugin["version"], plugin["license"]) == ("memory", recollect.__version__, "MIT")
+    assert (plugin["name"], plugin["version"], plugin["license"]) == ("memory", onrecord.__version__, "MIT")
 
 
 def test_the_marketplace_offers_the_plugin_from_this_very_folder():
@@ -34,10 +34,10 @@ def test_the_marketplace_offers_the_plugin_from_this_very_folder():
 def test_the_changelog_knows_this_version_or_what_comes_next():
     versions = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
 
-    assert versions[0] == "Unreleased" or versions[0] == recollect.__version__
+    assert versions[0] == "Unreleased" or versions[0] == onrecord.__version__
 
 
-@pytest.mark.parametrize("script", ["bin/recollect", "scripts/test", "scripts/docs", ".ci/run"])
+@pytest.mark.parametrize("script", ["bin/onrecord", "scripts/test", "scripts/docs", ".ci/run"])
 def test_scripts_can_be_run(script):
     assert os.access(ROOT / script, os.X_OK)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.importers import claude_mem, memories, reading
-from recollect.importers.sources import Source
+from onrecord.importers import claude_mem, memories, reading
+from onrecord.importers.sources import Source
 
 NOW = "2026-03-02T09:30:00Z"
 

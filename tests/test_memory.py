@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import BadRecord, RecollectError
-from recollect.record import memory, schema
-from recollect.record.memory import Anchor, HistoryEntry, Memory, Scope
+from onrecord.errors import BadRecord, OnrecordError
+from onrecord.record import memory, schema
+from onrecord.record.memory import Anchor, HistoryEntry, Memory, Scope
 from tests.records import CONTENT, NOW, any_json, raw, sample, valid_records
 
 EARLIER = b"""{
@@ -81,7 +81,7 @@ def test_a_record_with_any_value_in_any_place_is_read_or_refused(record, data):
 
     try:
         there = memory.parse(json.dumps(record).encode())
-    except RecollectError:
+    except OnrecordError:
         return
     assert memory.parse(memory.render(there)) == there
 

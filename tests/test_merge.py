@@ -7,8 +7,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import BadRecord
-from recollect.record import memory, merge, schema
+from onrecord.errors import BadRecord
+from onrecord.record import memory, merge, schema
 from tests.records import valid_records
 
 BASE = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.record import naming, schema
+from onrecord.record import naming, schema
 
 OURS = re.compile(r"<\s*/?\s*(memory-context|result|system-reminder|memory)\b", re.IGNORECASE)
 WORDS = ["<", ">", "/", " ", "result", "memory", "-context", "system-reminder", "-", "#", "tags:", "->"]

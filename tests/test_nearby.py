@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from recollect.search import (
+from onrecord.search import (
     candidates,
     index,
     indexing,

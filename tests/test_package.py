@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.doctor import machine
+import onrecord
+from onrecord.doctor import machine
 from tests.hooks.test_modules import PYTHONS
 
 ROOT = Path(__file__).parent.parent
@@ -43,7 +43,7 @@ class Package:
             return {name.partition("/")[2] for name in archive.getnames()}
 
     def info(self, name: str) -> str:
-        return self.in_wheel()[f"recollect-{recollect.__version__}.dist-info/{name}"].decode()
+        return self.in_wheel()[f"onrecord-{onrecord.__version__}.dist-info/{name}"].decode()
 
 
 @pytest.fixture(scope="module")
@@ -70,27 +70,27 @@ def _in_git() -> list[str]:
 
 def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(package: Package):
     names = set(package.in_wheel())
-    source = ROOT / "src" / "recollect"
+    source = ROOT / "src" / "onrecord"
     folders = "capture/cues connections/shims connections/skills hub/migrations web/static web/templates".split()
-    listed = {f"recollect/{folder}/{path.name}" for folder in folders for path in (source / folder).iterdir()}
-    data = listed | {"recollect/session/corrections.txt", "recollect/search/words.vec", "recollect/hooks/launch"}
-    licences = {f"recollect-{recollect.__version__}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}
+    listed = {f"onrecord/{folder}/{path.name}" for folder in folders for path in (source / folder).iterdir()}
+    data = listed | {"onrecord/session/corrections.txt", "onrecord/search/words.vec", "onrecord/hooks/launch"}
+    licences = {f"onrecord-{onrecord.__version__}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}
 
-    assert {"recollect/py.typed", *licences, *data} <= names
+    assert {"onrecord/py.typed", *licences, *data} <= names
     strangers = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]
-    assert sorted(strangers) == sorted(["recollect/py.typed", *data])
+    assert sorted(strangers) == sorted(["onrecord/py.typed", *data])
     assert {name for name in names if name.endswith(".py")} == {
-        f"recollect/{path.relative_to(source).as_posix()}" for path in source.rglob("*.py")
+        f"onrecord/{path.relative_to(source).as_posix()}" for path in source.rglob("*.py")
     }
 
 
 def test_the_wheel_says_what_it_is_and_brings_one_command(package: Package):
     about = package.info("METADATA")
 
-    assert f"\nVersion: {recollect.__version__}\n" in about
+    assert f"\nVersion: {onrecord.__version__}\n" in about
     assert "\nRequires-Python: >=3.9\n" in about
     assert "Requires-Dist" not in re.sub(r"Requires-Dist: .*; extra == .*\n", "", about)
-    assert package.info("entry_points.txt").split() == ["[console_scripts]", "recollect=recollect.__main__:main"]
+    assert package.info("entry_points.txt").split() == ["[console_scripts]", "onrecord=onrecord.__main__:main"]
 
 
 def test_the_source_archive_holds_what_the_plugin_and_its_tests_need(package: Package):
@@ -103,25 +103,25 @@ def test_the_source_archive_holds_what_the_plugin_and_its_tests_need(package: Pa
         "CHANGELOG.md",
         ".claude-plugin/plugin.json",
         "hooks/hooks.json",
-        "src/recollect/hooks/launch",
-        "src/recollect/hooks/run.py",
-        "bin/recollect",
+        "src/onrecord/hooks/launch",
+        "src/onrecord/hooks/run.py",
+        "bin/onrecord",
         "skills/search/SKILL.md",
         "tests/test_package.py",
-        "src/recollect/py.typed",
-        "src/recollect/search/words.vec",
+        "src/onrecord/py.typed",
+        "src/onrecord/search/words.vec",
     ):
         assert needed in names
     assert [name for name in names if "_cache" in name or ".pyc" in name] == []
 
 
 def test_the_version_stands_in_one_place_and_the_manifest_agrees():
-    versions = {json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text())["version"], recollect.__version__}
+    versions = {json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text())["version"], onrecord.__version__}
     tracked = [name for name in _in_git() if name.startswith("src/") or name in ("pyproject.toml",)]
-    naming = [name for name in tracked if re.search(r'"' + re.escape(recollect.__version__) + r'"', _read(name))]
+    naming = [name for name in tracked if re.search(r'"' + re.escape(onrecord.__version__) + r'"', _read(name))]
 
     assert len(versions) == 1
-    assert naming == ["src/recollect/__init__.py"]
+    assert naming == ["src/onrecord/__init__.py"]
 
 
 def _read(name: str) -> str:
@@ -141,7 +141,7 @@ class Installed:
         self.pip, self.bin = pip, venv / ("Scripts" if os.name == "nt" else "bin")
 
     def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        names = ("RECOLLECT_CACHE_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR")
+        names = ("ONRECORD_CACHE_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR")
         env = {name: value for name, value in os.environ.items() if name not in (*names, "PYTHONPATH")}
         return subprocess.run(
             [words[0] if words[0] == "sh" else str(self.bin / words[0]), *words[1:]],
@@ -160,39 +160,39 @@ def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, 
     pytest.importorskip("pip")
     installed = Installed(PYTHONS[version], package, tmp_path)
     event = {"session_id": "s", "cwd": str(installed.project), "prompt": ASKS}
-    where = "from recollect import paths; print(paths.launcher())"
+    where = "from onrecord import paths; print(paths.launcher())"
     launcher = installed.run("python", "-c", where).stdout.strip()
 
     done = [
-        installed.run("recollect", "version"),
-        installed.run("recollect", *SAVE),
-        installed.run("recollect", "recall", ASKS),
-        installed.run("recollect", "doctor"),
-        installed.run("recollect", "demo"),
+        installed.run("onrecord", "version"),
+        installed.run("onrecord", *SAVE),
+        installed.run("onrecord", "recall", ASKS),
+        installed.run("onrecord", "doctor"),
+        installed.run("onrecord", "demo"),
         installed.run("sh", launcher, "user_prompt_submit", stdin=json.dumps(event)),
-        installed.run("recollect", "connect", "codex", "--mcp", "--yes"),
-        installed.run("recollect", "connect", "--remove", "--yes"),
+        installed.run("onrecord", "connect", "codex", "--mcp", "--yes"),
+        installed.run("onrecord", "connect", "--remove", "--yes"),
     ]
 
     assert [(one.returncode, one.stderr) for one in done if one.returncode] == []
-    assert done[0].stdout.strip().endswith(recollect.__version__)
+    assert done[0].stdout.strip().endswith(onrecord.__version__)
     assert all(FIELDS["decision"] in one.stdout for one in (done[2], done[5]))
     assert [one.stdout.partition(" (")[0] for one in done[6:]] == ["codex: connected", "codex: removed"]
     before = left(installed.home)
-    cleaned = installed.run("recollect", "clean")
-    subprocess.run([*installed.pip, "uninstall", "-q", "-y", "recollect"], check=True)
+    cleaned = installed.run("onrecord", "clean")
+    subprocess.run([*installed.pip, "uninstall", "-q", "-y", "onrecord"], check=True)
     assert (cleaned.returncode, bool(before), left(installed.home)) == (0, True, [])
     assert "decisions/sessions-live-in-postgres-not-redis.json" in left(installed.project / ".claude" / "memory")
-    assert [name for name in os.listdir(installed.bin) if "recollect" in name] == []
+    assert [name for name in os.listdir(installed.bin) if "onrecord" in name] == []
 
 
 def left(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def test_cleaning_removes_only_what_recollect_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cleaning_removes_only_what_onrecord_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("CACHE", "STATE"):
-        monkeypatch.setenv(f"RECOLLECT_{name}_DIR", str(tmp_path / "shared"))
+        monkeypatch.setenv(f"ONRECORD_{name}_DIR", str(tmp_path / "shared"))
     mine = [
         "notes.txt",
         "python.txt",
@@ -229,7 +229,7 @@ def test_each_thing_outside_the_stores_is_said_to_be_what_it_is(tmp_path: Path, 
         "last-digest.json": "the digest shown last, and why",
     }
     for name in ("CACHE", "STATE"):
-        monkeypatch.setenv(f"RECOLLECT_{name}_DIR", str(tmp_path / "shared"))
+        monkeypatch.setenv(f"ONRECORD_{name}_DIR", str(tmp_path / "shared"))
     for name in contents:
         (tmp_path / "shared" / name).mkdir(parents=True, exist_ok=True)
 
@@ -239,7 +239,7 @@ def test_each_thing_outside_the_stores_is_said_to_be_what_it_is(tmp_path: Path, 
 
 
 def test_cleaning_does_not_follow_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("ONRECORD_STATE_DIR", str(tmp_path / "state"))
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").write_text("x")
     (tmp_path / "state").mkdir()
@@ -252,10 +252,10 @@ def test_cleaning_does_not_follow_links(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_dry_run_removes_nothing(tmp_path: Path):
-    project = recollect.open(str(tmp_path))
+    project = onrecord.open(str(tmp_path))
     project.save("preference", {"title": "Tabs", "content": {"topic": "t", "value": "tabs", "reason": "r"}})
     project.recall("tabs or spaces?")
-    clean = [sys.executable, str(ROOT / "bin" / "recollect"), "clean"]
+    clean = [sys.executable, str(ROOT / "bin" / "onrecord"), "clean"]
     before = machine.leftovers()
 
     rehearsed = subprocess.run([*clean, "--dry-run"], capture_output=True, encoding="utf-8", check=True)
@@ -271,7 +271,7 @@ def test_a_dry_run_removes_nothing(tmp_path: Path):
 def test_everything_kept_outside_the_stores_is_known_to_clean():
     """A new kind of file in the cache or state folder must be listed, or it would stay for ever."""
     kept = set()
-    for path in (ROOT / "src" / "recollect").rglob("*.py"):
+    for path in (ROOT / "src" / "onrecord").rglob("*.py"):
         kept |= set(re.findall(r'(?:state_dir\(\), |located\()"([^"]+)"', path.read_text(encoding="utf-8")))
 
     assert kept <= set(machine.STATE)

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect import paths
-from recollect.recall import for_prompt, past_question
-from recollect.recall.context_block import NOTHING_ON_FILE, Stores
-from recollect.search import refresh
-from recollect.session.transcript import NO_SESSION
-from recollect.settings import load_settings
+import onrecord
+from onrecord import paths
+from onrecord.recall import for_prompt, past_question
+from onrecord.recall.context_block import NOTHING_ON_FILE, Stores
+from onrecord.search import refresh
+from onrecord.session.transcript import NO_SESSION
+from onrecord.settings import load_settings
 
 KEYCLOAK = {"title": "Logins go through Keycloak", "tags": ["auth"], "context": "Three apps had their own logins.",
             "decision": "Keycloak is the only identity provider.", "rationale": "one place to revoke"}  # fmt: skip
@@ -21,7 +21,7 @@ KEYCLOAK = {"title": "Logins go through Keycloak", "tags": ["auth"], "context": 
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / "project" / ".git").mkdir(parents=True)
-    return recollect.open(str(tmp_path / "project"))
+    return onrecord.open(str(tmp_path / "project"))
 
 
 def shown(project, prompt, session=""):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from recollect import paths
+from onrecord import paths
 
 
 def _make(root, *folders):
@@ -77,13 +77,13 @@ def test_a_relative_xdg_folder_is_ignored_as_its_specification_says(monkeypatch,
     assert where().startswith(str(home))
 
     monkeypatch.setenv(variable, "/somewhere")
-    assert where() == "/somewhere/recollect"
+    assert where() == "/somewhere/onrecord"
 
 
 def test_our_own_variables_win(monkeypatch):
-    monkeypatch.setenv("RECOLLECT_CACHE_DIR", "/c")
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", "/s")
-    monkeypatch.setenv("RECOLLECT_DATA_DIR", "/d")
+    monkeypatch.setenv("ONRECORD_CACHE_DIR", "/c")
+    monkeypatch.setenv("ONRECORD_STATE_DIR", "/s")
+    monkeypatch.setenv("ONRECORD_DATA_DIR", "/d")
 
     assert (paths.cache_dir(), paths.state_dir(), paths.data_dir()) == ("/c", "/s", "/d")
 

@@ -18,9 +18,9 @@ pytest.importorskip("pre_commit", reason="pre-commit is not installed")
 
 
 @pytest.fixture
-def recollect(tmp_path: Path) -> GitProject:
+def onrecord(tmp_path: Path) -> GitProject:
     """What pre-commit clones: the files that make the package, and the offer."""
-    clone = GitProject(tmp_path / "recollect")
+    clone = GitProject(tmp_path / "onrecord")
     for name in (".pre-commit-hooks.yaml", "LICENSE", "NOTICE", "README.md", "pyproject.toml"):
         shutil.copy(ROOT / name, clone.root)
     shutil.copytree(ROOT / "src", clone.root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
@@ -30,11 +30,11 @@ def recollect(tmp_path: Path) -> GitProject:
 
 @pytest.mark.heavy
 def test_a_commit_with_a_contradiction_is_refused_and_one_without_is_not(
-    tmp_path: Path, recollect: GitProject, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, onrecord: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
     project = GitProject(tmp_path / "project")
-    hooks = f"{{repo: {recollect.root}, rev: HEAD, hooks: [{{id: recollect-audit}}]}}"
+    hooks = f"{{repo: {onrecord.root}, rev: HEAD, hooks: [{{id: onrecord-audit}}]}}"
     project.write(".pre-commit-config.yaml", f"repos: [{hooks}]\n")
     project.commit()
 
@@ -53,7 +53,7 @@ def test_a_commit_with_a_contradiction_is_refused_and_one_without_is_not(
 def _save(project: GitProject, title: str) -> None:
     words = ["decision", title, "--set", f"decision={title}", "--set", "context=c", "--set", "rationale=r", "--force"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "recollect", "save", *words]
+    command = [sys.executable, "-m", "onrecord", "save", *words]
     subprocess.run(command, cwd=project.root, env=environment, check=True, capture_output=True)
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import paths, state_file
-from recollect.cli import main
-from recollect.doctor import machine
-from recollect.remotes import remote
-from recollect.state_file import StateFile
+import onrecord
+from onrecord import paths, state_file
+from onrecord.cli import main
+from onrecord.doctor import machine
+from onrecord.remotes import remote
+from onrecord.state_file import StateFile
 from tests.hooks.conftest import SIX
 
 ROOT = Path(__file__).parent.parent
@@ -36,13 +36,13 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
     home, project = tmp_path / "home", tmp_path / "project"
     (project / ".git").mkdir(parents=True)
     home.mkdir()
-    for name in ("RECOLLECT_STATE_DIR", "RECOLLECT_CACHE_DIR", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "XDG_CACHE_HOME",
-                 "RECOLLECT_DATA_DIR", "XDG_DATA_HOME"):  # fmt: skip
+    for name in ("ONRECORD_STATE_DIR", "ONRECORD_CACHE_DIR", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+                 "ONRECORD_DATA_DIR", "XDG_DATA_HOME"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     before = os.umask(0o022)
     try:
-        opened = recollect.open(str(project))
+        opened = onrecord.open(str(project))
         opened.save("decision", SIX["decision"])
         _in("--user", "save", "preference", "--json")
         _in("--user", "remote", "add", "platform", "/srv/memory.git")
@@ -50,22 +50,22 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
         for prompt in PROMPTS:
             for event in ("user_prompt_submit", "session_start", "stop", "pre_compact", "session_end"):
                 fields = {"session_id": "s", "cwd": str(project), "prompt": prompt, "source": "startup"}
-                command = ["sh", str(ROOT / "src/recollect/hooks/launch"), event]
+                command = ["sh", str(ROOT / "src/onrecord/hooks/launch"), event]
                 subprocess.run(command, input=json.dumps(fields).encode(), check=True, timeout=120)
     finally:
         os.umask(before)
 
     written = [str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()]
     assert any(name.endswith(".sqlite") for name in written)
-    assert {".cache/recollect/python", ".local/state/recollect/sessions/s", ".claude/memory/index.md"} <= set(written)
-    assert any(name.startswith(".local/share/recollect/remotes/platform/store/preferences/") for name in written)
+    assert {".cache/onrecord/python", ".local/state/onrecord/sessions/s", ".claude/memory/index.md"} <= set(written)
+    assert any(name.startswith(".local/share/onrecord/remotes/platform/store/preferences/") for name in written)
     assert _modes(home) == {}
     assert stat.S_IMODE(os.stat(opened.store.root).st_mode) == 0o755, "what a team shares keeps the usual modes"
 
 
 def _in(store: str, *arguments: str) -> None:
     record = json.dumps(SIX["preference"])
-    command = [os.sys.executable, "-m", "recollect", *arguments, store]
+    command = [os.sys.executable, "-m", "onrecord", *arguments, store]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     subprocess.run(command, input=record.encode(), env=env, check=True, capture_output=True, timeout=120)
 
@@ -93,7 +93,7 @@ def test_the_program_lists_what_is_there_now():
 def test_doctor_shows_it(tmp_path, monkeypatch, capsys):
     (tmp_path / "project" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "project")
-    opened = recollect.open(".")
+    opened = onrecord.open(".")
     opened.save("decision", SIX["decision"])
     inbox = Path(opened.store.root, "inbox")
     inbox.mkdir()
@@ -110,6 +110,4 @@ def test_doctor_shows_it(tmp_path, monkeypatch, capsys):
     ledgers = stored[os.path.join(paths.state_dir(), "sessions")]
     assert (ledgers["files"], ledgers["size"], ledgers["days"]) == (1, 7, 30)
     assert stored[str(inbox)]["what"] == "drafts that wait for review"
-    assert (
-        stored[os.path.join(paths.replicas(), "platform")]["until"] == "deleted by `recollect remote remove platform`"
-    )
+    assert stored[os.path.join(paths.replicas(), "platform")]["until"] == "deleted by `onrecord remote remove platform`"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.git import process
+from onrecord.git import process
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="programs are written as shell scripts")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.terminal import progress
+from onrecord.terminal import progress
 from tests.terminal_session import TerminalSession
 
 SLOWLY = """
 import sys
-from recollect.terminal import progress
+from onrecord.terminal import progress
 
 progress.AFTER, progress._BETWEEN = 0.0, 0.01
 """
@@ -89,7 +89,7 @@ def test_a_failure_stands_on_a_line_of_its_own(tmp_path):
 
 
 def test_quick_work_shows_nothing_and_neither_does_a_pipe_or_a_dumb_terminal(tmp_path):
-    quick = "from recollect.terminal import progress\nprint(*progress.watched('ab', 'reading'))"
+    quick = "from onrecord.terminal import progress\nprint(*progress.watched('ab', 'reading'))"
     with _session(quick, tmp_path) as session:
         assert session.end() == 0
     assert session.text == "a b\n"
@@ -131,8 +131,8 @@ def test_commands_show_it_where_they_take_long(command, tmp_path):
     slow = (
         SLOWLY
         + f"""
-from recollect.cli import main
-from recollect.store.store import Store
+from onrecord.cli import main
+from onrecord.store.store import Store
 main(["save", "preference", "Tabs", "--set=topic=t", "--set=value=v", "--set=reason=r"])
 ours, draw = [], progress.Progress.__enter__
 progress.Progress.__enter__ = lambda self: ours.append(self._what) or draw(self)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-import recollect
-from recollect.errors import AlreadyExists, BadInput, NoStore, UnsafePath
-from recollect.project import Project
-from recollect.store import writer as keeping
-from recollect.store.writer import Writer
+import onrecord
+from onrecord.errors import AlreadyExists, BadInput, NoStore, UnsafePath
+from onrecord.project import Project
+from onrecord.store import writer as keeping
+from onrecord.store.writer import Writer
 
 DECISION = {"title": "Jobs are rows", "context": "c", "decision": "d", "rationale": "r"}
 
@@ -20,7 +20,7 @@ def root(tmp_path):
 
 
 def test_open_finds_the_project_from_a_folder_below(root):
-    project = recollect.open(str(root / "deep"))
+    project = onrecord.open(str(root / "deep"))
 
     assert (project.root, project.store.root) == (str(root), str(root / ".claude/memory"))
 

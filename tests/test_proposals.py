@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import BadInput
-from recollect.importers import import_log, proposals, reading, sources
-from recollect.importers.sources import Source
+from onrecord.errors import BadInput
+from onrecord.importers import import_log, proposals, reading, sources
+from onrecord.importers.sources import Source
 from tests.test_adr import MADR, NYGARD
 
 NOW = "2026-03-02T09:30:00Z"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search import query
+from onrecord.search import query
 from tests import cost
 
 

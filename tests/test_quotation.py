@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.recall import quotation
-from recollect.record.memory import Memory
-from recollect.search import index
-from recollect.search.index import Index
+import onrecord
+from onrecord.recall import quotation
+from onrecord.record.memory import Memory
+from onrecord.search import index
+from onrecord.search.index import Index
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     folder = tmp_path_factory.mktemp("project")
     (folder / ".git").mkdir()
-    known = recollect.open(str(folder))
+    known = onrecord.open(str(folder))
     known.save("runbook", {"title": "Disk full", "trigger": "No space", "steps": ["df -h"], "verification": "df"})
     opened = index.in_memory(known.store.root)
     yield opened

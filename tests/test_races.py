@@ -1,6 +1,6 @@
 """Many processes change one store at once, and nothing that was acknowledged is lost.
 
-RECOLLECT_TEST_ROUNDS=20 runs it longer.
+ONRECORD_TEST_ROUNDS=20 runs it longer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from tests import aftermath
 
 WRITERS = 8
-STEPS = 50 * int(os.environ.get("RECOLLECT_TEST_ROUNDS", "1"))
+STEPS = 50 * int(os.environ.get("ONRECORD_TEST_ROUNDS", "1"))
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(os.name == "nt", reason="the lock is tested where flock is")]
 

@@ -7,14 +7,14 @@ import os
 
 import pytest
 
-import recollect
-from recollect import paths
-from recollect.hosts import claude_code
-from recollect.recall import after_compaction, for_prompt, rules_and_pointers
-from recollect.recall.context_block import Stores
-from recollect.search import gate
-from recollect.session import ledger
-from recollect.settings import load_settings
+import onrecord
+from onrecord import paths
+from onrecord.hosts import claude_code
+from onrecord.recall import after_compaction, for_prompt, rules_and_pointers
+from onrecord.recall.context_block import Stores
+from onrecord.search import gate
+from onrecord.session import ledger
+from onrecord.settings import load_settings
 from tests.hooks.conftest import SIX, six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
@@ -106,8 +106,8 @@ def test_a_superseded_decision_never_appears_its_successor_does(project):
 
 def test_the_users_own_memories_take_part_after_the_projects(project, home):
     mine = str(home / ".claude" / "memory")
-    recollect.project.save(
-        recollect.store.writer.Writer(recollect.store.store.Store(mine), load_settings(mine)),
+    onrecord.project.save(
+        onrecord.store.writer.Writer(onrecord.store.store.Store(mine), load_settings(mine)),
         "preference",
         {"title": "Login state after a deploy", "topic": "login state", "value": "Keep users logged in after a deploy.",
          "reason": "support tickets", "triggers": ["where do we keep sessions after a deploy"]},

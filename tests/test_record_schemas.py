@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect.record import schema
+from onrecord.record import schema
 from scripts import record_schemas as ours
 from tests.records import json_values, raw, valid_records
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import Ambiguous, NotFound
-from recollect.project import Project
-from recollect.store import reference, short_name
-from recollect.store.reference import PREFIX, WORDS, Fit
+from onrecord.errors import Ambiguous, NotFound
+from onrecord.project import Project
+from onrecord.store import reference, short_name
+from onrecord.store.reference import PREFIX, WORDS, Fit
 
 PATHS = [
     "decisions/sessions-live-in-postgres.json",
@@ -167,7 +167,7 @@ def test_what_fits_several_is_refused_with_their_names(project):
         project.get("use")
 
     assert failure.value.message == "'use' fits 2 records: use-uv-for-tests, use-uv"
-    assert failure.value.fix == "recollect show use-uv-for-tests; or type more of the name you mean"
+    assert failure.value.fix == "onrecord show use-uv-for-tests; or type more of the name you mean"
 
 
 def test_no_more_than_ten_are_listed():
@@ -181,7 +181,7 @@ def test_what_fits_nothing_is_refused_with_the_nearest(project):
         project.get("sesions in postgrs")
 
     assert failure.value.message.endswith("; did you mean sessions-live-in-postgres?")
-    assert failure.value.fix == "recollect show sessions-live-in-postgres; recollect search 'sesions in postgrs'"
+    assert failure.value.fix == "onrecord show sessions-live-in-postgres; onrecord search 'sesions in postgrs'"
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import paths
-from recollect.recall import for_file, renames
-from recollect.recall.context_block import Stores
-from recollect.search import index
-from recollect.settings import load_settings
+import onrecord
+from onrecord import paths
+from onrecord.recall import for_file, renames
+from onrecord.recall.context_block import Stores
+from onrecord.search import index
+from onrecord.settings import load_settings
 from tests.git_project import GitCalls, GitProject
 
 BODY = "".join(f"def handler_{number}(): return {number}\n" for number in range(40))
@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> GitProject:
     made.write("src/session.py", BODY)
     made.write("src/other.py", "other\n" * 30)
     made.commit()
-    recollect.open(str(made.root)).save("constraint", {**RULE, "related_files": ["src/session.py"]})
+    onrecord.open(str(made.root)).save("constraint", {**RULE, "related_files": ["src/session.py"]})
     return made
 
 
@@ -37,13 +37,13 @@ def aged(project: GitProject) -> None:
 
 
 def titles(project: GitProject, path: str) -> list[str]:
-    opened = recollect.open(str(project.root))
+    opened = onrecord.open(str(project.root))
     rows = for_file.records_about(index.open(opened.store.root), opened.root, path)
     return [row.title for row in rows]
 
 
 def shown(project: GitProject, path: str) -> str:
-    opened = recollect.open(str(project.root))
+    opened = onrecord.open(str(project.root))
     stores = Stores(paths.places(opened.store.root))
     return for_file.block(stores, opened.root, path, load_settings(opened.store.root), f"session-{path}")
 
@@ -87,7 +87,7 @@ def test_a_file_that_was_deleted_gives_its_rule_to_no_other(project: GitProject)
 
 def test_one_symbol_of_a_renamed_file_is_enough(project: GitProject) -> None:
     rule = {**RULE, "title": "Symbol", "related_files": ["src/other.py", "src/session.py#handler_3"]}
-    recollect.open(str(project.root)).save("constraint", rule)
+    onrecord.open(str(project.root)).save("constraint", rule)
     project.git("mv", "src/session.py", "src/store.py")
     project.commit()
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import paths
-from recollect.hosts import claude_code
-from recollect.recall import for_prompt, replay
-from recollect.recall.context_block import NOTHING_ON_FILE, Stores
-from recollect.session import sessions
-from recollect.session.ledger import Ledger
-from recollect.session.sessions import Prompt, Session
-from recollect.settings import Settings, load_settings
+from onrecord import paths
+from onrecord.hosts import claude_code
+from onrecord.recall import for_prompt, replay
+from onrecord.recall.context_block import NOTHING_ON_FILE, Stores
+from onrecord.session import sessions
+from onrecord.session.ledger import Ledger
+from onrecord.session.sessions import Prompt, Session
+from onrecord.settings import Settings, load_settings
 
 from .records import sample
 
@@ -261,12 +261,12 @@ def test_a_replay_leaves_cache_and_state_alone(home):
     assert elsewhere != paths.cache_dir()
     assert not os.path.exists(paths.cache_dir())
     assert not os.path.exists(elsewhere)
-    assert "RECOLLECT_CACHE_DIR" not in os.environ
+    assert "ONRECORD_CACHE_DIR" not in os.environ
 
 
 def test_no_model_is_asked_even_if_one_is_configured(monkeypatch):
     settings = Settings()
     settings.take("user", True, {"retrieval.judge.enabled": True})
-    monkeypatch.setattr("recollect.judge.judge.keep", lambda *a, **k: pytest.fail("a prompt left the machine"))
+    monkeypatch.setattr("onrecord.judge.judge.keep", lambda *a, **k: pytest.fail("a prompt left the machine"))
 
     assert outcomes(session(ASKED), settings=settings)[0].outcome == "shown"

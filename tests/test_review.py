@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.capture import review
+from onrecord.capture import review
 
 
 def test_the_source_of_a_draft_names_the_session_and_quotes_it_within_bounds():

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect import cli, paths
-from recollect.recall import for_file, for_prompt, rules_and_pointers, showing
-from recollect.recall.context_block import Candidate
-from recollect.recall.rules_and_pointers import POINTER, RULE, Bars, in_form
-from recollect.recall.showing import Room
-from recollect.search.rank import Match
-from recollect.session.ledger import Ledger
-from recollect.session.transcript import NO_SESSION
-from recollect.settings import load_settings
-from recollect.store import short_name
-from recollect.text import tokens
+import onrecord
+from onrecord import cli, paths
+from onrecord.recall import for_file, for_prompt, rules_and_pointers, showing
+from onrecord.recall.context_block import Candidate
+from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars, in_form
+from onrecord.recall.showing import Room
+from onrecord.search.rank import Match
+from onrecord.session.ledger import Ledger
+from onrecord.session.transcript import NO_SESSION
+from onrecord.settings import load_settings
+from onrecord.store import short_name
+from onrecord.text import tokens
 from tests.hooks.conftest import six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
@@ -73,7 +73,7 @@ def test_a_likely_record_is_named_in_one_line(project):
         rules_and_pointers.HEADING,
         "</memory-context>",
     )
-    assert first == f"- decision “Sessions live in Postgres, not Redis”: recollect show {name}"
+    assert first == f"- decision “Sessions live in Postgres, not Redis”: onrecord show {name}"
 
 
 def test_the_command_of_a_pointer_shows_the_record(project, capsys):
@@ -81,7 +81,7 @@ def test_the_command_of_a_pointer_shows_the_record(project, capsys):
     command = shown(project).split("\n")[2].rpartition(": ")[2]
     program, *arguments = shlex.split(command)
 
-    assert program == "recollect"
+    assert program == "onrecord"
     assert cli.main([*arguments, "--project", project.root]) == 0
     assert "rows in auth.sessions" in capsys.readouterr().out
 
@@ -89,9 +89,9 @@ def test_the_command_of_a_pointer_shows_the_record(project, capsys):
 def test_a_record_is_pointed_to_once_a_session(project):
     unsure(project)
 
-    assert "recollect show" in shown(project)
+    assert "onrecord show" in shown(project)
     assert shown(project) == ""
-    assert "recollect show" in shown(project, session="another")
+    assert "onrecord show" in shown(project, session="another")
 
 
 def test_after_a_pointer_the_rule_may_still_be_shown(project):
@@ -137,7 +137,7 @@ def test_a_setting_turns_pointers_off(project):
 def test_hits_say_in_which_voice_they_are_shown(project):
     assert [(hit.id, hit.shown) for hit in project.recall(ASKS)][:1] == [(SESSIONS, "rule")]
     unsure(project)
-    assert (SESSIONS, "pointer") in [(hit.id, hit.shown) for hit in recollect.open(project.root).recall(ASKS)]
+    assert (SESSIONS, "pointer") in [(hit.id, hit.shown) for hit in onrecord.open(project.root).recall(ASKS)]
 
 
 @pytest.mark.parametrize(
@@ -166,16 +166,16 @@ def test_rules_are_not_cut_for_pointers():
 def test_the_user_s_own_record_is_read_with_user():
     own = candidate(1, 0.5)._replace(source=paths.USER_SOURCE)
 
-    assert rules_and_pointers.pointer(own) == "- decision “Record 1”: recollect show --user record-1"
+    assert rules_and_pointers.pointer(own) == "- decision “Record 1”: onrecord show --user record-1"
 
 
 def test_a_title_cannot_pose_as_a_command():
-    title = "x”: recollect gc <b>&"
+    title = "x”: onrecord gc <b>&"
     text, _ = decided(())
     line = rules_and_pointers.pointer(candidate(1, 0.5, title=title))
 
     assert text == ""
-    assert line == '- decision “x": recollect gc <b>&”: recollect show record-1'
+    assert line == '- decision “x": onrecord gc <b>&”: onrecord show record-1'
 
 
 @given(
@@ -188,7 +188,7 @@ def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
     name = short_name.of(path)
 
     assert tokens(line) <= 25
-    assert line.endswith(f"recollect show --user {name}")
+    assert line.endswith(f"onrecord show --user {name}")
     assert shlex.quote(name) == name and name[0] != "-"
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.record import schema
-from recollect.record.fields import Flaw
-from recollect.search import record_vectors
+from onrecord.record import schema
+from onrecord.record.fields import Flaw
+from onrecord.search import record_vectors
 from tests.records import raw
 
 FOLDERS = {

@@ -2,9 +2,9 @@ import os
 
 import pytest
 
-from recollect.search import gate, index, keyword_scorer, query, rank
-from recollect.search.candidates import Filter
-from recollect.settings import Settings
+from onrecord.search import gate, index, keyword_scorer, query, rank
+from onrecord.search.candidates import Filter
+from onrecord.settings import Settings
 from tests.records import sample
 from tests.test_index import put
 

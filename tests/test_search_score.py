@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import recollect
-from recollect.search import gate, search_coefficients, search_score
+import onrecord
+from onrecord.search import gate, search_coefficients, search_score
 
 SESSIONS = {"title": "Sessions live in Postgres", "tags": ["auth"], "context": "Redis lost sessions on failover",
             "decision": "Sessions are rows in auth.sessions, 14 day expiry", "rationale": "one fewer moving part",
@@ -22,7 +22,7 @@ TITLES = (
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / "project" / ".git").mkdir(parents=True)
-    opened = recollect.open(str(tmp_path / "project"))
+    opened = onrecord.open(str(tmp_path / "project"))
     opened.save("decision", SESSIONS)
     for title in TITLES:
         opened.save("decision", {"title": title, "context": "c", "decision": "It is so.", "rationale": "r"})

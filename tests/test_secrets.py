@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.record import secrets
-from recollect.record.secrets import Leak
+from onrecord.record import secrets
+from onrecord.record.secrets import Leak
 from tests import cost, secret_corpus
 from tests.secret_corpus import HEX, UPPER, URL_SAFE, Maker
 

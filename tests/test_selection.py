@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.digest import selection
-from recollect.digest.selection import Candidate, Pick
+from onrecord.digest import selection
+from onrecord.digest.selection import Candidate, Pick
 
 CATEGORIES = selection.PRIORITY
 

@@ -6,8 +6,8 @@ import os
 import pytest
 from hypothesis import given
 
-from recollect.setting_table import CONSENT, SETTINGS
-from recollect.settings import Settings, load_settings
+from onrecord.setting_table import CONSENT, SETTINGS
+from onrecord.settings import Settings, load_settings
 from tests.records import any_json
 
 

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect.categories import BY_NAME
-from recollect.setting_table import SETTINGS
+from onrecord.categories import BY_NAME
+from onrecord.setting_table import SETTINGS
 from tests.hooks.conftest import ROOT, SIX, run_hook, six_records
 from tests.model_server import ModelServer, Request, message, notes, whole
 
@@ -46,9 +46,9 @@ class Lab:
             **os.environ,
             "HOME": str(folder),
             "CLAUDE_CONFIG_DIR": str(folder / "claude"),
-            "RECOLLECT_STATE_DIR": str(folder / "state"),
-            "RECOLLECT_CACHE_DIR": str(folder / "cache"),
-            "RECOLLECT_DATA_DIR": str(folder / "data"),
+            "ONRECORD_STATE_DIR": str(folder / "state"),
+            "ONRECORD_CACHE_DIR": str(folder / "cache"),
+            "ONRECORD_DATA_DIR": str(folder / "data"),
             "JUDGE_KEY": "first-key",
             "OTHER_KEY": "second-key",
         }
@@ -70,7 +70,7 @@ class Lab:
         return run_hook(event, given, is_patient=is_patient, **self.env).context
 
     def run(self, *words: str) -> Any:
-        command = [sys.executable, str(ROOT / "bin" / "recollect"), *words, "--json", "--project", self.root]
+        command = [sys.executable, str(ROOT / "bin" / "onrecord"), *words, "--json", "--project", self.root]
         done = subprocess.run(
             command, capture_output=True, env=self.env, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL
         )
@@ -291,7 +291,7 @@ def mentions_old(category: str) -> Callable[[Lab], object]:
 
 def summaries(lab: Lab) -> object:
     record = {"title": "Second session", "content": {**SIX["session_summary"]["content"], "goal": "Something else"}}
-    save = [sys.executable, str(ROOT / "bin" / "recollect"), "save", "session_summary", "--json", "--project", lab.root]
+    save = [sys.executable, str(ROOT / "bin" / "onrecord"), "save", "session_summary", "--json", "--project", lab.root]
     subprocess.run(save, input=json.dumps(record), capture_output=True, env=lab.env, text=True, check=True)
     files = Path(lab.root, ".claude", "memory", "sessions").glob("*.json")
     return sorted(json.loads(file.read_text("utf-8"))["record_status"] for file in files)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from recollect import paths
-from recollect.connections import parts
+from onrecord import paths
+from onrecord.connections import parts
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(not NODE or sys.platform == "win32", reason="needs Node")
@@ -27,13 +27,13 @@ cat "$RECORDS/$1" 2>/dev/null
 """Writes down what it is asked, and answers with a file named after the event."""
 
 OPENCODE = """
-const { Recollect } = await import(process.argv[2])
+const { Onrecord } = await import(process.argv[2])
 const sent = []
 const client = { session: {
   get: async ({ path }) => ({ data: { parentID: path.id === "child" ? "parent" : undefined } }),
   promptAsync: async (message) => sent.push(message),
 } }
-const hooks = await Recollect({ directory: "/p", client })
+const hooks = await Onrecord({ directory: "/p", client })
 const typed = { type: "text", text: "typed" }
 const output = { message: { id: "m" }, parts: [typed, { ...typed, text: "not typed", synthetic: true }] }
 await hooks["chat.message"]({ sessionID: "s" }, output)
@@ -47,7 +47,7 @@ await hooks["experimental.session.compacting"]({ sessionID: "s" })
 for (const type of ["session.compacted", "session.idle", "session.idle", "other"])
   await hooks.event({ event: { type, properties: { sessionID: "s" } } })
 const { text: added, synthetic } = output.parts[2] ?? {}
-const broken = await Recollect({ directory: "/p", client: undefined })
+const broken = await Onrecord({ directory: "/p", client: undefined })
 for (const name of Object.keys(broken)) await broken[name](undefined, undefined)
 console.log(JSON.stringify({ added, synthetic, denied, output: result.output, sent }))
 """
@@ -153,7 +153,7 @@ def test_pi(tmp_path, monkeypatch):
 
     outcome = host.run()
 
-    assert outcome["start"] == {"message": {"customType": "recollect", "content": "RULE", "display": False}}
+    assert outcome["start"] == {"message": {"customType": "onrecord", "content": "RULE", "display": False}}
     assert outcome["call"] == {"block": True, "reason": "not by hand"}
     assert outcome["result"]["content"] == [{"type": "text", "text": text} for text in ("printed", "RUNBOOK")]
     assert (outcome["odd"], outcome["none"]) == (None, None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-import recollect
-from recollect.capture import similar
-from recollect.errors import NearDuplicate
-from recollect.project import Project
-from recollect.record import compose
-from recollect.record.memory import Memory
-from recollect.search import vectors
+import onrecord
+from onrecord.capture import similar
+from onrecord.errors import NearDuplicate
+from onrecord.project import Project
+from onrecord.record import compose
+from onrecord.record.memory import Memory
+from onrecord.search import vectors
 from tests.hooks.conftest import SIX
 
 SESSIONS = "sessions-live-in-postgres-not-redis"
@@ -18,7 +18,7 @@ SESSIONS = "sessions-live-in-postgres-not-redis"
 
 @pytest.fixture
 def project(tmp_path) -> Project:
-    opened = recollect.open(str(tmp_path))
+    opened = onrecord.open(str(tmp_path))
     for category, fields in SIX.items():
         opened.save(category, fields)
     return opened
@@ -53,7 +53,7 @@ def test_the_same_decision_in_nearly_the_same_words_is_refused(project):
 
     assert ids(project, new) == [(SESSIONS, True)]
     with pytest.raises(NearDuplicate, match="says nearly the same") as refused:
-        similar.refuse(similar.find(project.store, new), similar.by_command("recollect save"))
+        similar.refuse(similar.find(project.store, new), similar.by_command("onrecord save"))
     assert f"--update {SESSIONS}" in refused.value.fix
 
 
@@ -61,7 +61,7 @@ def test_the_reverse_of_a_decision_is_similar_and_refused_by_nobody(project):
     near = similar.find(project.store, reversal())
 
     assert [(each.memory.id, each.is_same) for each in near] == [(SESSIONS, False)]
-    similar.refuse(near, similar.by_command("recollect save"))
+    similar.refuse(near, similar.by_command("onrecord save"))
 
 
 def test_without_a_table_of_word_vectors_only_the_same_wording_counts(project, monkeypatch):
@@ -111,7 +111,7 @@ def test_a_retired_record_is_not_similar(project):
 
 
 def test_an_empty_store_has_nothing_similar(tmp_path):
-    assert similar.find(recollect.open(str(tmp_path)).store, reversal()) == []
+    assert similar.find(onrecord.open(str(tmp_path)).store, reversal()) == []
 
 
 def test_a_sentence_that_a_record_says_already_is_known(project):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.record import naming
+from onrecord.record import naming
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 

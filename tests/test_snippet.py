@@ -1,6 +1,6 @@
 import os
 
-from recollect.search import document, index, rank
+from onrecord.search import document, index, rank
 from tests.test_index import put
 from tests.test_search import decision
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import failure_log, files, paths, state_file
-from recollect.state_file import StateFile
+from onrecord import failure_log, files, paths, state_file
+from onrecord.state_file import StateFile
 
 SRC = str(Path(state_file.__file__).parents[1])
 
@@ -115,7 +115,7 @@ def test_in_a_with_nobody_comes_between_reading_and_writing(path):
 
 def test_racing_processes_lose_no_line_while_it_is_cut(path):
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from recollect.state_file import StateFile\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); from onrecord.state_file import StateFile\n"
         "merge = lambda data: str(sum(map(int, data.split()))).encode() + b'\\n'\n"
         "file = StateFile(sys.argv[2], 200, 'test', merge)\n"
         "for _ in range(300): file.append('1\\n')"

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from recollect.errors import AlreadyExists, Ambiguous, BadRecord, Changed, Invalid, NotFound, UnsafePath, Unwritable
-from recollect.record import memory
-from recollect.store import index_md, record_files
-from recollect.store.store import Broken, Entry, Store
+from onrecord.errors import AlreadyExists, Ambiguous, BadRecord, Changed, Invalid, NotFound, UnsafePath, Unwritable
+from onrecord.record import memory
+from onrecord.store import index_md, record_files
+from onrecord.store.store import Broken, Entry, Store
 from tests.records import sample
 
 
@@ -46,9 +46,9 @@ def test_a_change_of_many_files_waits_for_the_disk_once_before_its_journal_goes(
 @pytest.mark.parametrize(
     ("status", "fix"),
     [
-        ("active", "recollect edit sessions-in-redis; or give the new record another title"),
-        ("retired", "recollect restore sessions-in-redis"),
-        ("archived", "recollect unarchive sessions-in-redis"),
+        ("active", "onrecord edit sessions-in-redis; or give the new record another title"),
+        ("retired", "onrecord restore sessions-in-redis"),
+        ("archived", "onrecord unarchive sessions-in-redis"),
     ],
 )
 def test_creating_over_a_record_of_any_status_is_refused_with_what_to_do_instead(store, status, fix):
@@ -114,7 +114,7 @@ def test_what_is_not_there_is_not_found(store, reference):
     with pytest.raises(NotFound) as caught:
         store.get(reference)
 
-    assert "recollect" in caught.value.fix
+    assert "onrecord" in caught.value.fix
     assert len(caught.value.message) < 400
 
 

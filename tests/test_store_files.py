@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from recollect.guard import store_files
+from onrecord.guard import store_files
 from tests import cost
 
 STORE = "/p/.claude/memory"
@@ -60,8 +60,8 @@ def test_a_shell_command_that_writes_records_is_stopped(command):
         "sed -n 1,20p .claude/memory/index.md",
         "ls -la .claude/memory 2>&1",
         "for f in .claude/memory/*/*.json; do cat $f; done",
-        'recollect save decision --json <<\'EOF\'\n{"title": "see .claude/memory > rm x"}\nEOF',
-        "cat a.json | recollect save decision --json",
+        'onrecord save decision --json <<\'EOF\'\n{"title": "see .claude/memory > rm x"}\nEOF',
+        "cat a.json | onrecord save decision --json",
         "rm -rf build && cat .claude/memory/index.md",
         "echo '{}' > .claude/memory/memory-config.json",
         "python3 -c \"import json; print(json.load(open('.claude/memory/decisions/a.json')))\"",

@@ -40,8 +40,8 @@ def watch(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and os.path.abspath(arguments[0]).startswith(store + "/"):
         opened.add(os.path.relpath(arguments[0], store))
 sys.addaudithook(watch)
-from recollect import hooks
-from recollect.cli import main
+from onrecord import hooks
+from onrecord.cli import main
 DECISION = '{"title": "Jobs are rows", "content": {"context": "c", "decision": "d", "rationale": ["r"]}}'
 COMMANDS = [
     ["save", "decision", "--json"], ["list"], ["list", "--status", "all"], ["show", "jobs-are-rows"],

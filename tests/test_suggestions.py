@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from recollect import failure_log, paths
-from recollect.capture import suggestions
+from onrecord import failure_log, paths
+from onrecord.capture import suggestions
 
 SAID = ("We go with Postgres.", "Redis lost sessions.")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from recollect.record import memory, schema, summary_line
+from onrecord.record import memory, schema, summary_line
 from tests.records import CONTENT, sample, valid_records
 
 

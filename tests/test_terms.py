@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search import terms
+from onrecord.search import terms
 
 
 @pytest.mark.parametrize(

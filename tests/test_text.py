@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import text
+from onrecord import text
 
 
 @pytest.mark.parametrize(

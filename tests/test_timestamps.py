@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import timestamps
+from onrecord import timestamps
 
 
 @pytest.mark.parametrize(

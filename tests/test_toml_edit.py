@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.connections import toml_edit
+from onrecord.connections import toml_edit
 from tests import cost
 
 hypothesis = pytest.importorskip("hypothesis")
@@ -16,17 +16,17 @@ try:
 except ImportError:  # Python 3.9 and 3.10 have no reader to compare with
     tomllib = None
 
-NAME = ("mcp_servers", "recollect")
-VALUES = {"command": '/a "b"/recollect', "args": ["mcp", "--project", "ü\\"]}
+NAME = ("mcp_servers", "onrecord")
+VALUES = {"command": '/a "b"/onrecord', "args": ["mcp", "--project", "ü\\"]}
 CODEX = """\
 # my config
 model = "gpt-5.5"   # the big one
 notify = [
   "a]", # ] not here
-  '[mcp_servers.recollect]',
+  '[mcp_servers.onrecord]',
 ]
 text = \"\"\"
-[mcp_servers.recollect]
+[mcp_servers.onrecord]
 \\\"\"\" still
 \"\"\"
 [ mcp_servers . "other" ] # theirs
@@ -66,7 +66,7 @@ def test_what_was_there_stays_and_what_was_added_goes_without_a_trace(text):
 
     if tomllib:
         after = tomllib.loads(added)
-        assert after["mcp_servers"].pop("recollect") == VALUES
+        assert after["mcp_servers"].pop("onrecord") == VALUES
         if "mcp_servers" not in before:
             assert after.pop("mcp_servers") == {}
         assert after == before
@@ -84,16 +84,16 @@ def test_a_table_is_found_among_texts_lists_and_comments():
 
 def test_an_older_table_gets_new_values_and_keeps_what_somebody_added():
     rest = "startup_timeout_sec = 20\n\n# next\n[other]\na = 1\n"
-    text = f'[mcp_servers.recollect]\ncommand = "old" # mine\n{rest}'
+    text = f'[mcp_servers.onrecord]\ncommand = "old" # mine\n{rest}'
 
     changed = toml_edit.put(text, NAME, {"command": "new", "args": ["mcp"]})
 
-    assert changed == f'[mcp_servers.recollect]\nargs = ["mcp"]\ncommand = "new" # mine\n{rest}'
+    assert changed == f'[mcp_servers.onrecord]\nargs = ["mcp"]\ncommand = "new" # mine\n{rest}'
     assert toml_edit.drop(changed, NAME) == "\n# next\n[other]\na = 1\n"
 
 
 def test_tables_below_ours_go_with_it():
-    text = 'a = 1\n\n[mcp_servers.recollect]\ncommand = "x"\n\n[mcp_servers.recollect.env]\nA = "1"\n'
+    text = 'a = 1\n\n[mcp_servers.onrecord]\ncommand = "x"\n\n[mcp_servers.onrecord.env]\nA = "1"\n'
 
     assert toml_edit.drop(text, NAME) == "a = 1\n"
 
@@ -101,12 +101,12 @@ def test_tables_below_ours_go_with_it():
 @pytest.mark.skipif(tomllib is None, reason="Python 3.9 and 3.10 have no reader to compare with")
 @hypothesis.given(st.lists(LINES, max_size=4), st.lists(LINES, max_size=4), st.sampled_from(["\n", "\r\n"]), st.data())
 def test_wherever_our_table_stands_nothing_else_is_lost(before, behind, newline, data):
-    ours = ["[mcp_servers.recollect]", "command = 'x'", "[mcp_servers.recollect.env]", "A = 1"]
+    ours = ["[mcp_servers.onrecord]", "command = 'x'", "[mcp_servers.onrecord.env]", "A = 1"]
     ours = [*ours[:2], *data.draw(st.sampled_from([[], [""]])), *ours[2:]]
     behind = ["[u]", *behind] if behind else []
     text = newline.join([*before, *ours, *behind, *data.draw(st.sampled_from([[], [""]]))])
     expected = meaning(text)
-    del expected["mcp_servers"]["recollect"]
+    del expected["mcp_servers"]["onrecord"]
     if not expected["mcp_servers"]:
         del expected["mcp_servers"]
 
@@ -125,11 +125,11 @@ def test_a_table_of_very_many_keys_costs_in_proportion():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('mcp_servers = { recollect = { command = "x" } }', "line 1: mcp_servers is written as a key"),
-        ('[mcp_servers]\nrecollect = { command = "x" }', "line 2: mcp_servers.recollect is written as a key"),
-        ('mcp_servers.recollect.command = "x"', "written as a key"),
-        ("[mcp_servers.recollect]\n[mcp_servers.recollect]", "there twice"),
-        ("[mcp_servers.recollect", "the header of a table does not end"),
+        ('mcp_servers = { onrecord = { command = "x" } }', "line 1: mcp_servers is written as a key"),
+        ('[mcp_servers]\nonrecord = { command = "x" }', "line 2: mcp_servers.onrecord is written as a key"),
+        ('mcp_servers.onrecord.command = "x"', "written as a key"),
+        ("[mcp_servers.onrecord]\n[mcp_servers.onrecord]", "there twice"),
+        ("[mcp_servers.onrecord", "the header of a table does not end"),
         ('a = "x\nb = 1', "a text that does not end"),
         ("a = [1,\nb = 2", "a list that does not end"),
         ("a", "a key without a value"),

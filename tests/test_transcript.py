@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.hosts import claude_code
-from recollect.session import transcript
+from onrecord.hosts import claude_code
+from onrecord.session import transcript
 
 
 def write(path, *entries):

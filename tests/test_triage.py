@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.capture import sentences, triage
-from recollect.capture.conversation import Conversation
-from recollect.capture.sentences import FOLDER, Cues
-from recollect.session import ledger
-from recollect.session.transcript import Ending, Message
+from onrecord.capture import sentences, triage
+from onrecord.capture.conversation import Conversation
+from onrecord.capture.sentences import FOLDER, Cues
+from onrecord.session import ledger
+from onrecord.session.transcript import Ending, Message
 
 EDIT = Message("assistant", "tool_use", "", "Edit", {"file_path": "/p/a.py"})
 READ = Message("assistant", "tool_use", "", "Read", {"file_path": "/p/a.py"})
@@ -237,7 +237,7 @@ def test_what_is_known_already_is_not_found_again():
 
 
 def test_what_an_agent_says_after_saving_is_about_the_memory():
-    save = Message("assistant", "tool_use", "", "Bash", {"command": "recollect save decision --draft --json"})
+    save = Message("assistant", "tool_use", "", "Bash", {"command": "onrecord save decision --draft --json"})
     told = "I went with Postgres instead of Redis because failovers lose sessions."
 
     assert found(user("look"), READ, EDIT, save, agent(told)) == []

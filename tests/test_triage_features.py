@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.capture import features
-from recollect.capture.conversation import Conversation
-from recollect.session.transcript import Ending, Message
+from onrecord.capture import features
+from onrecord.capture.conversation import Conversation
+from onrecord.session.transcript import Ending, Message
 from tests.test_triage import EDIT, READ, SHELL, agent, user
 
 FAILED = Message("user", "tool_result", "Exit code 1", "error")

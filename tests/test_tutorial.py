@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "tutorial.md"
 _TYPED, _LISTED, _REVIEWED = "\n> ", "\n- ", "[q]uit [?]: "
 ANSWERS = {
-    "recollect save": (
+    "onrecord save": (
         ("Press its key: ", "d"),
         (_TYPED, "Sessions live in Postgres, not Redis\n"),
         (_TYPED, "Sessions are rows in auth.sessions with a 14 day expiry.\n"),
@@ -33,8 +33,8 @@ ANSWERS = {
         *((_LISTED, line) for line in ("src/session.py\n", "\n")),
         ("[?]: ", "y"),
     ),
-    "recollect reanchor mobile": (("[y/N] ", "y"),),
-    "recollect review": ((_REVIEWED, "a"), (_REVIEWED, "r")),
+    "onrecord reanchor mobile": (("[y/N] ", "y"),),
+    "onrecord review": ((_REVIEWED, "a"), (_REVIEWED, "r")),
 }
 """What a reader types when a command asks."""
 
@@ -66,14 +66,14 @@ def test_every_command_of_the_tutorial_prints_what_the_page_shows(
 def test_the_tutorial_shows_the_moments_it_promises() -> None:
     """The page may be refreshed by a command; this is what must not be refreshed away."""
     outputs = {step.command.split(" \\\n")[0]: step.output for step in _steps(PAGE.read_text(encoding="utf-8"))}
-    recalls = [text for command, text in outputs.items() if command.startswith("recollect recall")]
+    recalls = [text for command, text in outputs.items() if command.startswith("onrecord recall")]
 
     assert "Sessions are rows in auth.sessions with a 14 day expiry." in recalls[0]
     assert recalls[1] == "(nothing is relevant enough to be shown)\n"
     assert "at most 2 KB" in recalls[2] and "rows in auth.sessions" not in recalls[2]
-    assert outputs["recollect review"].endswith("1 accepted, 1 rejected\n")
-    assert "restored inbox/old-sessions-are-never-deleted.json" in outputs["recollect undo"]
-    assert "Write the migration for auth.sessions." in outputs["recollect digest"]
+    assert outputs["onrecord review"].endswith("1 accepted, 1 rejected\n")
+    assert "restored inbox/old-sessions-are-never-deleted.json" in outputs["onrecord undo"]
+    assert "Write the migration for auth.sessions." in outputs["onrecord digest"]
 
 
 def test_a_step_is_a_command_with_its_continuation_and_its_output() -> None:
@@ -93,7 +93,7 @@ def _steps(page: str) -> Iterator[Step]:
 
 def _play(commands: list[str], home: Path, tmp_path: Path) -> list[Step]:
     """Run the commands in one shell, as a reader would who sits at a terminal; every one must succeed."""
-    (home / "recollect").symlink_to(ROOT)
+    (home / "onrecord").symlink_to(ROOT)
     played = shell.play(commands, home=home, cwd=home, programs=tmp_path / "programs", answers=ANSWERS)
     assert [one for one in played if one.code] == []
     ended = (one.output if one.output.endswith("\n") or not one.output else f"{one.output}\n" for one in played)

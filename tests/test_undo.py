@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture import inbox, review
-from recollect.capture.inbox import Inbox
-from recollect.errors import CannotUndo, NotFound
-from recollect.settings import Settings
-from recollect.store import history, index_md, undo
-from recollect.store.dry_run import DryRunStore
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord.capture import inbox, review
+from onrecord.capture.inbox import Inbox
+from onrecord.errors import CannotUndo, NotFound
+from onrecord.settings import Settings
+from onrecord.store import history, index_md, undo
+from onrecord.store.dry_run import DryRunStore
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests.killed import killed_at
 from tests.records import LATER, sample
 
@@ -220,7 +220,7 @@ def test_a_writer_killed_at_any_moment_can_be_taken_back(tmp_path, monkeypatch, 
         line += 5
         root, state = tmp_path / "store", tmp_path / f"state-{line}"
         shutil.copytree(template.root, root)
-        monkeypatch.setenv("RECOLLECT_STATE_DIR", str(state))
+        monkeypatch.setenv("ONRECORD_STATE_DIR", str(state))
         store = Store(str(root))
         store.create(sample(id="first", title="First"))
         if work is undo.undo:

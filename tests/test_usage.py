@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect import failure_log, state_file, timestamps, usage
-from recollect.hosts import claude_code
-from recollect.session import ledger
-from recollect.session.ledger import Ledger
-from recollect.store import short_name
-from recollect.usage import usage_log
-from recollect.usage.counts import Counts, advice, interval, per_record, per_week
+import onrecord
+from onrecord import failure_log, state_file, timestamps, usage
+from onrecord.hosts import claude_code
+from onrecord.session import ledger
+from onrecord.session.ledger import Ledger
+from onrecord.store import short_name
+from onrecord.usage import usage_log
+from onrecord.usage.counts import Counts, advice, interval, per_record, per_week
 from tests.conversation import context, does, kept, prompt, result, says, told, write
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ def store(tmp_path, monkeypatch):
     monkeypatch.setattr(timestamps, "now", lambda: NOW)
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
-    project = recollect.open(str(folder))
+    project = onrecord.open(str(folder))
     project.save("decision", SESSIONS)
     return project.store.root
 
@@ -116,10 +116,10 @@ def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
 @pytest.mark.parametrize(
     ("steps", "opened"),
     [
-        ([does("Bash", command=f"recollect show {short_name.of(PATH)}")], 1),
-        ([does("Bash", command="recollect show sessions-live-in-postgres --json")], 1),
+        ([does("Bash", command=f"onrecord show {short_name.of(PATH)}")], 1),
+        ([does("Bash", command="onrecord show sessions-live-in-postgres --json")], 1),
         ([does("Read", file_path=f"/p/.claude/memory/{PATH}")], 1),
-        ([does("Bash", command="recollect show something-else"), says("It is in auth.sessions.")], 0),
+        ([does("Bash", command="onrecord show something-else"), says("It is in auth.sessions.")], 0),
         ([], 0),
     ],
 )
@@ -138,8 +138,8 @@ def test_a_pointer_counts_as_opened_when_the_agent_reads_the_record(store, tmp_p
 def test_what_was_read_before_the_pointer_is_not_opened_by_it(store, tmp_path):
     with Ledger("s1") as session:
         session.add_pointer(os.path.join(store, PATH))
-    line = f"- decision “Sessions live in Postgres”: recollect show {short_name.of(PATH)}"
-    read = does("Bash", command=f"recollect show {short_name.of(PATH)}")
+    line = f"- decision “Sessions live in Postgres”: onrecord show {short_name.of(PATH)}"
+    read = does("Bash", command=f"onrecord show {short_name.of(PATH)}")
 
     transcript = kept(tmp_path / "t.jsonl", read, prompt("and now?"), context(line), says("Nothing."))
     usage.observe("s1", transcript, [store])
@@ -187,7 +187,7 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
     path = kept(tmp_path / "t.jsonl", *ASKED, says("ok"))
     for _ in range(4):
         usage.observe("s1", path, [store])
-    monkeypatch.setattr(recollect.session.transcript, "messages", lambda *a, **k: pytest.fail("read again"))
+    monkeypatch.setattr(onrecord.session.transcript, "messages", lambda *a, **k: pytest.fail("read again"))
 
     usage.observe("s1", path, [store])
 
@@ -263,7 +263,7 @@ def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
 def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tmp_path, monkeypatch):
     blocked = tmp_path / "blocked"
     blocked.write_text("a file, not a folder")
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", str(blocked))
+    monkeypatch.setenv("ONRECORD_STATE_DIR", str(blocked))
 
     usage.injected(store, [PATH])
     usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
@@ -421,7 +421,7 @@ def test_interval(used, judged, bounds):
 
 
 def test_suggestions_name_what_was_contradicted_or_never_used(store):
-    project = recollect.open(os.path.dirname(os.path.dirname(store)))
+    project = onrecord.open(os.path.dirname(os.path.dirname(store)))
     unused = project.save("decision", {**SESSIONS, "title": "Nobody needs this"}).path
     fine = project.save("decision", {**SESSIONS, "title": "This is fine"}).path
     gone = project.save("decision", {**SESSIONS, "title": "Retired by now"})
@@ -447,9 +447,9 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
     path = write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
     tell("s1", store, PATH)
     program = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from recollect import usage\n"
+        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from onrecord import usage\n"
         "usage.injected(sys.argv[1], ['a'])\n"
-        "from recollect.hosts import claude_code\n"
+        "from onrecord.hosts import claude_code\n"
         "usage.observe('s1', claude_code.transcript(sys.argv[2]), [sys.argv[1]]); print(*sys.modules)"
     )
     words = [sys.executable, "-S", "-E", "-c", program, store, path]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search import lanes, vectors, word_table
-from recollect.search.vectors import LENGTH, Vectors
-from recollect.search.word_table import BadTable
+from onrecord.search import lanes, vectors, word_table
+from onrecord.search.vectors import LENGTH, Vectors
+from onrecord.search.word_table import BadTable
 from tests import tiny_table
 
 TOKENS = tiny_table.tokens(["sign log", "users people", "session", "redis", "##ing ##s", "token tokens"])

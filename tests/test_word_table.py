@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from recollect.search import lanes, vectors, word_table
+from onrecord.search import lanes, vectors, word_table
 
 LARGEST = 6_000_000
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import failure_log
-from recollect.digest import work_context
-from recollect.digest.work_context import WorkContext
-from recollect.git import changes, process
-from recollect.git.repository import Repository
+from onrecord import failure_log
+from onrecord.digest import work_context
+from onrecord.digest.work_context import WorkContext
+from onrecord.git import changes, process
+from onrecord.git.repository import Repository
 from tests.git_project import GitProject
 
 

@@ -4,13 +4,13 @@ import os
 
 import pytest
 
-from recollect import failure_log
-from recollect.errors import AlreadyExists, BadInput, Changed, Invalid, NotFound, SecretFound, Unwritable, WrongState
-from recollect.record import compose
-from recollect.settings import Settings, load_settings
-from recollect.store import index_md
-from recollect.store.store import Store
-from recollect.store.writer import Change, Writer
+from onrecord import failure_log
+from onrecord.errors import AlreadyExists, BadInput, Changed, Invalid, NotFound, SecretFound, Unwritable, WrongState
+from onrecord.record import compose
+from onrecord.settings import Settings, load_settings
+from onrecord.store import index_md
+from onrecord.store.store import Store
+from onrecord.store.writer import Change, Writer
 from tests.records import CONTENT, LATER, sample
 
 
@@ -145,7 +145,7 @@ def test_superseding_in_a_circle_is_refused(writer):
     with pytest.raises(WrongState) as caught:
         writer.supersede("c", "a")
 
-    assert caught.value.fix == "swap the two: recollect supersede a c"
+    assert caught.value.fix == "swap the two: onrecord supersede a c"
 
 
 def test_superseding_what_is_not_there_changes_nothing(writer):
@@ -243,7 +243,7 @@ def test_a_record_is_saved_although_index_md_cannot_be_written(tmp_path, monkeyp
 
     assert store.read(entry.path) == entry
     assert store.warnings == [
-        "the records are saved, but cannot write index.md: No space left on device; then: recollect doctor --fix"
+        "the records are saved, but cannot write index.md: No space left on device; then: onrecord doctor --fix"
     ]
     assert [what for _, what, _ in failure_log.recent()] == ["index.md"]
 

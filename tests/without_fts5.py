@@ -12,7 +12,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path[0] = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src")
 
-from recollect import coldstart
+from onrecord import coldstart
 
 
 class Connection(coldstart.Connection):
@@ -34,6 +34,6 @@ def connect(*where: Any, **options: Any) -> Connection:
 if __name__ == "__main__":
     coldstart.connect = connect  # type: ignore[assignment,misc]
 
-    from recollect.hooks import main
+    from onrecord.hooks import main
 
     raise SystemExit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The file of the table of word vectors, written and read plainly; `recollect.search` has the reader that hooks use."""
+"""The file of the table of word vectors, written and read plainly; `onrecord.search` has the reader that hooks use."""
 
 from __future__ import annotations
 

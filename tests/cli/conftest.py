@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect import timestamps
-from recollect.cli import main
+from onrecord import timestamps
+from onrecord.cli import main
 from tests.cli import sample_project
 
 NOW = "2026-03-02T09:30:00Z"
-BIN = Path(__file__).parents[2] / "bin" / "recollect"
+BIN = Path(__file__).parents[2] / "bin" / "onrecord"
 
 DECISION = (
     "--set=context=Imports must survive a restart.",
@@ -45,7 +45,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def recollect(
+def onrecord(
     project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Outcome]:
     """Run a command in this process; text given as `stdin` is what it finds there."""
@@ -67,10 +67,10 @@ def sample_pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def sample(project: Path, recollect: Callable[..., Outcome], sample_pattern: Path) -> Path:
+def sample(project: Path, onrecord: Callable[..., Outcome], sample_pattern: Path) -> Path:
     """The project of the examples; it is made once and copied afterwards."""
     if not sample_pattern.exists():
-        sample_project.make(project, recollect)
+        sample_project.make(project, onrecord)
         shutil.copytree(project, sample_pattern)
     else:
         shutil.copytree(sample_pattern, project, dirs_exist_ok=True)
@@ -122,7 +122,7 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
 
 
 def in_own_process(*words: str, cwd: Path, stdin: bytes = b"", options: Sequence[str] = ()) -> Outcome:
-    """Run `bin/recollect` as a shell would, with nothing installed."""
+    """Run `bin/onrecord` as a shell would, with nothing installed."""
     done = subprocess.run(
         (sys.executable, *options, str(BIN), *words), cwd=cwd, input=stdin, capture_output=True, env=dict(os.environ)
     )

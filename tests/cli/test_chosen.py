@@ -10,10 +10,10 @@ from .conftest import DECISION
 
 
 @pytest.fixture
-def records(recollect):
+def records(onrecord):
     for title in ("Use Postgres 16", "Sessions live in Postgres", "Jobs run in a table"):
-        assert recollect("save", "decision", title, "--force", *DECISION).code == 0
-    assert recollect("save", "decision", "Queue limits", "--draft", "--force", *DECISION).code == 0
+        assert onrecord("save", "decision", title, "--force", *DECISION).code == 0
+    assert onrecord("save", "decision", "Queue limits", "--draft", "--force", *DECISION).code == 0
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,11 @@ def records(recollect):
     [("show",), ("stats",), ("improve",), ("freshness",)],
     ids=" ".join,
 )
-def test_reading_takes_words_of_an_id(recollect, records, words):
-    assert recollect(*words, "sess").code == 0
-    assert recollect(*words, "sessions", "--json").code == 0
-    assert recollect(*words, "postgres").err.startswith("AMBIGUOUS: 'postgres' fits 2 records: sessions-")
-    assert recollect(*words, "sesion").err.startswith("NOT_FOUND: no memory 'sesion'")
+def test_reading_takes_words_of_an_id(onrecord, records, words):
+    assert onrecord(*words, "sess").code == 0
+    assert onrecord(*words, "sessions", "--json").code == 0
+    assert onrecord(*words, "postgres").err.startswith("AMBIGUOUS: 'postgres' fits 2 records: sessions-")
+    assert onrecord(*words, "sesion").err.startswith("NOT_FOUND: no memory 'sesion'")
 
 
 @pytest.mark.parametrize(
@@ -46,39 +46,39 @@ def test_reading_takes_words_of_an_id(recollect, records, words):
     ],
     ids=lambda words: " ".join(words[:3]),
 )
-def test_nothing_is_changed_on_a_guess(project, recollect, records, words):
+def test_nothing_is_changed_on_a_guess(project, onrecord, records, words):
     before = {path: path.read_bytes() for path in project.rglob("*.json")}
 
-    outcome = recollect(*(word.format("sess") for word in words))
+    outcome = onrecord(*(word.format("sess") for word in words))
 
     assert outcome.code == 1
     assert outcome.err == (
         "BAD_INPUT: 'sess' is not a whole name; nothing was changed\n"
-        "fix: recollect show sessions-live-in-postgres; then the same command with the whole name, if that is the one\n"
+        "fix: onrecord show sessions-live-in-postgres; then the same command with the whole name, if that is the one\n"
     )
     assert {path: path.read_bytes() for path in project.rglob("*.json")} == before
 
 
-def test_a_dry_run_takes_a_guess(recollect, records):
-    assert recollect("retire", "sess", "--reason=r", "--dry-run").out.startswith("would retire decisions/sessions-")
+def test_a_dry_run_takes_a_guess(onrecord, records):
+    assert onrecord("retire", "sess", "--reason=r", "--dry-run").out.startswith("would retire decisions/sessions-")
 
 
-def test_drafts_are_named_like_records(recollect, records):
-    assert json.loads(recollect("inbox", "limits", "--json").out)["drafts"][0]["name"] == "queue-limits"
-    assert recollect("inbox", "queue-limits.json").code == 0
-    assert recollect("inbox", "quueue").err == (
-        "NOT_FOUND: no draft 'quueue' in the inbox; did you mean queue-limits?\nfix: recollect inbox queue-limits\n"
+def test_drafts_are_named_like_records(onrecord, records):
+    assert json.loads(onrecord("inbox", "limits", "--json").out)["drafts"][0]["name"] == "queue-limits"
+    assert onrecord("inbox", "queue-limits.json").code == 0
+    assert onrecord("inbox", "quueue").err == (
+        "NOT_FOUND: no draft 'quueue' in the inbox; did you mean queue-limits?\nfix: onrecord inbox queue-limits\n"
     )
-    assert recollect("review", "--reject", "queue").err.startswith("BAD_INPUT: 'queue' is not a whole name")
-    assert recollect("review", "--accept", "queue-limits").code == 0
+    assert onrecord("review", "--reject", "queue").err.startswith("BAD_INPUT: 'queue' is not a whole name")
+    assert onrecord("review", "--accept", "queue-limits").code == 0
 
 
-def test_a_text_that_fits_several_drafts_lists_them(recollect, records):
-    recollect("save", "decision", "Queue length", "--draft", "--force", *DECISION)
+def test_a_text_that_fits_several_drafts_lists_them(onrecord, records):
+    onrecord("save", "decision", "Queue length", "--draft", "--force", *DECISION)
 
-    outcome = recollect("inbox", "queue")
+    outcome = onrecord("inbox", "queue")
 
     assert outcome.err == (
         "AMBIGUOUS: 'queue' fits 2 drafts: queue-length, queue-limits\n"
-        "fix: recollect inbox queue-length; or type more of the name you mean\n"
+        "fix: onrecord inbox queue-length; or type more of the name you mean\n"
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.cli import COMMANDS
+from onrecord.cli import COMMANDS
 from scripts import command_reference
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
@@ -20,4 +20,4 @@ def test_every_command_has_its_section_and_every_option_its_line():
 
     assert [name for name in COMMANDS if f"\n## {name}\n" not in page] == []
     assert "| `--since WHEN` | only since a day (2026-03-01) or an age (3w; d, w, m or y) |" in page
-    assert "recollect retire ID --reason TEXT [options]" in page
+    assert "onrecord retire ID --reason TEXT [options]" in page

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli import command_line, complete
-from recollect.cli.commands import COMMANDS
+from onrecord.cli import command_line, complete
+from onrecord.cli.commands import COMMANDS
 from tests.cli.conftest import BIN
 from tests.terminal_session import TerminalSession
 
@@ -78,8 +78,8 @@ def test_titles_and_summaries_describe_what_is_offered(sample):
     assert complete.answer(["list", "--tag"], "too", splits_values=False) == [("tooling", "2 records")]
 
 
-def test_the_store_is_the_one_that_the_line_names(sample, recollect, tmp_path, monkeypatch):
-    recollect("save", "preference", "Mine", "--user", "--set=topic=t", "--set=value=v", "--set=reason=r")
+def test_the_store_is_the_one_that_the_line_names(sample, onrecord, tmp_path, monkeypatch):
+    onrecord("save", "preference", "Mine", "--user", "--set=topic=t", "--set=value=v", "--set=reason=r")
     assert _texts("show", "--user", "") == ["mine"]
 
     monkeypatch.chdir(tmp_path)
@@ -108,7 +108,7 @@ def test_a_word_is_read_as_the_command_gets_it(typed, word):
     assert command_line.unquoted(typed) == word
 
 
-def test_names_that_cannot_be_typed_in_a_line_are_left_out(sample, recollect):
+def test_names_that_cannot_be_typed_in_a_line_are_left_out(sample, onrecord):
     for name in ("line\nbreak", "bell\x07", "tab\tstop"):
         (sample / ".claude/memory/inbox" / f"{name}.json").write_text("{}")
 
@@ -117,7 +117,7 @@ def test_names_that_cannot_be_typed_in_a_line_are_left_out(sample, recollect):
 
 @pytest.fixture
 def shell(sample: Path, tmp_path: Path) -> dict[str, str]:
-    """The environment of a shell whose `recollect` answers completions, and prints what it is called with otherwise."""
+    """The environment of a shell whose `onrecord` answers completions, and prints what it is called with otherwise."""
     programs = tmp_path / "programs"
     programs.mkdir()
     real = f'"{sys.executable}" "{BIN}"'
@@ -129,8 +129,8 @@ printf 'got'
 printf ' [%s]' "$@"
 echo
 """
-    (programs / "recollect").write_text(script, encoding="utf-8")
-    (programs / "recollect").chmod(0o755)
+    (programs / "onrecord").write_text(script, encoding="utf-8")
+    (programs / "onrecord").chmod(0o755)
     for name in HOSTILE:
         (sample / ".claude/memory/inbox" / f"{name}.json").write_text("{}", encoding="utf-8")
     return {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
@@ -145,10 +145,10 @@ def _run(words: list[str], shell: dict[str, str], cwd: Path) -> list[str]:
 def _in_bash(words: list[str], shell: dict[str, str], cwd: Path) -> list[str]:
     """What bash offers, as the loaded function leaves it."""
     script = (
-        'eval "$(recollect completion bash)"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _recollect;'
+        'eval "$(onrecord completion bash)"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _onrecord;'
         ' printf "%s\\n" "${COMPREPLY[@]}"'
     )
-    return _run(["bash", "--norc", "-c", script, "bash", "recollect", *words], shell, cwd)
+    return _run(["bash", "--norc", "-c", script, "bash", "onrecord", *words], shell, cwd)
 
 
 def test_bash_offers_words(shell, sample):
@@ -161,7 +161,7 @@ def test_bash_offers_words(shell, sample):
 
 @pytest.mark.debian("fish")
 def test_fish_offers_words_with_descriptions(shell, sample):
-    script = "recollect completion fish | source; complete -C 'recollect show use-'; complete -C 'recollect import do'"
+    script = "onrecord completion fish | source; complete -C 'onrecord show use-'; complete -C 'onrecord import do'"
 
     assert _run(["fish", "--no-config", "-c", script], shell, sample) == [
         "use-pip\tUse pip",
@@ -171,9 +171,9 @@ def test_fish_offers_words_with_descriptions(shell, sample):
 
 
 START = {
-    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(recollect completion bash)"'),
-    "zsh": (["zsh", "-f", "-i"], 'autoload -Uz compinit; compinit -u -D; eval "$(recollect completion zsh)"'),
-    "fish": (["fish", "--no-config", "-i"], "recollect completion fish | source"),
+    "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(onrecord completion bash)"'),
+    "zsh": (["zsh", "-f", "-i"], 'autoload -Uz compinit; compinit -u -D; eval "$(onrecord completion zsh)"'),
+    "fish": (["fish", "--no-config", "-i"], "onrecord completion fish | source"),
 }
 
 
@@ -198,14 +198,14 @@ def test_tab_completes_commands_options_values_ids_and_files(terminal):
         ("import docs/adr/00\t", "[import] [docs/adr/0001-use-nats.md]"),
         ("save runbook --set ste\tx", "[save] [runbook] [--set] [steps=x]"),
     ):
-        terminal.send(f"recollect {typed}\r")
+        terminal.send(f"onrecord {typed}\r")
         terminal.expect(f"got {called}")
 
 
 @pytest.mark.parametrize("terminal", SHELLS, indirect=True)
 def test_a_hostile_name_is_passed_on_as_it_is_and_never_run(terminal, sample):
     for name in HOSTILE:
-        terminal.send(f"recollect inbox {name[0]}\t\r")
+        terminal.send(f"onrecord inbox {name[0]}\t\r")
         terminal.expect(f"got [inbox] [{name}]")
 
     assert not (sample / "HACKED").exists()
@@ -214,7 +214,7 @@ def test_a_hostile_name_is_passed_on_as_it_is_and_never_run(terminal, sample):
 @pytest.mark.debian("zsh")
 @pytest.mark.parametrize("terminal", ["zsh"], indirect=True)
 def test_zsh_lists_titles(terminal):
-    terminal.send("recollect show use-\t\t")
+    terminal.send("onrecord show use-\t\t")
 
     terminal.expect("use-pip  Use pip")
     terminal.expect("use-uv   Use uv")

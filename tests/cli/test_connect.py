@@ -1,4 +1,4 @@
-"""`recollect connect`: what it writes for each agent, that it can be taken back, and what it refuses."""
+"""`onrecord connect`: what it writes for each agent, that it can be taken back, and what it refuses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from recollect import paths
-from recollect.cli import connect
-from recollect.connections import config_file, connection, installation, json_edit, jsonc, parts
-from recollect.connections.recipes import BY_HOST, RECIPES
-from recollect.errors import Changed, Unwritable
-from recollect.hooks import EVENTS
-from recollect.hosts import table
+from onrecord import paths
+from onrecord.cli import connect
+from onrecord.connections import config_file, connection, installation, json_edit, jsonc, parts
+from onrecord.connections.recipes import BY_HOST, RECIPES
+from onrecord.errors import Changed, Unwritable
+from onrecord.hooks import EVENTS
+from onrecord.hosts import table
 from tests.terminal_session import TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
@@ -52,18 +52,18 @@ def hook_commands(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("host", BY_HOST)
-def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(host, home, recollect):
+def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(host, home, onrecord):
     before = files(home)
 
-    first = recollect("connect", host, "--yes")
+    first = onrecord("connect", host, "--yes")
     after = files(home)
-    second = recollect("connect", host, "--yes")
+    second = onrecord("connect", host, "--yes")
 
     assert (first.code, second.code) == (0, 0)
     assert after != before
     assert files(home) == after
     assert "nothing to change" in second.out
-    assert recollect("connect", host, "--remove", "--yes").code == 0
+    assert onrecord("connect", host, "--remove", "--yes").code == 0
     assert files(home) == before
     assert [path for path in home.rglob("*") if path.name in ("skills", "plugins", "hooks", "extensions")] == []
 
@@ -73,10 +73,10 @@ def test_every_host_has_a_recipe():
 
 
 @pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe.hooks], ids=lambda recipe: recipe.host)
-def test_every_command_written_answers_an_event_of_ours(recipe, home, recollect, project):
-    recollect("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
+def test_every_command_written_answers_an_event_of_ours(recipe, home, onrecord, project):
+    onrecord("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
               "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
-    recollect("connect", recipe.host, "--yes")
+    onrecord("connect", recipe.host, "--yes")
 
     commands = hook_commands(Path(recipe.place(recipe.hooks.file)))
 
@@ -98,14 +98,14 @@ def test_a_command_never_fails_even_if_this_installation_is_gone(monkeypatch, tm
     assert os.listdir(tmp_path) == []
 
 
-def test_a_path_with_spaces_and_quotation_marks_works(monkeypatch, tmp_path, home, recollect):
+def test_a_path_with_spaces_and_quotation_marks_works(monkeypatch, tmp_path, home, onrecord):
     folder = tmp_path / 'it\'s a "place" with $(touch HACKED) `x` and ü'
     shutil.copytree(
-        Path(paths.launcher()).parents[1], folder / "recollect", ignore=shutil.ignore_patterns("__pycache__")
+        Path(paths.launcher()).parents[1], folder / "onrecord", ignore=shutil.ignore_patterns("__pycache__")
     )
-    monkeypatch.setattr(paths, "launcher", lambda: str(folder / "recollect" / "hooks" / "launch"))
+    monkeypatch.setattr(paths, "launcher", lambda: str(folder / "onrecord" / "hooks" / "launch"))
 
-    recollect("connect", "codex", "--yes")
+    onrecord("connect", "codex", "--yes")
     command = hook_commands(home / ".codex" / "hooks.json")[0]
 
     done = subprocess.run(command, shell=True, input=b"{}", cwd=tmp_path, capture_output=True, check=False)
@@ -114,48 +114,48 @@ def test_a_path_with_spaces_and_quotation_marks_works(monkeypatch, tmp_path, hom
     assert connection.state(BY_HOST["codex"]).entrance == "current"
 
 
-def test_a_file_made_by_hand_keeps_everything(home, recollect):
+def test_a_file_made_by_hand_keeps_everything(home, onrecord):
     path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_text(HAND_MADE)
 
-    shown = recollect("connect", "gemini", "--dry-run", "--mcp")
+    shown = onrecord("connect", "gemini", "--dry-run", "--mcp")
     unchanged = path.read_text()
-    assert recollect("connect", "gemini", "--yes", "--mcp").code == 0
+    assert onrecord("connect", "gemini", "--yes", "--mcp").code == 0
 
     assert unchanged == HAND_MADE
     assert "sk-secret" not in shown.out
     added = path.read_text()
     assert "// mine, do not touch" in added and "// bell" in added
     assert value(path)["hooks"]["Stop"] == [{"hooks": [{"type": "command", "command": "say done"}]}]
-    assert [command for command in hook_commands(path) if "recollect" not in command] == ["say done"]
-    assert value(path)["mcpServers"]["recollect"]["args"] == ["mcp"]
-    recollect("connect", "gemini", "--remove", "--yes")
+    assert [command for command in hook_commands(path) if "onrecord" not in command] == ["say done"]
+    assert value(path)["mcpServers"]["onrecord"]["args"] == ["mcp"]
+    onrecord("connect", "gemini", "--remove", "--yes")
     assert path.read_text() == HAND_MADE
 
 
 @pytest.mark.parametrize(
     "text", ['{"apiKey": "sk-secret"}', '{\n  "apiKey": "sk-secret"\n}\n', '{"hooks": {"Stop": [{"x": "sk-secret"}]}}']
 )
-def test_what_is_shown_has_none_of_the_users_own_values(text, home, recollect):
+def test_what_is_shown_has_none_of_the_users_own_values(text, home, onrecord):
     path = home / ".codex" / "hooks.json"
     path.parent.mkdir()
     path.write_text(text)
 
-    added = recollect("connect", "codex", "--dry-run")
-    recollect("connect", "codex", "--yes")
-    removed = recollect("connect", "codex", "--remove", "--dry-run", "--json")
+    added = onrecord("connect", "codex", "--dry-run")
+    onrecord("connect", "codex", "--yes")
+    removed = onrecord("connect", "codex", "--remove", "--dry-run", "--json")
 
     assert "user_prompt_submit codex" in added.out and "user_prompt_submit codex" in removed.out
     assert "sk-secret" not in added.out + removed.out
-    recollect("connect", "codex", "--remove", "--yes")
+    onrecord("connect", "codex", "--remove", "--yes")
     assert path.read_text() == text
 
 
-def test_claude_code_loses_the_plugin_although_another_file_of_its_is_broken(home, tmp_path, monkeypatch, recollect):
+def test_claude_code_loses_the_plugin_although_another_file_of_its_is_broken(home, tmp_path, monkeypatch, onrecord):
     folder = home / ".claude" / "plugins"
     folder.mkdir(parents=True)
-    (folder / "installed_plugins.json").write_text('{"plugins": {"memory@recollect": [{}]}}')
+    (folder / "installed_plugins.json").write_text('{"plugins": {"memory@onrecord": [{}]}}')
     (folder / "known_marketplaces.json").write_text("{,}")
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
@@ -163,9 +163,9 @@ def test_claude_code_loses_the_plugin_although_another_file_of_its_is_broken(hom
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
-    assert recollect("connect", "claude-code", "--remove", "--yes").code == 0
+    assert onrecord("connect", "claude-code", "--remove", "--yes").code == 0
 
-    assert (tmp_path / "log").read_text() == "plugin uninstall memory@recollect\n"
+    assert (tmp_path / "log").read_text() == "plugin uninstall memory@onrecord\n"
 
 
 @pytest.mark.parametrize(
@@ -176,54 +176,54 @@ def test_claude_code_loses_the_plugin_although_another_file_of_its_is_broken(hom
         '{"hooks": {}, /* "sk-secret */ "mcpServers": {}, "b": ["sk-secret", "\\"sk-secret"]}',
     ],
 )
-def test_a_value_between_two_changes_of_one_line_is_not_shown(text, home, recollect):
+def test_a_value_between_two_changes_of_one_line_is_not_shown(text, home, onrecord):
     path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_text(text)
 
-    added = recollect("connect", "gemini", "--mcp", "--dry-run")
-    recollect("connect", "gemini", "--mcp", "--yes")
-    removed = recollect("connect", "gemini", "--remove", "--dry-run", "--json")
+    added = onrecord("connect", "gemini", "--mcp", "--dry-run")
+    onrecord("connect", "gemini", "--mcp", "--yes")
+    removed = onrecord("connect", "gemini", "--remove", "--dry-run", "--json")
 
     assert "session_start gemini" in added.out and "session_start gemini" in removed.out
     assert "sk-secret" not in added.out + removed.out
-    recollect("connect", "gemini", "--remove", "--yes")
+    onrecord("connect", "gemini", "--remove", "--yes")
     assert path.read_text() == text
 
 
-def test_half_a_character_in_an_entry_of_ours_is_refused(home, recollect):
+def test_half_a_character_in_an_entry_of_ours_is_refused(home, onrecord):
     path = home / ".qwen" / "settings.json"
     path.parent.mkdir()
-    path.write_text('{"mcpServers": {"recollect": {"command": "/old", "env": {"A": "\\ud800"}}}}')
+    path.write_text('{"mcpServers": {"onrecord": {"command": "/old", "env": {"A": "\\ud800"}}}}')
 
-    outcome = recollect("connect", "qwen", "--yes")
+    outcome = onrecord("connect", "qwen", "--yes")
 
     assert (outcome.code, outcome.err.startswith(f"BAD_INPUT: {path} cannot be changed")) == (1, True)
 
 
 @pytest.mark.parametrize("data", [b"{'a': 1}", b'{"hooks": [', b"\xff\xfe", b'{"hooks": {"BeforeAgent": "x"}}'])
-def test_a_file_that_cannot_be_read_is_not_touched(home, recollect, data):
+def test_a_file_that_cannot_be_read_is_not_touched(home, onrecord, data):
     path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_bytes(data)
 
-    outcome = recollect("connect", "gemini", "--yes")
+    outcome = onrecord("connect", "gemini", "--yes")
 
     assert outcome.code == 1
     assert outcome.err.startswith(f"BAD_INPUT: {path} cannot be changed: ")
     assert path.read_bytes() == data
     assert not (home / ".agents").exists()
-    assert recollect("connect", "--list").code == 0
+    assert onrecord("connect", "--list").code == 0
 
 
-def test_an_entry_of_another_installation_is_replaced_and_of_an_event_no_longer_used_removed(home, recollect):
-    recollect("connect", "codex", "--yes")
+def test_an_entry_of_another_installation_is_replaced_and_of_an_event_no_longer_used_removed(home, onrecord):
+    onrecord("connect", "codex", "--yes")
     path = home / ".codex" / "hooks.json"
     text = path.read_text().replace(paths.launcher(), "/old/launch").replace('"PreCompact"', '"PreCompactOld"')
     path.write_text(text)
 
     before = connection.state(BY_HOST["codex"]).entrance
-    recollect("connect", "codex", "--yes")
+    onrecord("connect", "codex", "--yes")
 
     assert before == "outdated"
     assert "/old/launch" not in path.read_text()
@@ -232,14 +232,14 @@ def test_an_entry_of_another_installation_is_replaced_and_of_an_event_no_longer_
     ]  # fmt: skip
 
 
-def test_an_mcp_entry_keeps_what_somebody_added_and_is_brought_up_to_date(home, recollect):
+def test_an_mcp_entry_keeps_what_somebody_added_and_is_brought_up_to_date(home, onrecord):
     path = home / ".qwen" / "settings.json"
     path.parent.mkdir()
-    path.write_text('{"mcpServers": {"recollect": {"command": "/old", "args": ["mcp"], "env": {"A": "1"}}}}')
+    path.write_text('{"mcpServers": {"onrecord": {"command": "/old", "args": ["mcp"], "env": {"A": "1"}}}}')
 
-    recollect("connect", "qwen", "--yes")
+    onrecord("connect", "qwen", "--yes")
 
-    entry = value(path)["mcpServers"]["recollect"]
+    entry = value(path)["mcpServers"]["onrecord"]
     assert (entry["command"], entry["env"]) == (installation.program()[0], {"A": "1"})
 
 
@@ -250,37 +250,37 @@ def test_an_mcp_entry_keeps_what_somebody_added_and_is_brought_up_to_date(home, 
         ("copilot", ".copilot/mcp-config.json", "mcpServers", {"tools": ["search"]}),
     ],
 )
-def test_an_mcp_server_that_somebody_switched_off_or_narrowed_stays_so(host, file, key, choice, home, recollect):
-    recollect("connect", host, "--mcp", "--yes")
+def test_an_mcp_server_that_somebody_switched_off_or_narrowed_stays_so(host, file, key, choice, home, onrecord):
+    onrecord("connect", host, "--mcp", "--yes")
     path = home / file
-    path.write_text(json.dumps({key: {"recollect": {**value(path)[key]["recollect"], **choice}}}))
+    path.write_text(json.dumps({key: {"onrecord": {**value(path)[key]["onrecord"], **choice}}}))
 
     assert connection.state(BY_HOST[host]).server == "current"
     path.write_text(path.read_text().replace(installation.program()[0], "/old"))
-    recollect("connect", host, "--yes")
+    onrecord("connect", host, "--yes")
 
     assert connection.state(BY_HOST[host]).server == "current"
-    assert choice.items() <= value(path)[key]["recollect"].items()
+    assert choice.items() <= value(path)[key]["onrecord"].items()
 
 
-def test_a_file_of_hooks_that_has_none_is_not_ours(home, recollect):
+def test_a_file_of_hooks_that_has_none_is_not_ours(home, onrecord):
     path = home / ".cursor" / "hooks.json"
     path.parent.mkdir()
     path.write_text('{\n  "version": 1\n}\n')
 
     assert not connection.state(BY_HOST["cursor"]).is_connected
-    assert "not connected" in recollect("connect", "cursor", "--remove", "--yes").out
+    assert "not connected" in onrecord("connect", "cursor", "--remove", "--yes").out
     assert path.exists()
 
 
-def test_a_file_with_more_events_than_anybody_has_is_refused_at_once(home, recollect):
-    entry = {"hooks": [{"command": "x || : recollect"}]}
+def test_a_file_with_more_events_than_anybody_has_is_refused_at_once(home, onrecord):
+    entry = {"hooks": [{"command": "x || : onrecord"}]}
     path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_text(json.dumps({"hooks": {f"e{number}": [entry] for number in range(40)}}))
 
     assert connection.state(BY_HOST["gemini"])[::2] == (
-        "unreadable", f"{path} cannot be changed: 40 events have hooks of Recollect"
+        "unreadable", f"{path} cannot be changed: 40 events have hooks of Onrecord"
     )  # fmt: skip
 
 
@@ -294,31 +294,31 @@ def test_events_of_others_are_read_once(monkeypatch):
     assert len(reads) == 1
 
 
-def test_codex_gets_its_server_in_toml_beside_what_is_there(home, recollect):
+def test_codex_gets_its_server_in_toml_beside_what_is_there(home, onrecord):
     path = home / ".codex" / "config.toml"
     path.parent.mkdir()
     path.write_text('model = "gpt" # mine')
 
-    recollect("connect", "codex", "--mcp", "--yes")
+    onrecord("connect", "codex", "--mcp", "--yes")
 
     program = installation.program()[0]
-    assert path.read_text() == f'model = "gpt" # mine\n\n[mcp_servers.recollect]\ncommand = "{program}"\nargs = ["mcp"]'
-    recollect("connect", "codex", "--remove", "--yes")
+    assert path.read_text() == f'model = "gpt" # mine\n\n[mcp_servers.onrecord]\ncommand = "{program}"\nargs = ["mcp"]'
+    onrecord("connect", "codex", "--remove", "--yes")
     assert path.read_text() == 'model = "gpt" # mine'
 
 
-def test_opencode_keeps_its_config_with_comments(home, recollect):
+def test_opencode_keeps_its_config_with_comments(home, onrecord):
     path = home / ".config" / "opencode" / "opencode.jsonc"
     path.parent.mkdir(parents=True)
     path.write_text('{\n  // theme\n  "theme": "dark"\n}\n')
 
-    recollect("connect", "opencode", "--mcp", "--yes")
+    onrecord("connect", "opencode", "--mcp", "--yes")
 
-    assert value(path)["mcp"]["recollect"]["command"] == [*installation.program(), "mcp"]
+    assert value(path)["mcp"]["onrecord"]["command"] == [*installation.program(), "mcp"]
     assert not path.with_suffix(".json").exists()
 
 
-def test_a_link_and_the_permissions_stay(home, tmp_path, recollect):
+def test_a_link_and_the_permissions_stay(home, tmp_path, onrecord):
     real, path = tmp_path / "dotfiles" / "gemini.json", home / ".gemini" / "settings.json"
     real.parent.mkdir()
     path.parent.mkdir()
@@ -326,36 +326,36 @@ def test_a_link_and_the_permissions_stay(home, tmp_path, recollect):
     real.chmod(0o640)
     path.symlink_to(real)
 
-    recollect("connect", "gemini", "--yes")
+    onrecord("connect", "gemini", "--yes")
 
     assert path.is_symlink()
-    assert (stat.S_IMODE(real.stat().st_mode), "recollect" in real.read_text()) == (0o640, True)
+    assert (stat.S_IMODE(real.stat().st_mode), "onrecord" in real.read_text()) == (0o640, True)
     assert os.listdir(real.parent) == ["gemini.json"]
 
 
-def test_a_link_to_a_file_with_nothing_but_ours_goes_with_the_file(home, tmp_path, recollect):
+def test_a_link_to_a_file_with_nothing_but_ours_goes_with_the_file(home, tmp_path, onrecord):
     real, path = tmp_path / "dotfiles" / "hooks.json", home / ".codex" / "hooks.json"
     real.parent.mkdir()
     path.parent.mkdir()
     path.symlink_to(real)
 
-    recollect("connect", "codex", "--yes")
+    onrecord("connect", "codex", "--yes")
     has_file = real.exists()
-    recollect("connect", "codex", "--remove", "--yes")
+    onrecord("connect", "codex", "--remove", "--yes")
 
     assert has_file
     assert (real.exists(), path.is_symlink()) == (False, False)
 
 
-def test_a_mark_at_the_beginning_of_a_file_stays(home, recollect):
+def test_a_mark_at_the_beginning_of_a_file_stays(home, onrecord):
     path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_bytes(b"\xef\xbb\xbf{}\r\n")
 
-    recollect("connect", "gemini", "--yes")
+    onrecord("connect", "gemini", "--yes")
 
     assert path.read_bytes().startswith(b'\xef\xbb\xbf{"hooks": {')
-    recollect("connect", "gemini", "--remove", "--yes")
+    onrecord("connect", "gemini", "--remove", "--yes")
     assert path.read_bytes() == b"\xef\xbb\xbf{}\r\n"
 
 
@@ -381,35 +381,35 @@ def test_a_file_that_may_not_be_written_is_refused(home, monkeypatch):
 
 
 @pytest.mark.parametrize("host", ["opencode", "pi", "cline"])
-def test_a_plugin_file_of_somebody_else_is_not_replaced(host, home, recollect):
+def test_a_plugin_file_of_somebody_else_is_not_replaced(host, home, onrecord):
     recipe = BY_HOST[host]
     path = Path(recipe.place(recipe.shim_file))
     path.parent.mkdir(parents=True)
     path.write_text("export default {}")
 
-    outcome = recollect("connect", host, "--yes")
+    outcome = onrecord("connect", host, "--yes")
 
-    assert "it is not a file that Recollect wrote" in outcome.err
+    assert "it is not a file that Onrecord wrote" in outcome.err
     assert path.read_text() == "export default {}"
-    recollect("connect", host, "--remove", "--yes")
+    onrecord("connect", host, "--remove", "--yes")
     assert path.read_text() == "export default {}"
 
 
-def test_skills_stay_until_the_last_agent_that_reads_them_goes(home, recollect):
+def test_skills_stay_until_the_last_agent_that_reads_them_goes(home, onrecord):
     for host in ("codex", "pi", "cline"):
-        recollect("connect", host, "--yes")
+        onrecord("connect", host, "--yes")
     skills = home / ".agents" / "skills"
 
-    recollect("connect", "codex", "--remove", "--yes")
+    onrecord("connect", "codex", "--remove", "--yes")
     names = sorted(os.listdir(skills))
-    recollect("connect", "pi", "--remove", "--yes")
+    onrecord("connect", "pi", "--remove", "--yes")
 
     assert names == ["memory-import", "memory-improve", "memory-review", "memory-save", "memory-search"]
     assert not skills.exists()
 
 
-def test_skills_say_nothing_that_only_claude_code_understands(home, recollect):
-    recollect("connect", "codex", "--yes")
+def test_skills_say_nothing_that_only_claude_code_understands(home, onrecord):
+    onrecord("connect", "codex", "--yes")
 
     for path in (home / ".agents" / "skills").rglob("SKILL.md"):
         text = path.read_text()
@@ -417,52 +417,52 @@ def test_skills_say_nothing_that_only_claude_code_understands(home, recollect):
         assert re.findall(r"^(\w[\w-]*):", head, re.MULTILINE) == ["name", "description"]
         assert f"name: {path.parent.name}\n" in head
         assert [word for word in ("$ARGUMENTS", "CLAUDE_PLUGIN_ROOT", "/memory:", "{{") if word in text] == []
-        command = re.search(r"^(\S*recollect) \w+", text, re.MULTILINE)
+        command = re.search(r"^(\S*onrecord) \w+", text, re.MULTILINE)
         assert command and os.access(command[1], os.X_OK)
 
 
-def test_a_skill_of_somebody_else_with_our_name_stays_and_stops_nothing_else(home, recollect):
+def test_a_skill_of_somebody_else_with_our_name_stays_and_stops_nothing_else(home, onrecord):
     path = home / ".agents" / "skills" / "memory-save" / "SKILL.md"
     path.parent.mkdir(parents=True)
     path.write_text("theirs")
 
-    outcome = recollect("connect", "codex", "--yes")
+    outcome = onrecord("connect", "codex", "--yes")
 
     assert (outcome.code, path.read_text()) == (0, "theirs")
     note = next(line for line in outcome.out.splitlines() if line.startswith("  left as it is: "))
-    assert str(path) in note and "it is not a file that Recollect wrote" in note
+    assert str(path) in note and "it is not a file that Onrecord wrote" in note
     assert (home / ".codex" / "hooks.json").exists()
     others = ["memory-import", "memory-improve", "memory-review", "memory-search"]
     assert sorted(str(each.parent.name) for each in path.parents[1].rglob("SKILL.md")) == sorted(
         [*others, "memory-save"]
     )
-    recollect("connect", "codex", "--remove", "--yes")
+    onrecord("connect", "codex", "--remove", "--yes")
     assert [each.parent.name for each in path.parents[1].rglob("SKILL.md")] == ["memory-save"]
 
 
 @pytest.mark.parametrize(
     ("host", "file", "text"),
     [
-        ("codex", ".codex/config.toml", '[plugins."memory@recollect"]\nenabled = true\n'),
-        ("copilot", ".copilot/settings.json", '{"enabledPlugins": {"memory@recollect": true}}'),
-        ("qwen", ".qwen/extensions/memory/src/recollect/__init__.py", ""),
-        ("claude-code", ".claude/plugins/installed_plugins.json", '{"plugins": {"memory@recollect": [{}]}}'),
+        ("codex", ".codex/config.toml", '[plugins."memory@onrecord"]\nenabled = true\n'),
+        ("copilot", ".copilot/settings.json", '{"enabledPlugins": {"memory@onrecord": true}}'),
+        ("qwen", ".qwen/extensions/memory/src/onrecord/__init__.py", ""),
+        ("claude-code", ".claude/plugins/installed_plugins.json", '{"plugins": {"memory@onrecord": [{}]}}'),
     ],
 )
-def test_where_the_plugin_is_installed_no_second_hooks_are_written(host, file, text, home, recollect):
+def test_where_the_plugin_is_installed_no_second_hooks_are_written(host, file, text, home, onrecord):
     path = home / file
     path.parent.mkdir(parents=True)
     path.write_text(text)
 
-    outcome = recollect("connect", host, "--yes")
+    outcome = onrecord("connect", host, "--yes")
 
     assert f"{host}: connected by its plugin" in outcome.out
     assert connection.state(BY_HOST[host]).entrance == "plugin"
     assert not Path(parts.entrance(BY_HOST[host]).path).exists()
 
 
-def test_droid_names_a_marketplace_after_its_folder(home, tmp_path, recollect):
-    (tmp_path / "copy" / "src" / "recollect").mkdir(parents=True)
+def test_droid_names_a_marketplace_after_its_folder(home, tmp_path, onrecord):
+    (tmp_path / "copy" / "src" / "onrecord").mkdir(parents=True)
     market = {"copy": {"source": {"source": "local", "path": str(tmp_path / "copy")}}}
     (home / ".factory").mkdir()
     settings = {"enabledPlugins": {"memory@copy": True}, "extraKnownMarketplaces": market}
@@ -471,7 +471,7 @@ def test_droid_names_a_marketplace_after_its_folder(home, tmp_path, recollect):
     assert connection.state(BY_HOST["droid"]).entrance == "plugin"
 
 
-def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypatch, recollect):
+def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypatch, onrecord):
     log = tmp_path / "log"
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
@@ -479,30 +479,30 @@ def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypa
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
 
-    outcome = recollect("connect", "claude-code", "--yes")
+    outcome = onrecord("connect", "claude-code", "--yes")
     assert "not on your PATH" not in outcome.out
     (tmp_path / "broken").touch()
-    failed = recollect("connect", "claude-code", "--yes")
+    failed = onrecord("connect", "claude-code", "--yes")
 
     assert outcome.code == 0
     assert log.read_text().splitlines()[:2] == [
         f"plugin marketplace add {paths.clone()}",
-        "plugin install memory@recollect",
+        "plugin install memory@onrecord",
     ]
     assert (failed.code, failed.err.splitlines()[0]) == (
         1,
-        "COMMAND_FAILED: claude plugin install memory@recollect: it failed",
+        "COMMAND_FAILED: claude plugin install memory@onrecord: it failed",
     )
     assert files(home) == {}
 
 
-def test_an_agent_whose_files_cannot_be_read_stops_no_other(home, recollect, monkeypatch):
+def test_an_agent_whose_files_cannot_be_read_stops_no_other(home, onrecord, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     for name, text in ((".codex/hooks.json", "{,}"), (".gemini/settings.json", "{}")):
         (home / name).parent.mkdir()
         (home / name).write_text(text)
 
-    outcome = recollect("connect", "--yes")
+    outcome = onrecord("connect", "--yes")
 
     assert outcome.code == 0
     assert "codex: left as it is" in outcome.out and "gemini: connected" in outcome.out
@@ -510,11 +510,11 @@ def test_an_agent_whose_files_cannot_be_read_stops_no_other(home, recollect, mon
 
 
 def test_claude_code_loses_the_plugin_its_marketplace_and_the_server_by_its_own_commands(
-    home, tmp_path, monkeypatch, recollect
+    home, tmp_path, monkeypatch, onrecord
 ):
-    installed = {"plugins/installed_plugins.json": {"plugins": {"memory@recollect": [{}]}},
-                 "plugins/known_marketplaces.json": {"recollect": {}},
-                 ".claude.json": {"mcpServers": {"recollect": {}}}}  # fmt: skip
+    installed = {"plugins/installed_plugins.json": {"plugins": {"memory@onrecord": [{}]}},
+                 "plugins/known_marketplaces.json": {"onrecord": {}},
+                 ".claude.json": {"mcpServers": {"onrecord": {}}}}  # fmt: skip
     for name, data in installed.items():
         (home / ".claude" / name).parent.mkdir(parents=True, exist_ok=True)
         (home / ".claude" / name).write_text(json.dumps(data))
@@ -524,19 +524,19 @@ def test_claude_code_loses_the_plugin_its_marketplace_and_the_server_by_its_own_
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
-    assert recollect("connect", "--remove", "--yes").code == 0
+    assert onrecord("connect", "--remove", "--yes").code == 0
 
     assert (tmp_path / "log").read_text().splitlines() == [
-        "plugin uninstall memory@recollect",
-        "plugin marketplace remove recollect",
-        "mcp remove --scope user recollect",
+        "plugin uninstall memory@onrecord",
+        "plugin marketplace remove onrecord",
+        "mcp remove --scope user onrecord",
     ]
 
 
-def test_claude_code_gets_its_server_again_when_the_installation_has_moved(home, tmp_path, monkeypatch, recollect):
+def test_claude_code_gets_its_server_again_when_the_installation_has_moved(home, tmp_path, monkeypatch, onrecord):
     (home / ".claude").mkdir()
-    entry = {"command": "/old/bin/recollect", "args": ["mcp"]}
-    (home / ".claude" / ".claude.json").write_text(json.dumps({"mcpServers": {"recollect": entry}}))
+    entry = {"command": "/old/bin/onrecord", "args": ["mcp"]}
+    (home / ".claude" / ".claude.json").write_text(json.dumps({"mcpServers": {"onrecord": entry}}))
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\n')
@@ -544,18 +544,18 @@ def test_claude_code_gets_its_server_again_when_the_installation_has_moved(home,
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
     assert connection.state(BY_HOST["claude-code"]).server == "outdated"
-    assert recollect("connect", "claude-code", "--yes").code == 0
+    assert onrecord("connect", "claude-code", "--yes").code == 0
 
     words = " ".join([*installation.program(), "mcp"])
     assert (tmp_path / "log").read_text().splitlines()[-2:] == [
-        "mcp remove --scope user recollect",
-        f"mcp add --scope user recollect -- {words}",
+        "mcp remove --scope user onrecord",
+        f"mcp add --scope user onrecord -- {words}",
     ]
 
 
-def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, monkeypatch, recollect):
+def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, monkeypatch, onrecord):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    recollect("connect", "claude-code", "--yes")
+    onrecord("connect", "claude-code", "--yes")
     before = files(home)
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
@@ -563,24 +563,24 @@ def test_claude_code_loses_its_entries_when_it_gets_the_plugin(home, tmp_path, m
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
-    recollect("connect", "claude-code", "--yes")
+    onrecord("connect", "claude-code", "--yes")
 
     assert sorted(before)[0] == ".claude/settings.json" and len(before) == 6
     assert files(home) == {}
 
 
-def test_only_what_is_installed_is_connected_unless_it_is_named(home, recollect, monkeypatch):
+def test_only_what_is_installed_is_connected_unless_it_is_named(home, onrecord, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    nothing = recollect("connect", "--yes")
+    nothing = onrecord("connect", "--yes")
     (home / ".codex").mkdir()
 
-    agents = [entry["agent"] for entry in json.loads(recollect("connect", "--yes", "--json").out)["agents"]]
+    agents = [entry["agent"] for entry in json.loads(onrecord("connect", "--yes", "--json").out)["agents"]]
 
     assert nothing.err.startswith("BAD_INPUT: no agent was found on this machine")
     assert agents == ["codex", "skills"]
 
 
-def test_the_list_names_versions_without_starting_anything(home, tmp_path, monkeypatch, recollect):
+def test_the_list_names_versions_without_starting_anything(home, tmp_path, monkeypatch, onrecord):
     package = tmp_path / "node_modules" / "codex"
     (package / "bin").mkdir(parents=True)
     (package / "package.json").write_text('{"version": "0.166.0"}')
@@ -590,63 +590,63 @@ def test_the_list_names_versions_without_starting_anything(home, tmp_path, monke
     (tmp_path / "bin" / "codex").symlink_to(package / "bin" / "codex.js")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
-    agents = {entry["agent"]: entry for entry in json.loads(recollect("connect", "--list", "--json").out)["agents"]}
+    agents = {entry["agent"]: entry for entry in json.loads(onrecord("connect", "--list", "--json").out)["agents"]}
 
     assert (agents["codex"]["version"], agents["codex"]["connected"]) == ("0.166.0", "missing")
     assert agents["gemini"]["installed"] is False
     assert not (tmp_path / "STARTED").exists()
 
 
-def test_in_a_project_its_own_files_are_written(project, home, recollect):
-    outcome = recollect("connect", "codex", "--here", "--yes")
+def test_in_a_project_its_own_files_are_written(project, home, onrecord):
+    outcome = onrecord("connect", "codex", "--here", "--yes")
 
     assert outcome.code == 0
     assert "do not commit them" in outcome.out
     assert (project / ".codex" / "hooks.json").exists()
     assert not (home / ".codex").exists()
-    refused = recollect("connect", "pi", "--here", "--yes")
+    refused = onrecord("connect", "pi", "--here", "--yes")
     assert refused.err.startswith("BAD_INPUT: pi is connected for your user only")
-    recollect("connect", "--here", "--remove", "--yes")
+    onrecord("connect", "--here", "--remove", "--yes")
     assert not (project / ".codex" / "hooks.json").exists()
 
 
-def test_without_an_agent_that_has_files_in_a_project_that_is_said(project, home, recollect, monkeypatch):
+def test_without_an_agent_that_has_files_in_a_project_that_is_said(project, home, onrecord, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     (home / ".pi" / "agent").mkdir(parents=True)
 
-    outcome = recollect("connect", "--here", "--yes")
+    outcome = onrecord("connect", "--here", "--yes")
 
     assert (outcome.code, "no agent found here can be connected in a project" in outcome.err) == (1, True)
 
 
-def test_a_link_that_leads_out_of_the_project_is_not_followed(project, tmp_path, recollect):
+def test_a_link_that_leads_out_of_the_project_is_not_followed(project, tmp_path, onrecord):
     (tmp_path / "outside").mkdir()
     (project / ".codex").symlink_to(tmp_path / "outside")
 
-    outcome = recollect("connect", "codex", "--here", "--yes")
+    outcome = onrecord("connect", "codex", "--here", "--yes")
 
     assert outcome.err.startswith("UNSAFE_PATH")
     assert os.listdir(tmp_path / "outside") == []
 
 
-def test_nothing_is_written_where_nobody_can_be_asked(home, recollect):
-    outcome = recollect("connect", "codex", "--mcp")
+def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
+    outcome = onrecord("connect", "codex", "--mcp")
 
     assert outcome == (
         1,
         "",
-        "BAD_INPUT: nobody can be asked here, so nothing was written\nfix: recollect connect codex --mcp --yes\n",
+        "BAD_INPUT: nobody can be asked here, so nothing was written\nfix: onrecord connect codex --mcp --yes\n",
     )
     assert files(home) == {}
 
 
-def test_an_agent_that_is_not_known_is_refused_with_the_nearest(recollect):
-    assert recollect("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
-    assert "did you mean gemini?" in recollect("connect", "gemni").err
+def test_an_agent_that_is_not_known_is_refused_with_the_nearest(onrecord):
+    assert onrecord("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
+    assert "did you mean gemini?" in onrecord("connect", "gemni").err
 
 
-def test_an_agent_can_be_called_by_the_name_of_its_program(recollect):
-    assert recollect("connect", "claude", "Codex", "--dry-run", "--json").code == 0
+def test_an_agent_can_be_called_by_the_name_of_its_program(onrecord):
+    assert onrecord("connect", "claude", "Codex", "--dry-run", "--json").code == 0
 
 
 def test_on_a_terminal_it_sums_up_shows_the_lines_on_request_and_asks(home, project):
@@ -673,18 +673,18 @@ def test_on_a_terminal_any_other_key_writes_nothing(home, project):
     assert not (home / ".codex").exists()
 
 
-def test_an_agent_without_mcp_says_so_if_it_was_named(home, recollect, monkeypatch):
+def test_an_agent_without_mcp_says_so_if_it_was_named(home, onrecord, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     (home / ".pi" / "agent").mkdir(parents=True)
 
-    assert recollect("connect", "--mcp", "--yes").code == 0
-    assert recollect("connect", "pi", "--mcp", "--yes").err.startswith("BAD_INPUT: pi cannot be given the MCP server")
+    assert onrecord("connect", "--mcp", "--yes").code == 0
+    assert onrecord("connect", "pi", "--mcp", "--yes").err.startswith("BAD_INPUT: pi cannot be given the MCP server")
 
 
-def test_a_path_that_no_config_can_hold_is_refused(monkeypatch, recollect):
+def test_a_path_that_no_config_can_hold_is_refused(monkeypatch, onrecord):
     monkeypatch.setattr(paths, "launcher", lambda: "/a\nb/launch")
 
-    assert recollect("connect", "codex", "--yes").err.startswith("BAD_INPUT: the path of this installation cannot")
+    assert onrecord("connect", "codex", "--yes").err.startswith("BAD_INPUT: the path of this installation cannot")
 
 
 def test_the_summary_counts_files():

@@ -7,7 +7,7 @@ import tempfile
 
 import pytest
 
-from recollect.cli import COMMANDS
+from onrecord.cli import COMMANDS
 
 from .conftest import in_own_process
 
@@ -41,9 +41,9 @@ def test_it_makes_its_point_in_forty_lines_of_eighty_columns(project, home):
     assert [line for line in lines if len(line) > 80] == []
 
 
-def test_a_conversation_without_and_with_the_memory(recollect, temporary):
+def test_a_conversation_without_and_with_the_memory(onrecord, temporary):
     """The rule, nothing for another prompt, and of two decisions the one that holds."""
-    before, told, silent, replaced = json.loads(recollect("demo", "--json").out)["turns"]
+    before, told, silent, replaced = json.loads(onrecord("demo", "--json").out)["turns"]
 
     assert before["added"] is None and before["prompt"] == told["prompt"] and before["answer"] != told["answer"]
     assert told["added"].startswith("Sessions live in Postgres, not Redis: Sessions are rows in auth.sessions")
@@ -51,32 +51,32 @@ def test_a_conversation_without_and_with_the_memory(recollect, temporary):
     assert "at most 2 KB" in replaced["added"] and "auth.sessions" not in replaced["added"]
 
 
-def test_every_command_of_the_demo_is_one_that_exists(recollect, temporary):
-    steps = json.loads(recollect("demo", "--long", "--json").out)["steps"]
+def test_every_command_of_the_demo_is_one_that_exists(onrecord, temporary):
+    steps = json.loads(onrecord("demo", "--long", "--json").out)["steps"]
 
-    commands = {match[1] for step in steps if (match := re.match(r"\$ recollect ([a-z-]+)", step["command"]))}
+    commands = {match[1] for step in steps if (match := re.match(r"\$ onrecord ([a-z-]+)", step["command"]))}
     assert {"init", "save", "list", "show", "supersede", "doctor"} <= commands <= set(COMMANDS)
 
 
-def test_what_is_kept_is_a_sound_project(recollect, temporary):
-    project = json.loads(recollect("demo", "--keep", "--json").out)["project"]
+def test_what_is_kept_is_a_sound_project(onrecord, temporary):
+    project = json.loads(onrecord("demo", "--keep", "--json").out)["project"]
 
-    listed = json.loads(recollect("list", "--json", "--project", project).out)["records"]
+    listed = json.loads(onrecord("list", "--json", "--project", project).out)["records"]
     assert len({record["category"] for record in listed}) == 6
-    assert recollect("doctor", "--project", project).code == 0
+    assert onrecord("doctor", "--project", project).code == 0
 
 
-def test_the_users_own_folders_are_not_touched(recollect, temporary, home):
-    before = {name: os.environ.get(name) for name in ("CLAUDE_CONFIG_DIR", "RECOLLECT_CACHE_DIR")}
+def test_the_users_own_folders_are_not_touched(onrecord, temporary, home):
+    before = {name: os.environ.get(name) for name in ("CLAUDE_CONFIG_DIR", "ONRECORD_CACHE_DIR")}
 
-    recollect("demo", "--long")
+    onrecord("demo", "--long")
 
     assert {name: os.environ.get(name) for name in before} == before
     assert list(home.rglob("*.json")) == []
 
 
-def test_an_agent_gets_the_rule_then_the_successor_then_silence(recollect, temporary):
-    steps = json.loads(recollect("demo", "--long", "--json").out)["steps"]
+def test_an_agent_gets_the_rule_then_the_successor_then_silence(onrecord, temporary):
+    steps = json.loads(onrecord("demo", "--long", "--json").out)["steps"]
 
     answers = [step["output"] for step in steps if step["command"].startswith("> ")]
     assert "At most 60 calls a minute" in answers[0]

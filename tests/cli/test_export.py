@@ -1,4 +1,4 @@
-"""`recollect export`: nothing of a record is lost, and nothing of a page but our own section changes.
+"""`onrecord export`: nothing of a record is lost, and nothing of a page but our own section changes.
 
 A generated file is renewed when records change, wherever the setting names it, and no other file ever is.
 """
@@ -12,55 +12,55 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import open as open_project
-from recollect import store as recollect_store
-from recollect.categories import BY_NAME
-from recollect.record import export
-from recollect.record.export import Only
-from recollect.store import generated_page
+from onrecord import open as open_project
+from onrecord import store as onrecord_store
+from onrecord.categories import BY_NAME
+from onrecord.record import export
+from onrecord.record.export import Only
+from onrecord.store import generated_page
 from tests import killed
 
 from .conftest import DECISION
 
 
 @pytest.fixture
-def filled(project, recollect):
-    recollect("save", "decision", "Jobs in Postgres", *DECISION, "--tag=jobs", "--trigger=where are jobs?")
-    rule = ("--set=rule=At most 7 calls a minute <!-- recollect: end --> to the harbour", "--set=impact=429")
-    recollect("save", "constraint", "Seven calls", *rule, "--tag=api")
-    recollect("save", "decision", "Gone", *DECISION, "--force")
-    recollect("retire", "gone", "--reason=r")
+def filled(project, onrecord):
+    onrecord("save", "decision", "Jobs in Postgres", *DECISION, "--tag=jobs", "--trigger=where are jobs?")
+    rule = ("--set=rule=At most 7 calls a minute <!-- onrecord: end --> to the harbour", "--set=impact=429")
+    onrecord("save", "constraint", "Seven calls", *rule, "--tag=api")
+    onrecord("save", "decision", "Gone", *DECISION, "--force")
+    onrecord("retire", "gone", "--reason=r")
     return project
 
 
-def test_json_lines_hold_the_records_as_they_are(filled, recollect):
-    lines = [json.loads(line) for line in recollect("export", "--format=jsonl").out.splitlines()]
+def test_json_lines_hold_the_records_as_they_are(filled, onrecord):
+    lines = [json.loads(line) for line in onrecord("export", "--format=jsonl").out.splitlines()]
 
     assert sorted(line["id"] for line in lines) == ["jobs-in-postgres", "seven-calls"]
-    shown = json.loads(recollect("show", "jobs-in-postgres", "--json").out)["record"]
+    shown = json.loads(onrecord("show", "jobs-in-postgres", "--json").out)["record"]
     assert next(line for line in lines if line["id"] == "jobs-in-postgres") == shown
-    assert len(recollect("export", "--format=jsonl", "--all").out.splitlines()) == 3
+    assert len(onrecord("export", "--format=jsonl", "--all").out.splitlines()) == 3
 
 
-def test_markdown_has_every_field(filled, recollect):
-    page = recollect("export", "--category=decision").out
+def test_markdown_has_every_field(filled, onrecord):
+    page = onrecord("export", "--category=decision").out
 
     assert page.startswith("# Project memory\n\n## Decisions\n\n### Jobs in Postgres\n\n- id: jobs-in-postgres\n")
     for text in ("- tags: jobs", "- triggers: where are jobs?", "**decision**\n\nJobs are rows of the table jobs"):
         assert text in page
     assert "Seven" not in page
-    assert recollect("export", "--tag=api").out.count("### ") == 1
+    assert onrecord("export", "--tag=api").out.count("### ") == 1
 
 
-def test_the_section_of_a_page_is_renewed_and_nothing_else(filled, recollect):
+def test_the_section_of_a_page_is_renewed_and_nothing_else(filled, onrecord):
     page = filled / "AGENTS.md"
     page.write_text("# Rules\n\nBe kind.\n")
 
-    first = recollect("export", "--into=AGENTS.md")
+    first = onrecord("export", "--into=AGENTS.md")
     before = page.read_text()
     page.write_text(before + "\nMore of mine.\n")
-    recollect("retire", "seven-calls", "--reason=r")
-    recollect("export", "--format=agents", "--into=AGENTS.md")
+    onrecord("retire", "seven-calls", "--reason=r")
+    onrecord("export", "--format=agents", "--into=AGENTS.md")
 
     assert first.out == "wrote AGENTS.md (2 records, about 93 tokens)\n"
     assert before.startswith(f"# Rules\n\nBe kind.\n\n{export.BEGIN}\n")
@@ -70,73 +70,73 @@ def test_the_section_of_a_page_is_renewed_and_nothing_else(filled, recollect):
     assert "Jobs in Postgres" in after and "Seven" not in after
 
 
-def test_a_page_with_odd_marks_is_left_alone(filled, recollect):
+def test_a_page_with_odd_marks_is_left_alone(filled, onrecord):
     page = filled / "AGENTS.md"
     page.write_text(f"{export.END}\n{export.BEGIN}\n")
 
-    refused = recollect("export", "--format=agents", "--into=AGENTS.md")
+    refused = onrecord("export", "--format=agents", "--into=AGENTS.md")
 
     assert refused.err.startswith("BAD_INPUT")
     assert page.read_text() == f"{export.END}\n{export.BEGIN}\n"
-    assert recollect("export", "--format=jsonl", "--into=AGENTS.md").err.startswith("BAD_INPUT")
-    assert recollect("export", "--file=MEMORY.md", "--into=AGENTS.md").err.startswith("BAD_INPUT: --file and")
+    assert onrecord("export", "--format=jsonl", "--into=AGENTS.md").err.startswith("BAD_INPUT")
+    assert onrecord("export", "--file=MEMORY.md", "--into=AGENTS.md").err.startswith("BAD_INPUT: --file and")
     (filled / "bytes.md").write_bytes(b"\xff\xfe")
-    assert recollect("export", "--format=agents", "--into=bytes.md").err.startswith("BAD_INPUT")
+    assert onrecord("export", "--format=agents", "--into=bytes.md").err.startswith("BAD_INPUT")
 
 
-def test_a_file_is_made_once_and_written_only_when_it_changes(filled, recollect):
+def test_a_file_is_made_once_and_written_only_when_it_changes(filled, onrecord):
     file = filled / "MEMORY.md"
 
-    first = recollect("export", "--file=MEMORY.md")
+    first = onrecord("export", "--file=MEMORY.md")
     written = file.stat().st_mtime_ns
-    again = recollect("export", "--file=MEMORY.md")
+    again = onrecord("export", "--file=MEMORY.md")
 
     assert first.out.startswith("wrote MEMORY.md (2 records, about ")
     assert again.out.startswith("MEMORY.md is up to date (2 records, ")
-    assert first.err == "to have it renewed after every change: recollect config set export.file MEMORY.md\n"
-    recollect("config", "set", "export.file", "MEMORY.md")
-    assert recollect("export", "--file=MEMORY.md").err == ""
-    assert recollect("export", "--file=../elsewhere.md").err == ""
+    assert first.err == "to have it renewed after every change: onrecord config set export.file MEMORY.md\n"
+    onrecord("config", "set", "export.file", "MEMORY.md")
+    assert onrecord("export", "--file=MEMORY.md").err == ""
+    assert onrecord("export", "--file=../elsewhere.md").err == ""
     assert file.stat().st_mtime_ns == written
     page = file.read_text()
     assert page.startswith(f"{export.BEGIN}\n") and page.endswith(f"{export.END}\n")
     assert "Change the records, not this section." in page
 
 
-def test_a_file_of_somebody_else_is_refused(filled, recollect):
+def test_a_file_of_somebody_else_is_refused(filled, onrecord):
     (filled / "NOTES.md").write_text("mine\n")
 
-    refused = recollect("export", "--file=NOTES.md")
+    refused = onrecord("export", "--file=NOTES.md")
 
     assert (refused.code, (filled / "NOTES.md").read_text()) == (1, "mine\n")
-    assert "was not made by `recollect export`" in refused.err
-    assert recollect("export", "--file=x.md", "--all").err.startswith("BAD_INPUT")
-    assert recollect("export", "--file=x.md", "--format=markdown").err.startswith("BAD_INPUT")
+    assert "was not made by `onrecord export`" in refused.err
+    assert onrecord("export", "--file=x.md", "--all").err.startswith("BAD_INPUT")
+    assert onrecord("export", "--file=x.md", "--format=markdown").err.startswith("BAD_INPUT")
     assert not (filled / "x.md").exists()
 
 
-def test_a_check_says_whether_the_file_is_what_the_records_say(filled, recollect):
-    recollect("export", "--file=MEMORY.md")
-    fresh = recollect("export", "--check", "--file=MEMORY.md")
-    recollect("retire", "seven-calls", "--reason=r")
-    stale = recollect("export", "--check", "--file=MEMORY.md")
+def test_a_check_says_whether_the_file_is_what_the_records_say(filled, onrecord):
+    onrecord("export", "--file=MEMORY.md")
+    fresh = onrecord("export", "--check", "--file=MEMORY.md")
+    onrecord("retire", "seven-calls", "--reason=r")
+    stale = onrecord("export", "--check", "--file=MEMORY.md")
     text = (filled / "MEMORY.md").read_text()
-    missing = recollect("export", "--check", "--file=none.md")
+    missing = onrecord("export", "--check", "--file=none.md")
 
     assert (fresh.code, fresh.out) == (0, "MEMORY.md is up to date\n")
     assert (stale.code, stale.out) == (
         1,
-        f"MEMORY.md is out of date; to renew it: recollect export --file {filled}/MEMORY.md\n",
+        f"MEMORY.md is out of date; to renew it: onrecord export --file {filled}/MEMORY.md\n",
     )
     assert "Seven" in text
     assert missing.code == 1 and not (filled / "none.md").exists()
-    assert recollect("export", "--check").err.startswith("BAD_INPUT")
+    assert onrecord("export", "--check").err.startswith("BAD_INPUT")
 
 
-def test_the_file_that_a_setting_names_is_renewed_after_every_change(filled, recollect):
+def test_the_file_that_a_setting_names_is_renewed_after_every_change(filled, onrecord):
     file = filled / "MEMORY.md"
-    recollect("export", "--file=MEMORY.md")
-    recollect("config", "set", "export.file", "MEMORY.md")
+    onrecord("export", "--file=MEMORY.md")
+    onrecord("config", "set", "export.file", "MEMORY.md")
 
     steps = {
         ("save", "preference", "Tabs", "--set=topic=t", "--set=value=tabs", "--set=reason=r"): "tabs",
@@ -147,24 +147,24 @@ def test_the_file_that_a_setting_names_is_renewed_after_every_change(filled, rec
         ("restore", "seven-calls"): "harbour",
     }
     for words, text in steps.items():
-        assert recollect(*words).code == 0, words
-        assert recollect("export", "--check") == (0, "MEMORY.md is up to date\n", ""), words
+        assert onrecord(*words).code == 0, words
+        assert onrecord("export", "--check") == (0, "MEMORY.md is up to date\n", ""), words
         assert text in file.read_text()
     before = file.stat().st_mtime_ns
-    recollect("save", "decision", "A draft", "--draft", *DECISION, "--force")
+    onrecord("save", "decision", "A draft", "--draft", *DECISION, "--force")
     assert file.stat().st_mtime_ns == before
 
 
-def test_a_file_keeps_the_choice_it_was_made_with(filled, recollect):
-    recollect("export", "--file=rules.md", "--category=constraint", "--category=decision", "--tag=Jobs")
-    recollect("config", "set", "export.file", "rules.md")
-    recollect("save", "decision", "Files on disk", *DECISION, "--tag=jobs", "--force")
+def test_a_file_keeps_the_choice_it_was_made_with(filled, onrecord):
+    onrecord("export", "--file=rules.md", "--category=constraint", "--category=decision", "--tag=Jobs")
+    onrecord("config", "set", "export.file", "rules.md")
+    onrecord("save", "decision", "Files on disk", *DECISION, "--tag=jobs", "--force")
 
     page = (filled / "rules.md").read_text()
     assert "<!-- only: constraint decision #jobs -->" in page
     assert "Files on disk" in page and "harbour" not in page
-    assert recollect("export", "--file=rules.md").out.startswith("rules.md is up to date (2 records")
-    recollect("export", "--file=rules.md", "--category=constraint")
+    assert onrecord("export", "--file=rules.md").out.startswith("rules.md is up to date (2 records")
+    onrecord("export", "--file=rules.md", "--category=constraint")
     assert "harbour" in (filled / "rules.md").read_text()
 
 
@@ -179,7 +179,7 @@ def test_the_choice_of_a_section_is_read_back(categories, tags):
     "name",
     ["../outside.md", "/etc/motd.md", ".git/hooks/post-commit.md", "Makefile", "link.md", "NOTES.md", "no.md", "\0"],
 )
-def test_a_setting_leads_to_no_other_file(filled, recollect, name, tmp_path):
+def test_a_setting_leads_to_no_other_file(filled, onrecord, name, tmp_path):
     section = f"{export.BEGIN}\n{export.END}\n"
     (filled / ".git" / "hooks").mkdir(parents=True)
     for path in ("../outside.md", ".git/hooks/post-commit.md", "Makefile"):
@@ -189,7 +189,7 @@ def test_a_setting_leads_to_no_other_file(filled, recollect, name, tmp_path):
     config = filled / ".claude" / "memory" / "memory-config.json"
     config.write_text(json.dumps({"export": {"file": name}}))
 
-    outcome = recollect("retire", "seven-calls", "--reason=r")
+    outcome = onrecord("retire", "seven-calls", "--reason=r")
 
     assert outcome.code == 0
     assert "warning: the records are saved, but " in outcome.err
@@ -199,10 +199,10 @@ def test_a_setting_leads_to_no_other_file(filled, recollect, name, tmp_path):
     assert not (filled / "no.md").exists()
 
 
-def test_a_writer_that_dies_leaves_no_stale_file_behind(filled, recollect, tmp_path):
-    recollect("export", "--file=MEMORY.md")
-    recollect("config", "set", "export.file", "MEMORY.md")
-    source, copies = os.path.dirname(recollect_store.__file__), tmp_path / "copies"
+def test_a_writer_that_dies_leaves_no_stale_file_behind(filled, onrecord, tmp_path):
+    onrecord("export", "--file=MEMORY.md")
+    onrecord("config", "set", "export.file", "MEMORY.md")
+    source, copies = os.path.dirname(onrecord_store.__file__), tmp_path / "copies"
     copies.mkdir()
 
     def work() -> None:
@@ -217,11 +217,11 @@ def test_a_writer_that_dies_leaves_no_stale_file_behind(filled, recollect, tmp_p
         assert page.is_fresh, state
 
 
-def test_a_section_that_somebody_has_changed_is_left_alone(filled, recollect):
+def test_a_section_that_somebody_has_changed_is_left_alone(filled, onrecord):
     (filled / "MEMORY.md").write_text(f"{export.BEGIN}\n<!-- only: opinions -->\n{export.END}\n")
-    recollect("config", "set", "export.file", "MEMORY.md")
+    onrecord("config", "set", "export.file", "MEMORY.md")
 
-    outcome = recollect("retire", "seven-calls", "--reason=r")
+    outcome = onrecord("retire", "seven-calls", "--reason=r")
 
     assert "it names a category that there is not" in outcome.err
     assert "opinions" in (filled / "MEMORY.md").read_text()

@@ -4,7 +4,7 @@
 the others in an empty folder. What a transcript consists of, beside what was printed:
 
     === …                    what the next lines are about
-    $ recollect …            a command; `<<< TEXT` is its standard input
+    $ onrecord …            a command; `<<< TEXT` is its standard input
     $ write FILE <<< TEXT    put a file there
     $ remove FILE            remove one
     $ link FILE TARGET       make a link
@@ -24,9 +24,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import errors, files
-from recollect.cli.commands import COMMANDS
-from recollect.cli.output import Screen, width_of
+from onrecord import errors, files
+from onrecord.cli.commands import COMMANDS
+from onrecord.cli.output import Screen, width_of
 
 GOLDEN = Path(__file__).parent / "golden"
 TRANSCRIPTS = sorted(str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*.txt"))
@@ -51,7 +51,7 @@ NOT_HERE = {
 
 CHANGING = (
     (r"Python 3\.[0-9.]+", "Python 3.x"),
-    (r"^recollect [0-9.]+$", "recollect VERSION"),
+    (r"^onrecord [0-9.]+$", "onrecord VERSION"),
     (r"[0-9,]+ (bytes|kB)", r"N \1"),
     (r"[0-9a-f]{32}\.sqlite", "INDEX.sqlite"),
     (r"oldest of [0-9-]+", "oldest of TODAY"),
@@ -65,10 +65,10 @@ FERRY, HOME = "/home/u/ferry", "/home/someone"
 class Stage:
     """Where a transcript is played."""
 
-    def __init__(self, project: Path, home: Path, recollect: Callable[..., tuple[int, str, str]]) -> None:
+    def __init__(self, project: Path, home: Path, onrecord: Callable[..., tuple[int, str, str]]) -> None:
         self._project = project
         self._home = home
-        self._recollect = recollect
+        self._onrecord = onrecord
         self._changes: dict[str, str] = {}
 
     def play(self, line: str) -> str:
@@ -78,10 +78,10 @@ class Stage:
         words, stdin = shlex.split(line[2:]), ""
         if "<<<" in words:
             words, stdin = words[: words.index("<<<")], words[words.index("<<<") + 1]
-        if words[0] != "recollect":
+        if words[0] != "onrecord":
             getattr(self, f"_{words[0]}")(*words[1:], *([stdin] if stdin else []))
             return f"{line}\n"
-        code, out, err = self._recollect(*words[1:], stdin=stdin)
+        code, out, err = self._onrecord(*words[1:], stdin=stdin)
         return f"{line}\n{self._constant(out + err)}" + (f"[exit {code}]\n" if code else "")
 
     def _write(self, name: str, text: str) -> None:
@@ -119,7 +119,7 @@ class Stage:
 def stage(
     request: pytest.FixtureRequest,
     home: Path,
-    recollect: Callable[..., tuple[int, str, str]],
+    onrecord: Callable[..., tuple[int, str, str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Stage]:
     """A terminal of 80 columns in the sample project or in an empty folder, where no coding agent is installed."""
@@ -135,7 +135,7 @@ def stage(
     monkeypatch.chdir(here)
     monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: cls(WIDTH, is_terminal=True)))
     monkeypatch.setattr(files, "PATIENCE", 0.0)
-    yield Stage(here, mine, recollect)
+    yield Stage(here, mine, onrecord)
     monkeypatch.chdir("/")
     shutil.rmtree(here)
     shutil.rmtree(mine)
@@ -161,7 +161,7 @@ def test_no_line_is_wider_than_the_terminal_if_it_can_be_broken(name: str) -> No
         line for line in lines if width_of(line) > WIDTH and not line.startswith(("$ ", "=== ", "<result ", "saved /"))
     ]
 
-    assert [line for line in wide if " " in line.strip() and not re.search('recollect [a-z]|": "|: ln -s ', line)] == []
+    assert [line for line in wide if " " in line.strip() and not re.search('onrecord [a-z]|": "|: ln -s ', line)] == []
 
 
 def _played() -> str:
@@ -169,7 +169,7 @@ def _played() -> str:
 
 
 def test_every_command_is_in_a_transcript() -> None:
-    typed = {line.split()[2] for line in _played().splitlines() if line.startswith("$ recollect ")}
+    typed = {line.split()[2] for line in _played().splitlines() if line.startswith("$ onrecord ")}
 
     assert sorted(set(COMMANDS) - typed) == sorted(ELSEWHERE)
 

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from recollect.cli import fixes, help, main, parser_of
-from recollect.cli.commands import COMMANDS, GROUPS
-from recollect.cli.output import Screen
+from onrecord.cli import fixes, help, main, parser_of
+from onrecord.cli.commands import COMMANDS, GROUPS
+from onrecord.cli.output import Screen
 from tests.model_server import ModelServer, keeps
 
 EXAMPLES = [(name, example.command) for name, row in COMMANDS.items() for example in row.examples]
@@ -33,7 +33,7 @@ def test_the_help_of_a_command_fits_and_ends_with_examples(capsys, name):
     headings = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert headings[-2:] == ["for every command:", "examples:"]
     assert lines == _helped(capsys, "help", name)
-    assert f"  recollect {COMMANDS[name].examples[0].command}".split("\n")[0] in lines
+    assert f"  onrecord {COMMANDS[name].examples[0].command}".split("\n")[0] in lines
 
 
 def test_the_list_of_commands_has_a_line_for_each_in_its_group(capsys):
@@ -58,41 +58,41 @@ def test_every_command_has_an_example_of_itself_and_explains_each(name):
 
 
 @pytest.mark.parametrize(("name", "command"), EXAMPLES)
-def test_an_example_runs(sample, recollect, monkeypatch, name, command):
+def test_an_example_runs(sample, onrecord, monkeypatch, name, command):
     if command in SHOWN_ELSEWHERE:
         return
     monkeypatch.setenv("EDITOR", "true")
     # The log of changes lies elsewhere, so the copy has none yet.
-    assert recollect("update", "use-uv", "--tag=quick").code == 0
+    assert onrecord("update", "use-uv", "--tag=quick").code == 0
     if name in ("remote", "share") and " add " not in command:
-        assert recollect("remote", "add", "platform", "/srv/memory.git").code == 0
+        assert onrecord("remote", "add", "platform", "/srv/memory.git").code == 0
     if name == "sync":
         shared = str(sample.parent / "memory.git")
         subprocess.run(("git", "init", "-q", "--bare", shared), check=True)
-        assert recollect("remote", "add", "platform", shared).code == 0
+        assert onrecord("remote", "add", "platform", shared).code == 0
     words = shlex.split(command.replace("\\\n", ""))
     assert parser_of(words[0])
     if name == "judge":
         with ModelServer(keeps("Webhook handlers are idempotent by event id")) as server:
             for key, value in (("endpoint", server.url), ("model", "small"), ("enabled", "true")):
-                recollect("config", "set", "--user", f"retrieval.judge.{key}", value)
-            outcome = recollect(*words)
+                onrecord("config", "set", "--user", f"retrieval.judge.{key}", value)
+            outcome = onrecord(*words)
     else:
-        outcome = recollect(*words, stdin="q\n")
+        outcome = onrecord(*words, stdin="q\n")
 
     assert outcome.code == 0, outcome
 
 
-def test_wrong_usage_says_what_is_wrong_and_what_may_be_given(recollect):
-    assert recollect("list", "--catgory=decision") == (
+def test_wrong_usage_says_what_is_wrong_and_what_may_be_given(onrecord):
+    assert onrecord("list", "--catgory=decision") == (
         2,
         "",
-        "recollect list: unrecognized arguments: --catgory=decision; did you mean --category?\n"
-        "usage: recollect list [options]\nrecollect list --help shows more\n",
+        "onrecord list: unrecognized arguments: --catgory=decision; did you mean --category?\n"
+        "usage: onrecord list [options]\nonrecord list --help shows more\n",
     )
-    assert recollect("retire", "x").err == (
-        "recollect retire: the following arguments are required: --reason\n"
-        "usage: recollect retire ID --reason TEXT [options]\nrecollect retire --help shows more\n"
+    assert onrecord("retire", "x").err == (
+        "onrecord retire: the following arguments are required: --reason\n"
+        "usage: onrecord retire ID --reason TEXT [options]\nonrecord retire --help shows more\n"
     )
 
 
@@ -105,16 +105,16 @@ def test_headings_are_bold_on_a_terminal():
 
 @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if not command.has_store])
 @pytest.mark.parametrize("flag", ["--user", "--remote=platform"])
-def test_a_command_that_acts_on_no_one_store_lets_nobody_choose_one(recollect, name, flag):
+def test_a_command_that_acts_on_no_one_store_lets_nobody_choose_one(onrecord, name, flag):
     """It would act as if the flag were not there."""
-    outcome = recollect(name, flag)
+    outcome = onrecord(name, flag)
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert flag.partition("=")[0] not in recollect(name, "--help").out
+    assert flag.partition("=")[0] not in onrecord(name, "--help").out
 
 
 def test_a_fix_chooses_a_store_only_for_a_command_that_acts_on_one():
-    fix = "recollect clean x; recollect list; then look"
+    fix = "onrecord clean x; onrecord list; then look"
 
-    assert fixes.placed(fix, " --user") == "recollect clean x; recollect list --user; then look"
-    assert fixes.placed(fix, " --project y") == "recollect clean x --project y; recollect list --project y; then look"
+    assert fixes.placed(fix, " --user") == "onrecord clean x; onrecord list --user; then look"
+    assert fixes.placed(fix, " --project y") == "onrecord clean x --project y; onrecord list --project y; then look"

@@ -1,4 +1,4 @@
-"""`recollect import` as a person or an agent runs it: drafts, records at once, what is left to an agent, and undo."""
+"""`onrecord import` as a person or an agent runs it: drafts, records at once, what is left to an agent, and undo."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def ferry(project: Path) -> Path:
     return project
 
 
-def drafts(recollect) -> list[str]:
-    return [draft["name"] for draft in json.loads(recollect("inbox", "--json").out)["drafts"]]
+def drafts(onrecord) -> list[str]:
+    return [draft["name"] for draft in json.loads(onrecord("inbox", "--json").out)["drafts"]]
 
 
 def records(project: Path) -> list[str]:
@@ -39,8 +39,8 @@ def records(project: Path) -> list[str]:
 RABBIT, NATS = "use-rabbitmq-for-jobs", "use-nats-jetstream-for-background-jobs"
 
 
-def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, recollect):
-    outcome = recollect("import")
+def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, onrecord):
+    outcome = onrecord("import")
 
     assert outcome.code == 0
     assert outcome.out == (
@@ -55,72 +55,72 @@ def test_import_makes_drafts_and_says_file_by_file_what_became_of_it(ferry, reco
         "docs/adr/template.md\n"
         "  left out: an index, a template or a page about the folder\n"
         "2 drafts from 2 files; 2 files left to an agent (/memory:import)\n"
-        "next: recollect review; take it back: recollect undo\n"
+        "next: onrecord review; take it back: onrecord undo\n"
     )
-    assert drafts(recollect) == [NATS, RABBIT]
-    assert recollect("list").out == ""
+    assert drafts(onrecord) == [NATS, RABBIT]
+    assert onrecord("list").out == ""
 
 
-def test_a_second_import_proposes_nothing_even_of_what_was_rejected(ferry, recollect):
-    recollect("import")
-    recollect("review", "--reject", RABBIT)
+def test_a_second_import_proposes_nothing_even_of_what_was_rejected(ferry, onrecord):
+    onrecord("import")
+    onrecord("review", "--reject", RABBIT)
 
-    again = json.loads(recollect("import", "--json").out)
+    again = json.loads(onrecord("import", "--json").out)
 
     assert (again["drafts"], again["unchanged"]) == (0, 2)
-    assert drafts(recollect) == [NATS]
-    assert json.loads(recollect("import", "--again", "--json").out)["drafts"] == 2
+    assert drafts(onrecord) == [NATS]
+    assert json.loads(onrecord("import", "--again", "--json").out)["drafts"] == 2
 
 
-def test_undo_takes_an_import_back_and_lets_it_be_made_again(ferry, recollect):
-    recollect("import")
+def test_undo_takes_an_import_back_and_lets_it_be_made_again(ferry, onrecord):
+    onrecord("import")
 
-    assert recollect("undo").out.startswith("took back: import of ")
-    assert drafts(recollect) == []
-    assert json.loads(recollect("import", "--json").out)["drafts"] == 2
+    assert onrecord("undo").out.startswith("took back: import of ")
+    assert drafts(onrecord) == []
+    assert json.loads(onrecord("import", "--json").out)["drafts"] == 2
 
 
 @pytest.mark.parametrize("order", [(RABBIT, NATS), (NATS, RABBIT)])
-def test_accepted_drafts_are_linked_in_either_order(ferry, recollect, order):
-    recollect("import")
+def test_accepted_drafts_are_linked_in_either_order(ferry, onrecord, order):
+    onrecord("import")
 
-    assert [recollect("review", "--accept", name).code for name in order] == [0, 0]
+    assert [onrecord("review", "--accept", name).code for name in order] == [0, 0]
 
-    shown = json.loads(recollect("show", RABBIT, "--json").out)["record"]
+    shown = json.loads(onrecord("show", RABBIT, "--json").out)["record"]
     assert (shown["superseded_by"], shown["created_at"]) == (NATS, "2021-02-12T00:00:00Z")
-    assert json.loads(recollect("show", NATS, "--json").out)["record"]["supersedes"] == [RABBIT]
-    assert recollect("doctor").code == 0
+    assert json.loads(onrecord("show", NATS, "--json").out)["record"]["supersedes"] == [RABBIT]
+    assert onrecord("doctor").code == 0
 
 
 @pytest.mark.parametrize("has_looked", [True, False])
-def test_accept_makes_records_at_once_as_one_change(ferry, recollect, has_looked):
+def test_accept_makes_records_at_once_as_one_change(ferry, onrecord, has_looked):
     if has_looked:
-        recollect("import")
+        onrecord("import")
 
-    outcome = json.loads(recollect("import", "--accept", "--json").out)
+    outcome = json.loads(onrecord("import", "--accept", "--json").out)
 
     assert (outcome["records"], outcome["drafts"]) == (2, 0)
-    assert (drafts(recollect), records(ferry)) == ([], [NATS, RABBIT])
-    assert json.loads(recollect("show", RABBIT, "--json").out)["record"]["superseded_by"] == NATS
-    recollect("undo")
-    assert (len(drafts(recollect)), records(ferry)) == (2 if has_looked else 0, [])
+    assert (drafts(onrecord), records(ferry)) == ([], [NATS, RABBIT])
+    assert json.loads(onrecord("show", RABBIT, "--json").out)["record"]["superseded_by"] == NATS
+    onrecord("undo")
+    assert (len(drafts(onrecord)), records(ferry)) == (2 if has_looked else 0, [])
 
 
-def test_a_document_that_changed_is_proposed_as_a_change(ferry, recollect):
-    recollect("import", "--accept")
+def test_a_document_that_changed_is_proposed_as_a_change(ferry, onrecord):
+    onrecord("import", "--accept")
     file = ferry / "docs/adr/0007-use-nats.md"
     file.write_text(MADR.replace("3 replicas", "5 replicas"))
 
-    outcome = recollect("import", "docs/adr")
+    outcome = onrecord("import", "docs/adr")
 
     assert "docs/adr/0007-use-nats.md\n  changes decision: Use NATS JetStream for background jobs\n" in outcome.out
-    assert recollect("review", "--accept", NATS).code == 0
-    shown = json.loads(recollect("show", NATS, "--json").out)["record"]
+    assert onrecord("review", "--accept", NATS).code == 0
+    shown = json.loads(onrecord("show", NATS, "--json").out)["record"]
     assert shown["content"]["decision"].endswith("5 replicas.")
 
 
-def test_what_only_an_agent_can_read_is_listed_until_it_was_read(ferry, recollect):
-    pending = json.loads(recollect("import", "--pending", "--json").out)["documents"]
+def test_what_only_an_agent_can_read_is_listed_until_it_was_read(ferry, onrecord):
+    pending = json.loads(onrecord("import", "--pending", "--json").out)["documents"]
 
     assert [(each["path"], each["kind"]) for each in pending] == [
         ("CLAUDE.md", "loaded"),
@@ -129,61 +129,61 @@ def test_what_only_an_agent_can_read_is_listed_until_it_was_read(ferry, recollec
     assert pending[1]["passages"] == [
         {"first": 7, "last": 9, "heading": "", "reason": "the section for the decision gives a status and no decision"}
     ]
-    assert recollect("import", "--done", "docs/adr/0009-unclear.md").out == "read: docs/adr/0009-unclear.md\n"
-    assert "0009" not in recollect("import", "--pending").out
+    assert onrecord("import", "--done", "docs/adr/0009-unclear.md").out == "read: docs/adr/0009-unclear.md\n"
+    assert "0009" not in onrecord("import", "--pending").out
     (ferry / "docs/adr/0009-unclear.md").write_text(UNCLEAR.replace("C.", "C and D."))
-    assert "0009" in recollect("import", "--pending").out
+    assert "0009" in onrecord("import", "--pending").out
 
 
-def test_an_agent_drafts_what_it_read_as_the_skill_says(ferry, recollect):
+def test_an_agent_drafts_what_it_read_as_the_skill_says(ferry, onrecord):
     skill = (Path(__file__).parents[2] / "skills" / "import" / "SKILL.md").read_text(encoding="utf-8")
     record = skill.partition("<<'EOF'\n")[2].partition("EOF\n")[0]
     (ferry / "src" / "auth").mkdir(parents=True)
     (ferry / "src" / "auth" / "session.py").write_text("x = 1\n")
 
-    drafted = json.loads(recollect("save", "decision", "--draft", "--json", stdin=record).out)
+    drafted = json.loads(onrecord("save", "decision", "--draft", "--json", stdin=record).out)
 
-    (draft,) = json.loads(recollect("inbox", drafted["draft"], "--json").out)["drafts"]
+    (draft,) = json.loads(onrecord("inbox", drafted["draft"], "--json").out)["drafts"]
     assert draft["record"]["source"] == "docs/adr/0007-sessions.md:12"
     assert len(draft["record"]["triggers"]) == 2
-    assert recollect("list").out == ""
+    assert onrecord("list").out == ""
 
 
-def test_a_draft_of_somebody_else_is_never_overwritten(ferry, recollect):
+def test_a_draft_of_somebody_else_is_never_overwritten(ferry, onrecord):
     words = ("--set=context=c", "--set=decision=Mine.", "--set=rationale=r")
-    recollect("save", "decision", "Use RabbitMQ for jobs", *words, "--draft")
+    onrecord("save", "decision", "Use RabbitMQ for jobs", *words, "--draft")
 
-    recollect("import")
+    onrecord("import")
 
-    assert drafts(recollect) == [NATS, RABBIT, f"{RABBIT}-2"]
-    mine = json.loads(recollect("inbox", RABBIT, "--json").out)["drafts"][0]
+    assert drafts(onrecord) == [NATS, RABBIT, f"{RABBIT}-2"]
+    mine = json.loads(onrecord("inbox", RABBIT, "--json").out)["drafts"][0]
     assert mine["record"]["content"]["decision"] == "Mine."
 
 
-def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, recollect):
+def test_a_dry_import_says_the_same_and_writes_nothing(ferry, home, onrecord):
     before = tree(ferry, home)
 
-    dry = recollect("import", "--dry-run")
+    dry = onrecord("import", "--dry-run")
 
     assert tree(ferry, home) == before
-    done = recollect("import").out.replace("\nnext: recollect review; take it back: recollect undo", "")
+    done = onrecord("import").out.replace("\nnext: onrecord review; take it back: onrecord undo", "")
     assert dry.out.replace("would make ", "") == done
 
 
-def test_a_credential_is_left_out_by_name(ferry, recollect):
+def test_a_credential_is_left_out_by_name(ferry, onrecord):
     token = "ghp_" + "a1" * 18
     (ferry / "docs/adr/0007-use-nats.md").write_text(MADR.replace("RabbitMQ clusters", token), encoding="utf-8")
 
-    outcome = recollect("import")
+    outcome = onrecord("import")
 
     assert outcome.code == 1
     assert "carries a GitHub token" in outcome.out
     assert token not in outcome.out
 
 
-def test_import_says_when_there_is_nothing(project, recollect):
-    assert recollect("import").code == 1
-    assert recollect("import", "nowhere.md").code == 1
-    assert recollect("import", "--accept", "--pending").err.startswith("BAD_INPUT")
-    assert recollect("import", "--done").err.startswith("BAD_INPUT")
-    assert recollect("import", "--done", "nowhere.md").err.startswith("BAD_INPUT")
+def test_import_says_when_there_is_nothing(project, onrecord):
+    assert onrecord("import").code == 1
+    assert onrecord("import", "nowhere.md").code == 1
+    assert onrecord("import", "--accept", "--pending").err.startswith("BAD_INPUT")
+    assert onrecord("import", "--done").err.startswith("BAD_INPUT")
+    assert onrecord("import", "--done", "nowhere.md").err.startswith("BAD_INPUT")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recollect.capture import suggestions
+from onrecord.capture import suggestions
 
 from .conftest import DECISION, NOW, in_own_process
 
@@ -15,12 +15,12 @@ RECORD = {
 }
 
 
-def test_a_draft_waits_in_the_inbox_and_is_no_record(project, recollect):
-    saved = recollect("save", "decision", "--draft", "--json", stdin=json.dumps(RECORD))
+def test_a_draft_waits_in_the_inbox_and_is_no_record(project, onrecord):
+    saved = onrecord("save", "decision", "--draft", "--json", stdin=json.dumps(RECORD))
 
     assert json.loads(saved.out)["draft"] == "jobs-are-rows-of-a-table"
-    assert recollect("list").out == ""
-    (waiting,) = json.loads(recollect("inbox", "--json").out)["drafts"]
+    assert onrecord("list").out == ""
+    (waiting,) = json.loads(onrecord("inbox", "--json").out)["drafts"]
     assert (waiting["name"], waiting["category"], waiting["made_at"], waiting["machine_made"]) == (
         "jobs-are-rows-of-a-table",
         "decision",
@@ -31,83 +31,81 @@ def test_a_draft_waits_in_the_inbox_and_is_no_record(project, recollect):
     assert "inbox/" in (project / ".claude/memory/.gitignore").read_text()
 
 
-def test_a_draft_that_answers_a_suggestion_carries_its_evidence(project, recollect, monkeypatch):
+def test_a_draft_that_answers_a_suggestion_carries_its_evidence(project, onrecord, monkeypatch):
     suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows of a table",))
     suggestions.add(str(project), "suggested", "decision", "s-2", ("said in another session",))
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
 
-    recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
+    onrecord("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
 
-    (waiting,) = json.loads(recollect("inbox", "--json").out)["drafts"]
+    (waiting,) = json.loads(onrecord("inbox", "--json").out)["drafts"]
     assert (waiting["session"], waiting["evidence"]) == ("s-1", ["we go with rows of a table"])
     assert waiting["record"]["source"] == 'session s-1: "we go with rows of a table"'
     assert [one.state for one in suggestions.read(str(project))] == ["suggested", "drafted"]
 
 
-def test_in_auto_mode_what_was_suggested_is_saved_at_once(project, recollect):
-    recollect("init")
+def test_in_auto_mode_what_was_suggested_is_saved_at_once(project, onrecord):
+    onrecord("init")
     (project / ".claude/memory/memory-config.json").write_text('{"capture": {"mode": "auto"}}')
     suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows of a table",))
 
-    saved = recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
+    saved = onrecord("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
 
     assert json.loads(saved.out)["path"] == ".claude/memory/decisions/jobs-are-rows-of-a-table.json"
-    assert recollect("inbox").out == ""
+    assert onrecord("inbox").out == ""
     assert [one.state for one in suggestions.read(str(project))] == ["saved"]
 
 
-def test_a_suggestion_nobody_made_cannot_be_answered(project, recollect):
+def test_a_suggestion_nobody_made_cannot_be_answered(project, onrecord):
     suggestions.add(str(project), "drafted", "decision", "s-1", ("we go with rows of a table",))
 
-    refused = recollect("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
+    refused = onrecord("save", "decision", "--suggested", "--json", stdin=json.dumps(RECORD))
 
     assert (refused.code, json.loads(refused.out)["error"]["code"]) == (1, "BAD_INPUT")
-    assert recollect("inbox").out == ""
+    assert onrecord("inbox").out == ""
 
 
-def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(project, recollect):
-    recollect("init")
-    assert recollect("inbox", "--brief").out == ""
+def test_drafts_that_wait_are_counted_by_list_doctor_and_for_a_status_line(project, onrecord):
+    onrecord("init")
+    assert onrecord("inbox", "--brief").out == ""
 
     for title in ("Jobs are rows", "Imports restart by themselves"):
-        recollect("save", "decision", "--draft", "--force", "--json", stdin=json.dumps({**RECORD, "title": title}))
+        onrecord("save", "decision", "--draft", "--force", "--json", stdin=json.dumps({**RECORD, "title": title}))
 
     said = "2 drafts are waiting"
-    assert recollect("inbox", "--brief").out == f"{said}: /memory:review\n"
-    assert recollect("list").err == f"there are no records yet; `recollect save` makes one; {said}: recollect review\n"
-    assert json.loads(recollect("list", "--json").out)["drafts"] == 2
-    findings = json.loads(recollect("doctor", "--json").out)["findings"]
-    assert [(each["what"], each["fix"]) for each in findings if each["check"] == "inbox"] == [
-        (said, "recollect review")
-    ]
+    assert onrecord("inbox", "--brief").out == f"{said}: /memory:review\n"
+    assert onrecord("list").err == f"there are no records yet; `onrecord save` makes one; {said}: onrecord review\n"
+    assert json.loads(onrecord("list", "--json").out)["drafts"] == 2
+    findings = json.loads(onrecord("doctor", "--json").out)["findings"]
+    assert [(each["what"], each["fix"]) for each in findings if each["check"] == "inbox"] == [(said, "onrecord review")]
 
 
-def test_a_rehearsed_draft_leaves_nothing(project, recollect):
-    answer = recollect("save", "decision", "--draft", "--dry-run", "--json", stdin=json.dumps(RECORD))
+def test_a_rehearsed_draft_leaves_nothing(project, onrecord):
+    answer = onrecord("save", "decision", "--draft", "--dry-run", "--json", stdin=json.dumps(RECORD))
 
     assert (answer.code, json.loads(answer.out)["dry_run"]) == (0, True)
     assert not (project / ".claude").exists()
 
 
-def test_a_secret_never_reaches_the_inbox(project, recollect):
-    recollect("init")
+def test_a_secret_never_reaches_the_inbox(project, onrecord):
+    onrecord("init")
     stolen = {**RECORD, "title": "The key is AKIA" + "IOSFODNN7ABCDEFG"}
 
-    refused = recollect("save", "decision", "--draft", "--json", stdin=json.dumps(stolen))
+    refused = onrecord("save", "decision", "--draft", "--json", stdin=json.dumps(stolen))
 
     assert json.loads(refused.out)["error"]["code"] == "SECRET_FOUND"
-    assert recollect("inbox", "--json").out == '{\n  "drafts": []\n}\n'
+    assert onrecord("inbox", "--json").out == '{\n  "drafts": []\n}\n'
 
 
-def test_an_unreadable_draft_is_listed_as_such(project, recollect):
-    recollect("save", "decision", "--draft", stdin=json.dumps(RECORD))
+def test_an_unreadable_draft_is_listed_as_such(project, onrecord):
+    onrecord("save", "decision", "--draft", stdin=json.dumps(RECORD))
     (project / ".claude/memory/inbox/broken.json").write_text("{")
 
-    listed = json.loads(recollect("inbox", "--json").out)["drafts"]
+    listed = json.loads(onrecord("inbox", "--json").out)["drafts"]
 
     assert [one["name"] for one in listed if "error" in one] == ["broken"]
     assert len(listed) == 2
-    assert "broken\tunreadable" in recollect("inbox").out
+    assert "broken\tunreadable" in onrecord("inbox").out
 
 
 def test_the_command_runs_from_a_bare_clone(project):
@@ -118,74 +116,74 @@ def test_the_command_runs_from_a_bare_clone(project):
     assert (outcome.code, json.loads(outcome.out)) == (0, {"drafts": []})
 
 
-def saved(recollect, *flags: str, **changed: object):
-    return recollect("save", "decision", "--json", *flags, stdin=json.dumps({**RECORD, **changed}))
+def saved(onrecord, *flags: str, **changed: object):
+    return onrecord("save", "decision", "--json", *flags, stdin=json.dumps({**RECORD, **changed}))
 
 
-def test_a_near_duplicate_is_refused_with_the_command_to_use(project, recollect):
-    saved(recollect)
+def test_a_near_duplicate_is_refused_with_the_command_to_use(project, onrecord):
+    saved(onrecord)
 
-    refused = saved(recollect, title="Every job is a row of a table")
+    refused = saved(onrecord, title="Every job is a row of a table")
 
     error = json.loads(refused.out)["error"]
     assert (refused.code, error["code"]) == (1, "NEAR_DUPLICATE")
     assert "--update jobs-are-rows-of-a-table" in error["fix"]
-    assert len(recollect("list").out.splitlines()) == 1
+    assert len(onrecord("list").out.splitlines()) == 1
 
 
-def test_a_draft_of_what_is_known_is_refused_too(recollect):
-    saved(recollect)
+def test_a_draft_of_what_is_known_is_refused_too(onrecord):
+    saved(onrecord)
 
-    assert json.loads(saved(recollect, "--draft", title="Every job is a row of a table").out)["error"]["code"] == (
+    assert json.loads(saved(onrecord, "--draft", title="Every job is a row of a table").out)["error"]["code"] == (
         "NEAR_DUPLICATE"
     )
 
 
-def test_force_saves_it_all_the_same_and_shows_what_is_near(recollect):
-    saved(recollect)
+def test_force_saves_it_all_the_same_and_shows_what_is_near(onrecord):
+    saved(onrecord)
 
-    answer = json.loads(saved(recollect, "--force", title="Every job is a row of a table").out)
+    answer = json.loads(saved(onrecord, "--force", title="Every job is a row of a table").out)
 
     assert [(one["id"], one["same"]) for one in answer["similar"]] == [("jobs-are-rows-of-a-table", True)]
-    assert len(recollect("list").out.splitlines()) == 2
+    assert len(onrecord("list").out.splitlines()) == 2
 
 
-def test_update_puts_it_into_the_record_there_is(recollect):
-    saved(recollect)
+def test_update_puts_it_into_the_record_there_is(onrecord):
+    saved(onrecord)
     content = {**RECORD["content"], "rationale": ["survives a restart"]}
 
-    saved(recollect, "--update", "jobs-are-rows-of-a-table", title="Jobs as rows", content=content)
+    saved(onrecord, "--update", "jobs-are-rows-of-a-table", title="Jobs as rows", content=content)
 
-    record = json.loads(recollect("show", "jobs-are-rows-of-a-table", "--json").out)["record"]
+    record = json.loads(onrecord("show", "jobs-are-rows-of-a-table", "--json").out)["record"]
     assert record["title"] == "Jobs are rows of a table"
     assert record["content"]["rationale"] == ["one thing less", "survives a restart"]
     assert record["times_updated"] == 1
 
 
-def test_supersedes_links_both(recollect):
-    saved(recollect)
+def test_supersedes_links_both(onrecord):
+    saved(onrecord)
 
     answer = saved(
-        recollect,
+        onrecord,
         "--supersedes=jobs-are-rows-of-a-table",
         title="Jobs live in a queue, not in a table",
         content={**RECORD["content"], "decision": "Jobs are messages of RabbitMQ."},
     )
 
     assert answer.code == 0
-    old = json.loads(recollect("show", "jobs-are-rows-of-a-table", "--json").out)["record"]
+    old = json.loads(onrecord("show", "jobs-are-rows-of-a-table", "--json").out)["record"]
     assert old["superseded_by"] == json.loads(answer.out)["id"]
 
 
 @pytest.mark.parametrize("flags", [("--update=nowhere",), ("--supersedes=nowhere",)])
-def test_a_record_that_is_not_there_can_be_neither_changed_nor_replaced(recollect, flags):
-    refused = saved(recollect, *flags)
+def test_a_record_that_is_not_there_can_be_neither_changed_nor_replaced(onrecord, flags):
+    refused = saved(onrecord, *flags)
 
     assert json.loads(refused.out)["error"]["code"] == "NOT_FOUND"
-    assert recollect("list").out == ""
+    assert onrecord("list").out == ""
 
 
-def test_both_at_once_make_no_sense(recollect):
-    refused = recollect("save", "decision", "T", *DECISION, "--update=a", "--supersedes=b", "--json")
+def test_both_at_once_make_no_sense(onrecord):
+    refused = onrecord("save", "decision", "T", *DECISION, "--update=a", "--supersedes=b", "--json")
 
     assert json.loads(refused.out)["error"]["code"] == "BAD_INPUT"

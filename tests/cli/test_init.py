@@ -17,8 +17,8 @@ def clone(project):
     return project
 
 
-def test_git_is_told_what_to_keep_and_how_to_merge(clone, recollect):
-    recollect("init")
+def test_git_is_told_what_to_keep_and_how_to_merge(clone, onrecord):
+    onrecord("init")
 
     kept = git(clone, "status", "--porcelain", "-uall").split()
     assert [name for name in kept if name != "??"] == [
@@ -28,74 +28,74 @@ def test_git_is_told_what_to_keep_and_how_to_merge(clone, recollect):
     ]
     attributes = git(clone, "check-attr", "merge", ".claude/memory/index.md", ".claude/memory/decisions/x.json",
                      ".claude/memory/memory-config.json").splitlines()  # fmt: skip
-    assert [line.rsplit(": ", 1)[1] for line in attributes] == ["union", "recollect", "unspecified"]
+    assert [line.rsplit(": ", 1)[1] for line in attributes] == ["union", "onrecord", "unspecified"]
 
 
-def test_it_can_be_run_again(clone, recollect):
-    recollect("init", "--merge-driver")
+def test_it_can_be_run_again(clone, onrecord):
+    onrecord("init", "--merge-driver")
     before = {path: path.read_bytes() for path in clone.rglob(".claude/**/*") if path.is_file()}
 
-    again = json.loads(recollect("init", "--merge-driver", "--json").out)
+    again = json.loads(onrecord("init", "--merge-driver", "--json").out)
 
     assert (again["created"], again["written"]) == (False, [])
     assert again["notes"] == ["the merge driver was registered already"]
     assert {path: path.read_bytes() for path in clone.rglob(".claude/**/*") if path.is_file()} == before
 
 
-def test_what_a_user_wrote_stays(clone, recollect):
+def test_what_a_user_wrote_stays(clone, onrecord):
     store = clone / ".claude/memory"
     store.mkdir(parents=True)
     (store / ".gitattributes").write_text("index.md merge=ours\n*.txt text")
-    git(clone, "config", "merge.recollect.driver", "my-own %A")
+    git(clone, "config", "merge.onrecord.driver", "my-own %A")
 
-    notes = json.loads(recollect("init", "--merge-driver", "--json").out)["notes"]
+    notes = json.loads(onrecord("init", "--merge-driver", "--json").out)["notes"]
 
-    assert (store / ".gitattributes").read_text() == "index.md merge=ours\n*.txt text\n*/*.json merge=recollect\n"
+    assert (store / ".gitattributes").read_text() == "index.md merge=ours\n*.txt text\n*/*.json merge=onrecord\n"
     assert notes == ["git has another driver for records and keeps it: my-own %A"]
-    assert git(clone, "config", "merge.recollect.driver") == "my-own %A"
+    assert git(clone, "config", "merge.onrecord.driver") == "my-own %A"
 
 
-def test_a_driver_of_ours_whose_program_is_gone_is_noticed_and_replaced(clone, recollect):
-    recollect("init", "--merge-driver")
-    works = git(clone, "config", "merge.recollect.driver")
-    gone = f"{sys.executable} '/old place/0.1.0/bin/recollect' merge-driver %O %A %B %L %P"
-    git(clone, "config", "merge.recollect.driver", gone)
+def test_a_driver_of_ours_whose_program_is_gone_is_noticed_and_replaced(clone, onrecord):
+    onrecord("init", "--merge-driver")
+    works = git(clone, "config", "merge.onrecord.driver")
+    gone = f"{sys.executable} '/old place/0.1.0/bin/onrecord' merge-driver %O %A %B %L %P"
+    git(clone, "config", "merge.onrecord.driver", gone)
 
-    noticed = recollect("doctor").out
-    recollect("init", "--merge-driver")
+    noticed = onrecord("doctor").out
+    onrecord("init", "--merge-driver")
 
-    assert "git merges records with /old place/0.1.0/bin/recollect, which is not there" in noticed
-    assert git(clone, "config", "merge.recollect.driver") == works
-    assert "which is not there" not in recollect("doctor").out
+    assert "git merges records with /old place/0.1.0/bin/onrecord, which is not there" in noticed
+    assert git(clone, "config", "merge.onrecord.driver") == works
+    assert "which is not there" not in onrecord("doctor").out
 
 
-def test_a_project_that_ignores_the_store_is_told(clone, recollect):
+def test_a_project_that_ignores_the_store_is_told(clone, onrecord):
     (clone / ".gitignore").write_text(".claude/\n")
 
-    assert "git ignores this folder" in recollect("init").out
-    assert "git ignores the store" in recollect("doctor").out
+    assert "git ignores this folder" in onrecord("init").out
+    assert "git ignores the store" in onrecord("doctor").out
 
 
-def test_a_merge_driver_needs_a_clone(recollect):
-    assert recollect("init", "--merge-driver").err.startswith("BAD_INPUT: ")
-    assert recollect("init", "--merge-driver", "--user").err.startswith("BAD_INPUT: --merge-driver belongs to")
+def test_a_merge_driver_needs_a_clone(onrecord):
+    assert onrecord("init", "--merge-driver").err.startswith("BAD_INPUT: ")
+    assert onrecord("init", "--merge-driver", "--user").err.startswith("BAD_INPUT: --merge-driver belongs to")
 
 
-def test_the_store_is_made_at_the_root_of_the_clone(clone, recollect, monkeypatch):
+def test_the_store_is_made_at_the_root_of_the_clone(clone, onrecord, monkeypatch):
     (clone / "deep/down").mkdir(parents=True)
     monkeypatch.chdir(clone / "deep/down")
 
-    recollect("init")
+    onrecord("init")
 
     assert (clone / ".claude/memory/index.md").exists()
 
 
-def test_a_store_that_is_a_link_out_of_the_project_is_refused(project, recollect, tmp_path):
+def test_a_store_that_is_a_link_out_of_the_project_is_refused(project, onrecord, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (project / ".claude").mkdir()
     (project / ".claude/memory").symlink_to(tmp_path / "elsewhere")
 
-    assert recollect("init").err.startswith("UNSAFE_PATH: ")
-    assert recollect("save", "decision", "x").err.startswith("UNSAFE_PATH: ")
-    assert "error: " in recollect("doctor").out
+    assert onrecord("init").err.startswith("UNSAFE_PATH: ")
+    assert onrecord("save", "decision", "x").err.startswith("UNSAFE_PATH: ")
+    assert "error: " in onrecord("doctor").out
     assert list((tmp_path / "elsewhere").iterdir()) == []

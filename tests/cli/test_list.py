@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import timestamps
-from recollect.cli import list_format
-from recollect.cli.output import Screen
-from recollect.errors import BadInput
+from onrecord import timestamps
+from onrecord.cli import list_format
+from onrecord.cli.output import Screen
+from onrecord.errors import BadInput
 
 from .conftest import DECISION
 
 
 @pytest.fixture
-def four(recollect, monkeypatch):
+def four(onrecord, monkeypatch):
     for day, title, tag in ((1, "One", "a"), (2, "Two", "b"), (3, "Three", "a"), (4, "Four", "a")):
         monkeypatch.setattr(timestamps, "now", lambda day=day: f"2026-03-{day:02}T00:00:00Z")
-        recollect("save", "decision", title, f"--tag={tag}", "--tag=all", *DECISION)
-    recollect("retire", "one", "--reason=r")
-    recollect("supersede", "two", "three")
+        onrecord("save", "decision", title, f"--tag={tag}", "--tag=all", *DECISION)
+    onrecord("retire", "one", "--reason=r")
+    onrecord("supersede", "two", "three")
 
 
 @pytest.mark.parametrize(
@@ -45,31 +45,31 @@ def four(recollect, monkeypatch):
         (["--by=tag"], ["four", "three", "four", "three"]),
     ],
 )
-def test_filters(recollect, four, flags, ids):
-    assert [record["id"] for record in json.loads(recollect("list", "--json", *flags).out)["records"]] == ids
+def test_filters(onrecord, four, flags, ids):
+    assert [record["id"] for record in json.loads(onrecord("list", "--json", *flags).out)["records"]] == ids
 
 
-def test_the_total_is_told_though_a_limit_hides_some(recollect, four):
-    assert json.loads(recollect("list", "--limit=1", "--json").out)["total"] == 2
+def test_the_total_is_told_though_a_limit_hides_some(onrecord, four):
+    assert json.loads(onrecord("list", "--limit=1", "--json").out)["total"] == 2
 
 
 @pytest.mark.parametrize("when", ["yesterday", "2026-13-01", "d", "-1d", "w", "3x"])
-def test_a_bad_since_is_explained(recollect, four, when):
-    assert recollect("list", f"--since={when}").err.startswith("BAD_INPUT: --since")
+def test_a_bad_since_is_explained(onrecord, four, when):
+    assert onrecord("list", f"--since={when}").err.startswith("BAD_INPUT: --since")
 
 
-def test_an_unreadable_file_hides_no_other_and_is_mentioned(project, recollect, four):
+def test_an_unreadable_file_hides_no_other_and_is_mentioned(project, onrecord, four):
     (project / ".claude/memory/decisions/bad.json").write_text("{")
 
-    outcome = recollect("list")
+    outcome = onrecord("list")
 
     assert outcome.out.splitlines()[0].startswith("four\t")
-    assert outcome.err == "warning: 1 file cannot be read; to see why: recollect doctor\n"
-    assert json.loads(recollect("list", "--json").out)["unreadable"] == ["decisions/bad.json"]
+    assert outcome.err == "warning: 1 file cannot be read; to see why: onrecord doctor\n"
+    assert json.loads(onrecord("list", "--json").out)["unreadable"] == ["decisions/bad.json"]
 
 
 @pytest.mark.parametrize("content", [None, "", "<<<<<<< ours", "- [X] stray -> x #tags:\n"])
-def test_list_writes_nothing_even_where_index_md_disagrees(project, recollect, four, content):
+def test_list_writes_nothing_even_where_index_md_disagrees(project, onrecord, four, content):
     path = project / ".claude/memory/index.md"
     if content is None:
         path.unlink()
@@ -77,29 +77,29 @@ def test_list_writes_nothing_even_where_index_md_disagrees(project, recollect, f
         path.write_text(content)
     before = {file: file.stat().st_mtime_ns for file in sorted(project.rglob("*"))}
 
-    assert recollect("list").out.startswith("four\t")
+    assert onrecord("list").out.startswith("four\t")
     assert {file: file.stat().st_mtime_ns for file in sorted(project.rglob("*"))} == before
 
 
-def test_an_index_md_that_disagrees_is_reported_and_repaired_on_request(project, recollect, four):
+def test_an_index_md_that_disagrees_is_reported_and_repaired_on_request(project, onrecord, four):
     path = project / ".claude/memory/index.md"
     right = path.read_text()
     for wrong in ("", "<<<<<<< ours", right + "- [X] stray -> x #tags:\n"):
         path.write_text(wrong)
-        assert "index.md disagrees with the records" in recollect("doctor").out
-        recollect("doctor", "--fix")
+        assert "index.md disagrees with the records" in onrecord("doctor").out
+        onrecord("doctor", "--fix")
         assert path.read_text() == right
 
 
 @pytest.fixture
-def terminal(recollect, monkeypatch):
+def terminal(onrecord, monkeypatch):
     """Commands as they look on a terminal of 80 columns."""
     monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
-    return recollect
+    return onrecord
 
 
 @pytest.fixture
-def shelf(project, recollect, monkeypatch):
+def shelf(project, onrecord, monkeypatch):
     (project / "jobs.py").write_text("")
     records = (
         ("2025-02-01", "decision", "Use Postgres 16", ("--tag=db", *DECISION)),
@@ -114,7 +114,7 @@ def shelf(project, recollect, monkeypatch):
     )
     for day, category, title, flags in records:
         monkeypatch.setattr(timestamps, "now", lambda day=day: f"{day}T08:30:00Z")
-        assert recollect("save", category, title, "--force", *flags).code == 0
+        assert onrecord("save", category, title, "--force", *flags).code == 0
     monkeypatch.setattr(timestamps, "now", lambda: "2026-03-02T09:30:00Z")
 
 
@@ -149,17 +149,17 @@ def test_groups_on_a_terminal(terminal, shelf):
     )
 
 
-def test_groups_by_file_and_in_a_pipe(recollect, shelf):
-    outcome = recollect("list", "--by=file", "--limit=2")
+def test_groups_by_file_and_in_a_pipe(onrecord, shelf):
+    outcome = onrecord("list", "--by=file", "--limit=2")
 
     assert [line.split("\t")[0] for line in outcome.out.splitlines()] == ["jobs.py", "no file"]
 
 
-def test_what_is_empty_says_so_beside_the_output(recollect, four, project):
-    assert recollect("list", "--category=runbook")[:2] == (0, "")
-    assert recollect("list", "--category=runbook").err == "no record matches these options\n"
-    assert recollect("init", "--user").code == 0
-    assert recollect("list", "--user").err == "there are no records yet; `recollect save` makes one\n"
+def test_what_is_empty_says_so_beside_the_output(onrecord, four, project):
+    assert onrecord("list", "--category=runbook")[:2] == (0, "")
+    assert onrecord("list", "--category=runbook").err == "no record matches these options\n"
+    assert onrecord("init", "--user").code == 0
+    assert onrecord("list", "--user").err == "there are no records yet; `onrecord save` makes one\n"
 
 
 @pytest.mark.parametrize(
@@ -174,15 +174,15 @@ def test_what_is_empty_says_so_beside_the_output(recollect, four, project):
         ("tsv", "two\tdecision\tsuperseded\t2026-03-04\tTwo"),
     ],
 )
-def test_forms(recollect, four, form, line):
-    assert recollect("list", "--status=superseded", f"--format={form}").out == f"{line}\n"
+def test_forms(onrecord, four, form, line):
+    assert onrecord("list", "--status=superseded", f"--format={form}").out == f"{line}\n"
 
 
-def test_forms_for_programs(recollect, four):
-    lines = recollect("list", "--format=jsonl").out.splitlines()
+def test_forms_for_programs(onrecord, four):
+    lines = onrecord("list", "--format=jsonl").out.splitlines()
 
     assert [json.loads(line)["id"] for line in lines] == ["four", "three"]
-    assert json.loads(recollect("list", "--format=json").out) == [json.loads(line) for line in lines]
+    assert json.loads(onrecord("list", "--format=json").out) == [json.loads(line) for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def test_forms_for_programs(recollect, four):
         ("csv", "'csv' names no field"),
     ],
 )
-def test_a_bad_form_is_explained(recollect, four, form, message):
-    assert recollect("list", f"--format={form}").err == (
+def test_a_bad_form_is_explained(onrecord, four, form, message):
+    assert onrecord("list", f"--format={form}").err == (
         f"BAD_INPUT: --format: {message}\n"
         f"fix: {'write it twice; ' if 'brace' in message else ''}use {{id}}, {{title}}, {{category}}, {{status}}, "
         "{updated}, {created}, {tags}, {files}, {path}, {hidden_by}, {group}; or one of json, jsonl, tsv\n"

@@ -7,25 +7,25 @@ import subprocess
 
 import pytest
 
-from recollect import timestamps
-from recollect.cli.output import Screen, width_of
+from onrecord import timestamps
+from onrecord.cli.output import Screen, width_of
 
 from .conftest import DECISION
 
 
 @pytest.fixture
-def terminal(project, recollect, monkeypatch):
+def terminal(project, onrecord, monkeypatch):
     subprocess.run(("git", "init", "-q"), check=True)
     (project / "src").mkdir()
     (project / "src" / "session.py").write_text("LIFETIME_DAYS = 14\n")
     flags = ("--related=src/session.py", "--trigger=where do we keep login state", "--force", *DECISION)
-    recollect("save", "decision", "Sessions live in Postgres", *flags)
-    recollect("save", "decision", "Sessions are never kept in Redis, whatever it costs", "--user", "--force", *DECISION)
-    recollect("save", "decision", "The queue has at most 100 jobs for each worker that there is", "--draft", *DECISION)
+    onrecord("save", "decision", "Sessions live in Postgres", *flags)
+    onrecord("save", "decision", "Sessions are never kept in Redis, whatever it costs", "--user", "--force", *DECISION)
+    onrecord("save", "decision", "The queue has at most 100 jobs for each worker that there is", "--draft", *DECISION)
     monkeypatch.setattr(timestamps, "now", lambda: "2026-03-24T09:30:00Z")
     monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
-    monkeypatch.setenv("RECOLLECT_PAGER", "")
-    return recollect
+    monkeypatch.setenv("ONRECORD_PAGER", "")
+    return onrecord
 
 
 def test_search(terminal):
@@ -62,7 +62,7 @@ def test_inbox(terminal):
     assert terminal("inbox").out == (
         "   title                                            category  age      draft\n"
         "1  The queue has at most 100 jobs for each worker…  decision  3 weeks  the-queue\n"
-        "1 waiting: recollect review\n"
+        "1 waiting: onrecord review\n"
     )
     assert terminal("inbox", "the-queue").code == 0
 

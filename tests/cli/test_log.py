@@ -1,4 +1,4 @@
-"""`recollect log` and `recollect undo` as a person or an agent sees them."""
+"""`onrecord log` and `onrecord undo` as a person or an agent sees them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from recollect.store import history
+from onrecord.store import history
 
 from .conftest import DECISION
 
@@ -18,41 +18,41 @@ def by_hand(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_log_says_when_what_which_records_and_by_whom(recollect, monkeypatch):
-    recollect("save", "decision", "Jobs in Postgres", *DECISION)
+def test_the_log_says_when_what_which_records_and_by_whom(onrecord, monkeypatch):
+    onrecord("save", "decision", "Jobs in Postgres", *DECISION)
     monkeypatch.setenv("CLAUDECODE", "1")
-    recollect("save", "decision", "Sheets in red", *DECISION, "--draft", "--force")
-    recollect("undo")
+    onrecord("save", "decision", "Sheets in red", *DECISION, "--draft", "--force")
+    onrecord("undo")
 
-    lines = [line.split("\t") for line in recollect("log").out.splitlines()]
+    lines = [line.split("\t") for line in onrecord("log").out.splitlines()]
 
     assert [(when, by, re.sub(r"[0-9a-f]{8}", "ID", what), records) for when, _, by, what, records in lines] == [
         ("2026-03-02 09:30", "agent", "undo ID", "Sheets in red"),
         ("2026-03-02 09:30", "agent", "draft (taken back)", "Sheets in red"),
         ("2026-03-02 09:30", "person", "save", "Jobs in Postgres"),
     ]
-    assert len(recollect("log", "--limit", "1").out.splitlines()) == 1
+    assert len(onrecord("log", "--limit", "1").out.splitlines()) == 1
 
 
-def test_undo_says_what_it_did_and_the_log_what_became_of_it(project, recollect):
-    recollect("save", "decision", "Jobs in Postgres", *DECISION)
+def test_undo_says_what_it_did_and_the_log_what_became_of_it(project, onrecord):
+    onrecord("save", "decision", "Jobs in Postgres", *DECISION)
 
-    rehearsed = recollect("undo", "--dry-run")
-    done = recollect("undo")
+    rehearsed = onrecord("undo", "--dry-run")
+    done = onrecord("undo")
 
     change, file = "save of 2026-03-02T09:30:00Z (1 file)", "decisions/jobs-in-postgres.json  Jobs in Postgres"
     assert rehearsed.out == f"would take back: {change}\n  remove {file}\n"
     assert done.out == f"took back: {change}\n  removed {file}\n"
     assert not (project / ".claude/memory/decisions/jobs-in-postgres.json").exists()
-    assert recollect("undo").err.startswith("NOT_FOUND: there is no change to take back")
+    assert onrecord("undo").err.startswith("NOT_FOUND: there is no change to take back")
 
 
-def test_a_record_changed_since_is_named_and_left_alone(project, recollect):
-    recollect("save", "decision", "Jobs in Postgres", *DECISION)
+def test_a_record_changed_since_is_named_and_left_alone(project, onrecord):
+    onrecord("save", "decision", "Jobs in Postgres", *DECISION)
     file = project / ".claude/memory/decisions/jobs-in-postgres.json"
     file.write_text(file.read_text().replace("restart", "crash"))
 
-    refused = recollect("undo", "--json")
+    refused = onrecord("undo", "--json")
 
     error = json.loads(refused.out)["error"]
     assert (refused.code, error["code"]) == (1, "CANNOT_UNDO")
@@ -60,8 +60,8 @@ def test_a_record_changed_since_is_named_and_left_alone(project, recollect):
     assert "crash" in file.read_text()
 
 
-def test_an_empty_log_says_so_and_no_store_is_an_error(recollect):
-    assert recollect("log").err.startswith("NO_STORE")
-    recollect("init")
+def test_an_empty_log_says_so_and_no_store_is_an_error(onrecord):
+    assert onrecord("log").err.startswith("NO_STORE")
+    onrecord("init")
 
-    assert recollect("log").out == "nothing is logged yet\n"
+    assert onrecord("log").out == "nothing is logged yet\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import cli, failure_log
-from recollect.cli import COMMANDS, main, parser_of
+from onrecord import cli, failure_log
+from onrecord.cli import COMMANDS, main, parser_of
 
 from .conftest import BIN, DECISION, in_own_process
 
@@ -53,52 +53,52 @@ def test_help_lists_every_command(capsys):
         (["list", "--project", "/nowhere/at/all"], 1),
     ],
 )
-def test_exit_codes(recollect, words, code):
-    assert recollect(*words).code == code
+def test_exit_codes(onrecord, words, code):
+    assert onrecord(*words).code == code
 
 
-def test_an_unknown_command_gets_a_suggestion(recollect):
-    assert recollect("supercede", "a", "b").err == "recollect: 'supercede' is not a command; did you mean supersede?\n"
+def test_an_unknown_command_gets_a_suggestion(onrecord):
+    assert onrecord("supercede", "a", "b").err == "onrecord: 'supercede' is not a command; did you mean supersede?\n"
 
 
-def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(recollect, monkeypatch):
-    from recollect.cli import list_
+def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(onrecord, monkeypatch):
+    from onrecord.cli import list_
 
     def fail(args):
         raise ZeroDivisionError("one over nought")
 
     monkeypatch.setattr(list_, "run", fail)
 
-    outcome = recollect("list")
+    outcome = onrecord("list")
 
     assert outcome.code == 3
     assert "ZeroDivisionError: one over nought" in outcome.err
     assert [(what, error) for _, what, error in failure_log.recent()] == [
-        (f"recollect list {cli.__version__}", "ZeroDivisionError: one over nought")
+        (f"onrecord list {cli.__version__}", "ZeroDivisionError: one over nought")
     ]
 
 
-def test_an_expected_failure_is_one_json_object_on_stdout(recollect):
-    outcome = recollect("show", "x", "--json")
+def test_an_expected_failure_is_one_json_object_on_stdout(onrecord):
+    outcome = onrecord("show", "x", "--json")
 
     assert outcome.code == 1
     assert list(json.loads(outcome.out)["error"]) == ["code", "message", "fix"]
     assert outcome.err == ""
 
 
-def test_options_may_stand_before_and_between_the_arguments(recollect):
-    outcome = recollect("save", "--tag", "queue", "decision", "--json", "Jobs are rows", *DECISION)
+def test_options_may_stand_before_and_between_the_arguments(onrecord):
+    outcome = onrecord("save", "--tag", "queue", "decision", "--json", "Jobs are rows", *DECISION)
 
     assert json.loads(outcome.out)["id"] == "jobs-are-rows"
 
 
 def test_one_command_does_not_load_the_others():
-    program = "import sys; from recollect.cli import main; main(['version']); print(*sorted(sys.modules))"
+    program = "import sys; from onrecord.cli import main; main(['version']); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     loaded = done.stdout.split()
-    assert "recollect.cli.output" in loaded
-    assert [name for name in loaded if name in ("recollect.store.store", "recollect.cli.save", "subprocess")] == []
+    assert "onrecord.cli.output" in loaded
+    assert [name for name in loaded if name in ("onrecord.store.store", "onrecord.cli.save", "subprocess")] == []
 
 
 def test_it_runs_from_a_bare_clone_without_site_packages(project):
@@ -107,9 +107,9 @@ def test_it_runs_from_a_bare_clone_without_site_packages(project):
     assert (outcome.code, json.loads(outcome.out)["version"]) == (0, cli.__version__)
 
 
-def test_a_reader_that_stops_early_is_no_error(project, recollect):
+def test_a_reader_that_stops_early_is_no_error(project, onrecord):
     for number in range(40):
-        recollect("save", "decision", f"Decision number {number} with a rather long title " + "x" * 60, *DECISION)
+        onrecord("save", "decision", f"Decision number {number} with a rather long title " + "x" * 60, *DECISION)
     reader, writer = os.pipe()
     os.close(reader)
 
@@ -119,8 +119,8 @@ def test_a_reader_that_stops_early_is_no_error(project, recollect):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_output_is_utf8_whatever_the_locale_says(project, recollect, monkeypatch):
-    recollect("save", "decision", "시간은 UTC로 저장한다", *DECISION)
+def test_output_is_utf8_whatever_the_locale_says(project, onrecord, monkeypatch):
+    onrecord("save", "decision", "시간은 UTC로 저장한다", *DECISION)
     monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setenv("PYTHONUTF8", "0")
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
@@ -128,38 +128,38 @@ def test_output_is_utf8_whatever_the_locale_says(project, recollect, monkeypatch
     assert "시간은 UTC로 저장한다" in in_own_process("list", cwd=project).out
 
 
-def test_control_characters_of_a_record_never_reach_the_terminal(project, recollect):
+def test_control_characters_of_a_record_never_reach_the_terminal(project, onrecord):
     hostile = {
         "title": "ok",
         "context": "a\x1b[31mred\x07",
         "decision": "x\u202ey",
         "rationale": ["\x9b2J", "line\nline"],
     }
-    assert recollect("save", "decision", stdin=json.dumps(hostile)).code == 0
+    assert onrecord("save", "decision", stdin=json.dumps(hostile)).code == 0
 
     for words in (("show", "ok"), ("show", "ok", "--json"), ("save", "decision", "--dry-run", "--file", "-")):
-        printed = recollect(*words, stdin=json.dumps({**hostile, "title": "other"})).out
+        printed = onrecord(*words, stdin=json.dumps({**hostile, "title": "other"})).out
         assert printed
         assert [char for char in printed if not char.isprintable() and char != "\n"] == []
 
 
-def test_json_stays_exact_though_invisible_characters_are_escaped(project, recollect):
+def test_json_stays_exact_though_invisible_characters_are_escaped(project, onrecord):
     given = {"title": "ok", "context": "a\x1b[31mred", "decision": "x\u202ey\U000e0041", "rationale": ["r"]}
-    recollect("save", "decision", stdin=json.dumps(given))
+    onrecord("save", "decision", stdin=json.dumps(given))
 
-    content = json.loads(recollect("show", "ok", "--json").out)["record"]["content"]
+    content = json.loads(onrecord("show", "ok", "--json").out)["record"]["content"]
 
     assert (content["context"], content["decision"]) == (given["context"], given["decision"])
 
 
-def test_a_path_in_an_error_cannot_paint_the_terminal(recollect):
-    assert "\x1b" not in recollect("list", "--project", "/no\x1b[31mwhere").err
+def test_a_path_in_an_error_cannot_paint_the_terminal(onrecord):
+    assert "\x1b" not in onrecord("list", "--project", "/no\x1b[31mwhere").err
 
 
 def _on_a_terminal(*words: str, cwd: Path, columns: int = 60) -> str:
     """What a command prints on a terminal of its own."""
     master, slave = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "RECOLLECT_PAGER": ""}
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "ONRECORD_PAGER": ""}
     process = subprocess.Popen(
         [sys.executable, str(BIN), *words], cwd=cwd, stdin=slave, stdout=slave, stderr=slave, env=environment
     )
@@ -178,8 +178,8 @@ def _on_a_terminal(*words: str, cwd: Path, columns: int = 60) -> str:
     return printed.decode("utf-8").replace("\r\n", "\n")
 
 
-def test_a_terminal_gets_a_table_in_colour(project, recollect):
-    recollect("save", "decision", "Jobs are rows in Postgres, four at a time", "--set=id=rows", *DECISION)
+def test_a_terminal_gets_a_table_in_colour(project, onrecord):
+    onrecord("save", "decision", "Jobs are rows in Postgres, four at a time", "--set=id=rows", *DECISION)
 
     lines = _on_a_terminal("list", cwd=project).splitlines()
 
@@ -189,8 +189,8 @@ def test_a_terminal_gets_a_table_in_colour(project, recollect):
     assert lines[-1] == "\x1b[2m1 record\x1b[0m"
 
 
-def test_no_color_is_honoured(project, recollect, monkeypatch):
-    recollect("save", "decision", "Jobs are rows", *DECISION)
+def test_no_color_is_honoured(project, onrecord, monkeypatch):
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert "\x1b" not in _on_a_terminal("list", cwd=project)

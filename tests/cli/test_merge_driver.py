@@ -23,10 +23,10 @@ def git(project, *words, code=0):
 
 
 @pytest.fixture
-def clone(project, recollect):
+def clone(project, onrecord):
     git(project, "init", "-q")
-    recollect("save", "decision", "Jobs are rows", "--tag=queue", *DECISION)
-    assert recollect("init", "--merge-driver").code == 0
+    onrecord("save", "decision", "Jobs are rows", "--tag=queue", *DECISION)
+    assert onrecord("init", "--merge-driver").code == 0
     git(project, "add", ".")
     git(project, "commit", "-qm", "base")
     git(project, "branch", "theirs")
@@ -34,23 +34,23 @@ def clone(project, recollect):
 
 
 @pytest.fixture
-def change(recollect, clone, monkeypatch):
-    from recollect import timestamps
+def change(onrecord, clone, monkeypatch):
+    from onrecord import timestamps
 
     moments = iter(f"2026-04-{day:02}T00:00:00Z" for day in range(1, 29))
 
     def update(*flags, name="jobs-are-rows"):
         now = next(moments)
         monkeypatch.setattr(timestamps, "now", lambda: now)
-        found = json.loads(recollect("show", name, "--json").out)
-        assert recollect("update", name, "--hash", found["hash"], *flags).code == 0
+        found = json.loads(onrecord("show", name, "--json").out)
+        assert onrecord("update", name, "--hash", found["hash"], *flags).code == 0
         git(clone, "add", ".")
         git(clone, "commit", "-qm", "change")
 
     return update
 
 
-def test_two_branches_that_touch_different_fields_merge_cleanly(clone, recollect, change):
+def test_two_branches_that_touch_different_fields_merge_cleanly(clone, onrecord, change):
     change("--set=decision=8 at a time", "--tag=ours")
     git(clone, "checkout", "-q", "theirs")
     change("--set=context=Restarts are common.", "--tag=theirs", "--related=jobs.py", "--force")
@@ -66,7 +66,7 @@ def test_two_branches_that_touch_different_fields_merge_cleanly(clone, recollect
         "Created", "Changed tags", "Changed content.decision", "Changed tags", "Added related_files",
         "Changed content.context",
     ]  # fmt: skip
-    assert recollect("doctor").code == 0
+    assert onrecord("doctor").code == 0
 
 
 def test_without_the_driver_the_same_branches_conflict(clone, change):
@@ -75,12 +75,12 @@ def test_without_the_driver_the_same_branches_conflict(clone, change):
     git(clone, "checkout", "-q", "theirs")
     change("--set=context=Restarts are common.")
     git(clone, "checkout", "-q", "main")
-    git(clone, "config", "--remove-section", "merge.recollect")
+    git(clone, "config", "--remove-section", "merge.onrecord")
 
     git(clone, "merge", "-q", "theirs", "-m", "merge", code=1)
 
 
-def test_the_same_field_changed_differently_leaves_both_versions_visible(clone, recollect, change):
+def test_the_same_field_changed_differently_leaves_both_versions_visible(clone, onrecord, change):
     change("--set=decision=8 at a time")
     git(clone, "checkout", "-q", "theirs")
     change("--set=decision=2 at a time", "--tag=theirs")
@@ -92,13 +92,13 @@ def test_the_same_field_changed_differently_leaves_both_versions_visible(clone, 
     assert "CONFLICT" in printed and "both sides changed content.decision" in printed
     assert text.count("<<<<<<< ours\n") == 1
     assert '<<<<<<< ours\n    "decision": "8 at a time",\n=======\n    "decision": "2 at a time",\n>>>>>>>' in text
-    assert "delete its markers, then git add it" in recollect("doctor").out
+    assert "delete its markers, then git add it" in onrecord("doctor").out
 
 
-def test_a_retirement_there_and_an_edit_here_merge(clone, recollect, change):
+def test_a_retirement_there_and_an_edit_here_merge(clone, onrecord, change):
     change("--set=decision=8 at a time")
     git(clone, "checkout", "-q", "theirs")
-    recollect("retire", "jobs-are-rows", "--reason=gone")
+    onrecord("retire", "jobs-are-rows", "--reason=gone")
     git(clone, "commit", "-qam", "retire")
     git(clone, "checkout", "-q", "main")
 
@@ -108,7 +108,7 @@ def test_a_retirement_there_and_an_edit_here_merge(clone, recollect, change):
     assert (record["record_status"], record["content"]["decision"]) == ("retired", "8 at a time")
 
 
-def test_a_rename_there_and_an_edit_here_merge(clone, recollect, change):
+def test_a_rename_there_and_an_edit_here_merge(clone, onrecord, change):
     change("--set=decision=8 at a time")
     git(clone, "checkout", "-q", "theirs")
     change("--set=title=Work is rows")
@@ -116,28 +116,28 @@ def test_a_rename_there_and_an_edit_here_merge(clone, recollect, change):
 
     git(clone, "merge", "-q", "theirs", "-m", "merge")
 
-    record = json.loads(recollect("show", "work-is-rows", "--json").out)["record"]
+    record = json.loads(onrecord("show", "work-is-rows", "--json").out)["record"]
     assert record["content"]["decision"] == "8 at a time"
     assert not (clone / RECORD).exists()
 
 
-def test_the_catalog_never_conflicts_and_is_made_right_again(clone, recollect):
+def test_the_catalog_never_conflicts_and_is_made_right_again(clone, onrecord):
     for branch, titles in (("theirs", ("Bravo", "Delta")), ("main", ("Alpha", "Charlie"))):
         git(clone, "checkout", "-q", branch)
         for title in titles:
-            recollect("save", "decision", title, *DECISION)
-        recollect("retire", "jobs-are-rows", "--reason=gone") if branch == "main" else None
+            onrecord("save", "decision", title, *DECISION)
+        onrecord("retire", "jobs-are-rows", "--reason=gone") if branch == "main" else None
         git(clone, "add", ".")
         git(clone, "commit", "-qm", branch)
 
     git(clone, "merge", "-q", "theirs", "-m", "merge")
 
     assert "<<<<" not in (clone / ".claude/memory/index.md").read_text()
-    recollect("doctor", "--fix")
-    assert recollect("index", "check").code == 0
+    onrecord("doctor", "--fix")
+    assert onrecord("index", "check").code == 0
 
 
-def test_both_branches_change_a_file_and_the_record_about_it(clone, recollect, change):
+def test_both_branches_change_a_file_and_the_record_about_it(clone, onrecord, change):
     """Both anchors were once merged into one whose blob was a list, and nothing could read the record any more."""
     for branch in ("theirs", "main"):
         git(clone, "checkout", "-q", branch)
@@ -146,14 +146,14 @@ def test_both_branches_change_a_file_and_the_record_about_it(clone, recollect, c
     git(clone, "checkout", "-q", "theirs")
     git(clone, "merge", "-q", "-X", "ours", "main", "-m", "merge")
 
-    record = json.loads(recollect("show", "jobs-are-rows", "--json").out)["record"]
+    record = json.loads(onrecord("show", "jobs-are-rows", "--json").out)["record"]
     assert [anchor["path"] for anchor in record["anchors"]] == ["auth.py"]
     assert record["tags"] == ["main", "queue", "theirs"]
-    assert recollect("doctor").code == 0
+    assert onrecord("doctor").code == 0
 
 
-def test_opposite_supersessions_are_a_conflict_and_not_a_circle(clone, recollect):
-    assert recollect("save", "decision", "Jobs are messages", "--force", *DECISION).code == 0
+def test_opposite_supersessions_are_a_conflict_and_not_a_circle(clone, onrecord):
+    assert onrecord("save", "decision", "Jobs are messages", "--force", *DECISION).code == 0
     git(clone, "add", ".")
     git(clone, "commit", "-qm", "second")
     git(clone, "branch", "-f", "theirs")
@@ -162,7 +162,7 @@ def test_opposite_supersessions_are_a_conflict_and_not_a_circle(clone, recollect
         ("main", ("jobs-are-messages", "jobs-are-rows")),
     ):
         git(clone, "checkout", "-q", branch)
-        recollect("supersede", *pair)
+        onrecord("supersede", *pair)
         git(clone, "commit", "-qam", branch)
 
     told = git(clone, "merge", "theirs", "-m", "merge", code=1)
@@ -196,14 +196,14 @@ def test_what_is_not_json_is_merged_line_by_line(clone, change):
     assert path.read_text().startswith("<<<<<<< ours\nours\n=======\n")
 
 
-def test_a_clean_merge_says_nothing(recollect, clone, tmp_path):
+def test_a_clean_merge_says_nothing(onrecord, clone, tmp_path):
     for name in ("base", "ours", "theirs"):
         (tmp_path / name).write_text('{"title": "x"}')
 
-    assert recollect("merge-driver", *(str(tmp_path / name) for name in ("base", "ours", "theirs"))) == (0, "", "")
+    assert onrecord("merge-driver", *(str(tmp_path / name) for name in ("base", "ours", "theirs"))) == (0, "", "")
 
 
-def test_files_that_are_not_there_are_reported(recollect, clone):
-    outcome = recollect("merge-driver", "nowhere", "nowhere", "nowhere")
+def test_files_that_are_not_there_are_reported(onrecord, clone):
+    outcome = onrecord("merge-driver", "nowhere", "nowhere", "nowhere")
 
     assert (outcome.code, outcome.err.split(":")[0]) == (1, "BAD_INPUT")

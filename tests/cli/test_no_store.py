@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from recollect.cli import COMMANDS
+from onrecord.cli import COMMANDS
 
 from .conftest import DECISION
 
@@ -32,31 +32,31 @@ def test_every_command_is_of_one_kind():
 
 
 @pytest.mark.parametrize("command", NEEDS_A_STORE)
-def test_it_says_that_there_is_none_and_what_to_do(project, recollect, command):
-    outcome = recollect(command, *NEEDS_A_STORE[command])
+def test_it_says_that_there_is_none_and_what_to_do(project, onrecord, command):
+    outcome = onrecord(command, *NEEDS_A_STORE[command])
 
     assert outcome == (
         1,
         "",
         f"NO_STORE: there is no memory at {project}/.claude/memory\n"
-        "fix: recollect init; saving the first record makes one, too\n",
+        "fix: onrecord init; saving the first record makes one, too\n",
     )
     assert os.listdir(project) == []
 
 
 @pytest.mark.parametrize("command", ["search", "recall", "why", "digest"])
-def test_your_own_store_is_asked_alone_and_that_is_said(project, recollect, command):
-    assert recollect("save", "decision", "Jobs are rows", "--user", *DECISION).code == 0
+def test_your_own_store_is_asked_alone_and_that_is_said(project, onrecord, command):
+    assert onrecord("save", "decision", "Jobs are rows", "--user", *DECISION).code == 0
 
-    outcome = recollect(command, *NEEDS_A_STORE[command])
+    outcome = onrecord(command, *NEEDS_A_STORE[command])
 
     assert outcome.code == 0
     assert f"there is no memory at {project}/.claude/memory; only your own was asked" in outcome.err
 
 
-def test_doctor_and_a_status_line_go_on(project, recollect):
-    findings = json.loads(recollect("doctor", "--json").out)["findings"]
-    note = ["note", "store", f"there is no memory at {project}/.claude/memory", "recollect init"]
+def test_doctor_and_a_status_line_go_on(project, onrecord):
+    findings = json.loads(onrecord("doctor", "--json").out)["findings"]
+    note = ["note", "store", f"there is no memory at {project}/.claude/memory", "onrecord init"]
 
     assert note in [list(finding.values()) for finding in findings]
-    assert recollect("inbox", "--brief") == (0, "", "")
+    assert onrecord("inbox", "--brief") == (0, "", "")

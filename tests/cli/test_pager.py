@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from recollect.project import Project
+from onrecord.project import Project
 from tests.terminal_session import BIN, CTRL_C, TerminalSession
 
 PAGER = "sed s/^/paged:/"
@@ -34,13 +34,13 @@ def shown(project, *words, **env):
 @pytest.mark.parametrize(
     ("words", "env", "is_paged"),
     [
-        (("show", "long"), {"RECOLLECT_PAGER": PAGER, "PAGER": "false"}, True),
+        (("show", "long"), {"ONRECORD_PAGER": PAGER, "PAGER": "false"}, True),
         (("show", "long"), {"PAGER": PAGER}, True),
         (("show", "short"), {"PAGER": PAGER}, False),
         (("show", "long", "--no-pager"), {"PAGER": PAGER}, False),
         (("show", "long", "--json"), {"PAGER": PAGER}, False),
         (("show", "long"), {"PAGER": PAGER, "TERM": "dumb"}, False),
-        (("show", "long"), {"PAGER": PAGER, "RECOLLECT_PAGER": ""}, False),
+        (("show", "long"), {"PAGER": PAGER, "ONRECORD_PAGER": ""}, False),
         (("show", "long"), {"PAGER": "cat"}, False),
         (("show", "long"), {"PAGER": "no-such-program"}, False),
         (("show", "long"), {"PAGER": "'"}, False),

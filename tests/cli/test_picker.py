@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from recollect import paths
-from recollect.cli import last_listing
-from recollect.project import Project
+from onrecord import paths
+from onrecord.cli import last_listing
+from onrecord.project import Project
 from tests.terminal_session import BIN, DOWN, ENTER, ESCAPE, TerminalSession
 
 CONTENT = {"context": "c", "decision": "d", "rationale": "r"}
@@ -30,7 +30,7 @@ def project(tmp_path):
 def shell(project, *lines):
     """A session of a shell that runs some commands one after the other: a listing belongs to one session."""
     return TerminalSession(
-        "-c", "\n".join(lines).replace("recollect ", f"{sys.executable} {BIN} "), cwd=project, program=(SHELL,)
+        "-c", "\n".join(lines).replace("onrecord ", f"{sys.executable} {BIN} "), cwd=project, program=(SHELL,)
     )
 
 
@@ -89,7 +89,7 @@ def test_an_agent_in_a_terminal_of_its_own_is_not_asked_and_changes_nothing_on_a
 
 
 def test_a_number_means_what_was_listed_last_on_this_terminal(project):
-    commands = "recollect list --sort id", "recollect show 2", "recollect show 9", "recollect show 2 --json"
+    commands = "onrecord list --sort id", "onrecord show 2", "onrecord show 9", "onrecord show 2 --json"
     with shell(project, *commands) as session:
         session.expect("3  Use Postgres 16")
         session.expect("2 is decisions/sessions-live-in-postgres.json\n")
@@ -103,7 +103,7 @@ def test_a_number_means_what_was_listed_last_on_this_terminal(project):
 
 
 def test_a_number_is_shown_before_a_change(project):
-    with shell(project, "recollect list --sort id", "recollect retire 1 --reason=r") as session:
+    with shell(project, "onrecord list --sort id", "onrecord retire 1 --reason=r") as session:
         session.expect("retire decisions/jobs-run-in-a-table.json (Jobs run in a table)? [y/N]")
         session.press("y")
         session.expect("retired decisions/jobs-run-in-a-table.json")
@@ -111,14 +111,14 @@ def test_a_number_is_shown_before_a_change(project):
 
 def test_a_purely_numeric_id_wins_over_a_number(project):
     Project(str(project)).save("decision", {"title": "2", "content": CONTENT})
-    with shell(project, "recollect list --sort id", "recollect show 2 | grep ^path") as session:
+    with shell(project, "onrecord list --sort id", "onrecord show 2 | grep ^path") as session:
         session.expect("4  Use Postgres 16")
         session.expect("path: .claude/memory/decisions/2.json")
 
 
 def test_a_number_of_an_old_listing_is_forgotten(project):
     age = f"find {paths.state_dir()}/listings -type f -exec touch -t 202001010000 {{}} +"
-    with shell(project, "recollect list", age, "recollect show 2") as session:
+    with shell(project, "onrecord list", age, "onrecord show 2") as session:
         session.expect("NOT_FOUND: no memory '2'")
 
 

@@ -10,40 +10,40 @@ PROMPT = "are jobs rows of the table jobs, 4 at a time?"
 
 
 @pytest.fixture
-def saved(recollect):
-    assert recollect("save", "decision", "Jobs are rows of the table jobs", *DECISION).code == 0
+def saved(onrecord):
+    assert onrecord("save", "decision", "Jobs are rows of the table jobs", *DECISION).code == 0
 
 
-def test_recall_prints_the_block_and_says_aside_what_it_costs(recollect, saved):
-    outcome = recollect("recall", PROMPT)
+def test_recall_prints_the_block_and_says_aside_what_it_costs(onrecord, saved):
+    outcome = onrecord("recall", PROMPT)
 
     assert outcome.out.startswith('<memory-context source=".claude/memory/">\n<result category="decision"')
-    assert outcome.err == f"(about {json.loads(recollect('recall', PROMPT, '--json').out)['tokens']} tokens)\n"
+    assert outcome.err == f"(about {json.loads(onrecord('recall', PROMPT, '--json').out)['tokens']} tokens)\n"
 
 
-def test_recall_prints_nothing_where_nothing_is_relevant(recollect, saved):
-    outcome = recollect("recall", "write a haiku about the moon")
+def test_recall_prints_nothing_where_nothing_is_relevant(onrecord, saved):
+    outcome = onrecord("recall", "write a haiku about the moon")
 
     assert outcome == (0, "", "(nothing is relevant enough to be shown)\n")
 
 
-def test_search_looks_into_the_one_store_that_is_named(recollect, saved):
-    nobody = recollect("search", "rows of the table jobs", "--user")
-    assert recollect("save", "decision", "Jobs are rows everywhere", *DECISION, "--user", "--force").code == 0
+def test_search_looks_into_the_one_store_that_is_named(onrecord, saved):
+    nobody = onrecord("search", "rows of the table jobs", "--user")
+    assert onrecord("save", "decision", "Jobs are rows everywhere", *DECISION, "--user", "--force").code == 0
 
-    own = json.loads(recollect("search", "rows of the table jobs", "--user", "--json").out)["results"]
-    every = json.loads(recollect("search", "rows of the table jobs", "--json").out)["results"]
+    own = json.loads(onrecord("search", "rows of the table jobs", "--user", "--json").out)["results"]
+    every = json.loads(onrecord("search", "rows of the table jobs", "--json").out)["results"]
 
     assert nobody.err.startswith("NO_STORE")
     assert [each["id"] for each in own] == ["jobs-are-rows-everywhere"]
     assert {each["id"] for each in every} == {"jobs-are-rows-of-the-table-jobs", "jobs-are-rows-everywhere"}
 
 
-def test_search_says_through_which_superseded_record_it_found_one(recollect, saved):
-    assert recollect("save", "decision", "Work waits in a queue", *DECISION, "--force").code == 0
-    assert recollect("supersede", "jobs-are-rows-of-the-table-jobs", "work-waits-in-a-queue").code == 0
+def test_search_says_through_which_superseded_record_it_found_one(onrecord, saved):
+    assert onrecord("save", "decision", "Work waits in a queue", *DECISION, "--force").code == 0
+    assert onrecord("supersede", "jobs-are-rows-of-the-table-jobs", "work-waits-in-a-queue").code == 0
 
-    results = json.loads(recollect("search", "rows of the table jobs", "--json").out)["results"]
+    results = json.loads(onrecord("search", "rows of the table jobs", "--json").out)["results"]
 
     assert [(one["id"], one["status"]) for one in results] == [
         ("work-waits-in-a-queue", "active"),
@@ -61,31 +61,31 @@ def test_search_says_through_which_superseded_record_it_found_one(recollect, sav
         ("retrieval.max_inject", "0", "no record is shown at prompts"),
     ],
 )
-def test_silence_by_a_setting_is_not_taken_for_lack_of_relevance(recollect, saved, setting, value, consequence):
-    recollect("config", "set", setting, value)
+def test_silence_by_a_setting_is_not_taken_for_lack_of_relevance(onrecord, saved, setting, value, consequence):
+    onrecord("config", "set", setting, value)
     reason = f"{setting} is {value}"
 
-    assert recollect("recall", PROMPT) == (0, "", f"({reason}, so {consequence})\n")
-    assert f"warning: {reason}, so {consequence}" in recollect("why", PROMPT).err
-    candidates = json.loads(recollect("why", PROMPT, "--json").out)["candidates"]
+    assert onrecord("recall", PROMPT) == (0, "", f"({reason}, so {consequence})\n")
+    assert f"warning: {reason}, so {consequence}" in onrecord("why", PROMPT).err
+    candidates = json.loads(onrecord("why", PROMPT, "--json").out)["candidates"]
     assert [one["verdict"] for one in candidates] == [f"turned off: {reason}"]
 
 
-def test_why_says_what_is_shown_and_from_which_score_on(recollect, saved):
-    data = json.loads(recollect("why", PROMPT, "--json").out)
+def test_why_says_what_is_shown_and_from_which_score_on(onrecord, saved):
+    data = json.loads(onrecord("why", PROMPT, "--json").out)
 
     assert [one["verdict"] for one in data["candidates"]] == ["shown"]
     assert data["candidates"][0]["probability"] >= data["threshold"]
-    text = recollect("why", PROMPT).out
+    text = onrecord("why", PROMPT).out
     assert text.startswith(f"Shown as a rule from a score of {data['threshold']:.2f} on, as a pointer from ")
 
 
-def test_why_is_sorted_and_agrees_with_recall(recollect, saved):
-    assert recollect("save", "decision", "Jobs of the night run at 4", *DECISION, "--force").code == 0
-    assert recollect("save", "decision", "The table of prices", *DECISION, "--force").code == 0
+def test_why_is_sorted_and_agrees_with_recall(onrecord, saved):
+    assert onrecord("save", "decision", "Jobs of the night run at 4", *DECISION, "--force").code == 0
+    assert onrecord("save", "decision", "The table of prices", *DECISION, "--force").code == 0
 
-    candidates = json.loads(recollect("why", PROMPT, "--json").out)["candidates"]
-    memories = json.loads(recollect("recall", PROMPT, "--json").out)["memories"]
+    candidates = json.loads(onrecord("why", PROMPT, "--json").out)["candidates"]
+    memories = json.loads(onrecord("recall", PROMPT, "--json").out)["memories"]
 
     assert [one["probability"] for one in candidates] == sorted(
         (one["probability"] for one in candidates), reverse=True
@@ -94,17 +94,17 @@ def test_why_is_sorted_and_agrees_with_recall(recollect, saved):
     assert sorted(shown) == sorted(one["id"] for one in memories)
 
 
-def test_why_says_that_a_prompt_matches_nothing(recollect, saved):
-    assert "No record matches this prompt, by its words or by its meaning." in recollect("why", "quokka zebra").out
+def test_why_says_that_a_prompt_matches_nothing(onrecord, saved):
+    assert "No record matches this prompt, by its words or by its meaning." in onrecord("why", "quokka zebra").out
 
 
-def test_why_checks_files_as_recall_does(recollect, project):
+def test_why_checks_files_as_recall_does(onrecord, project):
     (project / "ferry.py").write_text("gangway = 1\n")
     saved = ("save", "decision", "The gangway closes before sailing", "--related", "ferry.py", *DECISION)
-    assert recollect(*saved).code == 0
+    assert onrecord(*saved).code == 0
     (project / "ferry.py").write_text("gangway = 2\n")
 
-    (candidate,) = json.loads(recollect("why", "the gangway closes before sailing", "--json").out)["candidates"]
+    (candidate,) = json.loads(onrecord("why", "the gangway closes before sailing", "--json").out)["candidates"]
 
     assert candidate["verdict"] == "shown"
     assert "ferry.py" in candidate["caution"]

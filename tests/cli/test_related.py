@@ -35,18 +35,18 @@ def code(project):
         ("src/auth/session.py#L40-L50", "names lines that src/auth/session.py does not have", ""),
     ],
 )  # fmt: skip
-def test_a_file_or_part_that_is_not_there_is_refused_with_a_guess(code, recollect, related, what, guess):
-    outcome = recollect(*SAVE, "--related", related)
+def test_a_file_or_part_that_is_not_there_is_refused_with_a_guess(code, onrecord, related, what, guess):
+    outcome = onrecord(*SAVE, "--related", related)
 
     fix = f"{guess}correct it, or add --force for a file that will come"
     assert outcome.err == f"BAD_INPUT: related file '{related}' {what}\nfix: {fix}\n"
     assert not (code / ".claude").exists()
-    assert recollect(*SAVE, "--related", related, "--force").code == 0
+    assert onrecord(*SAVE, "--related", related, "--force").code == 0
 
 
 @pytest.mark.parametrize("related", ["/etc/passwd", "../other/secret.py"])
-def test_a_file_outside_the_project_is_refused_whatever_is_said(code, recollect, related):
-    outcome = recollect(*SAVE, "--related", related, "--force")
+def test_a_file_outside_the_project_is_refused_whatever_is_said(code, onrecord, related):
+    outcome = onrecord(*SAVE, "--related", related, "--force")
 
     assert outcome.err == (
         f"BAD_INPUT: related file '{related}' lies outside the project\n"
@@ -58,28 +58,28 @@ def test_a_file_outside_the_project_is_refused_whatever_is_said(code, recollect,
     "related", ["src/auth/session.py", "./src/billing.py", "src/auth", "src/auth/", "src/**/*.sql",
                 "src/auth/session.py#SessionStore.renew", "src/auth/session.py#L1-L2", "web/session.py#self"]
 )  # fmt: skip
-def test_what_is_there_is_accepted(code, recollect, related):
-    assert recollect(*SAVE, "--related", related).code == 0
+def test_what_is_there_is_accepted(code, onrecord, related):
+    assert onrecord(*SAVE, "--related", related).code == 0
 
 
-def test_an_absolute_path_in_the_project_is_saved_as_a_relative_one(code, recollect):
-    assert recollect(*SAVE, "--related", str(code / "src/billing.py")).code == 0
+def test_an_absolute_path_in_the_project_is_saved_as_a_relative_one(code, onrecord):
+    assert onrecord(*SAVE, "--related", str(code / "src/billing.py")).code == 0
 
-    record = json.loads(recollect("show", "jobs-are-rows", "--json").out)["record"]
+    record = json.loads(onrecord("show", "jobs-are-rows", "--json").out)["record"]
     assert record["related_files"] == ["src/billing.py"]
 
 
-def test_json_drafts_and_updates_are_checked_too(code, recollect):
+def test_json_drafts_and_updates_are_checked_too(code, onrecord):
     partial = {"title": "T", "context": "c", "decision": "d", "rationale": "r", "related_files": ["src/biling.py"]}
     for words in (("save", "decision"), ("save", "decision", "--draft")):
-        outcome = recollect(*words, stdin=json.dumps(partial))
+        outcome = onrecord(*words, stdin=json.dumps(partial))
         assert "did you mean src/billing.py?" in outcome.err
 
-    assert recollect(*SAVE, "--related", "later.py", "--force").code == 0
-    assert "did you mean src/billing.py?" in recollect("update", "jobs-are-rows", "--related", "src/biling.py").err
+    assert onrecord(*SAVE, "--related", "later.py", "--force").code == 0
+    assert "did you mean src/billing.py?" in onrecord("update", "jobs-are-rows", "--related", "src/biling.py").err
     # What the record names already was accepted before.
-    assert recollect("update", "jobs-are-rows", "--related", "later.py", "--related", "src/billing.py").code == 0
+    assert onrecord("update", "jobs-are-rows", "--related", "later.py", "--related", "src/billing.py").code == 0
 
 
-def test_your_own_store_is_tied_to_no_files(code, recollect):
-    assert recollect(*SAVE, "--related", "any/where.py", "--user").code == 0
+def test_your_own_store_is_tied_to_no_files(code, onrecord):
+    assert onrecord(*SAVE, "--related", "any/where.py", "--user").code == 0

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from recollect.capture import suggestions
+from onrecord.capture import suggestions
 
 from .conftest import NOW, in_own_process
 
@@ -19,61 +19,61 @@ NAME = "jobs-are-rows-of-a-table"
 
 
 @pytest.fixture
-def drafted(project, recollect):
+def drafted(project, onrecord):
     """One draft in the inbox, made in answer to a suggestion."""
     made = suggestions.add(str(project), "suggested", "decision", "s-1", ("we go with rows",))
-    recollect("save", "decision", "--suggested", stdin=json.dumps(RECORD))
+    onrecord("save", "decision", "--suggested", stdin=json.dumps(RECORD))
     return made
 
 
-def shown(recollect, record_id: str = NAME) -> dict:
-    return json.loads(recollect("show", record_id, "--json").out)["record"]
+def shown(onrecord, record_id: str = NAME) -> dict:
+    return json.loads(onrecord("show", record_id, "--json").out)["record"]
 
 
-def drafts(recollect) -> list[str]:
-    return [one["name"] for one in json.loads(recollect("inbox", "--json").out)["drafts"]]
+def drafts(onrecord) -> list[str]:
+    return [one["name"] for one in json.loads(onrecord("inbox", "--json").out)["drafts"]]
 
 
-def test_an_accepted_draft_becomes_a_record_with_origin_and_evidence(project, recollect, drafted):
-    outcome = recollect("review", stdin="a\n")
+def test_an_accepted_draft_becomes_a_record_with_origin_and_evidence(project, onrecord, drafted):
+    outcome = onrecord("review", stdin="a\n")
 
     assert outcome.code == 0 and outcome.out.endswith("1 accepted\n")
-    record = shown(recollect)
+    record = shown(onrecord)
     assert (record["origin"], record["source"]) == ("agent", 'session s-1: "we go with rows"')
     assert record["changes"] == [{"date": NOW, "summary": "Accepted from the inbox"}]
-    assert drafts(recollect) == []
+    assert drafts(onrecord) == []
     assert [one.state for one in suggestions.read(str(project))] == ["saved"]
 
 
-def test_the_evidence_is_shown_once_and_a_draft_is_called_one(recollect, drafted):
-    outcome = recollect("review", stdin="s\n")
+def test_the_evidence_is_shown_once_and_a_draft_is_called_one(onrecord, drafted):
+    outcome = onrecord("review", stdin="s\n")
 
     assert "said: we go with rows" in outcome.out
     assert outcome.out.count("we go with rows") == 1
     assert "decision · draft · updated" in outcome.out
     assert outcome.out.endswith("1 skipped; 1 draft left\n")
-    assert drafts(recollect) == [NAME]
+    assert drafts(onrecord) == [NAME]
 
 
 @pytest.mark.parametrize("typed", ["?", "", "what"])
-def test_whoever_does_not_know_what_to_answer_is_told(recollect, drafted, typed):
-    outcome = recollect("review", stdin=f"{typed}\ns\n")
+def test_whoever_does_not_know_what_to_answer_is_told(onrecord, drafted, typed):
+    outcome = onrecord("review", stdin=f"{typed}\ns\n")
 
     assert "m  merge: put it into a record that is there\n" in outcome.out
     assert outcome.out.endswith("1 skipped; 1 draft left\n")
 
 
-def test_a_rejected_draft_is_gone_and_remembered(project, recollect, drafted):
-    recollect("review", stdin="r\n")
+def test_a_rejected_draft_is_gone_and_remembered(project, onrecord, drafted):
+    onrecord("review", stdin="r\n")
 
-    assert drafts(recollect) == []
-    assert recollect("list").out == ""
+    assert drafts(onrecord) == []
+    assert onrecord("list").out == ""
     made = suggestions.read(str(project))
     assert [one.state for one in made] == ["rejected"]
     assert suggestions.were_made(made, ("We go with rows!",))
 
 
-def test_an_edited_draft_is_saved_as_edited(project, recollect, drafted, monkeypatch, tmp_path):
+def test_an_edited_draft_is_saved_as_edited(project, onrecord, drafted, monkeypatch, tmp_path):
     script = tmp_path / "editor.py"
     script.write_text(
         "import sys; p = sys.argv[1]; t = open(p).read().replace('one thing less', 'edited'); open(p, 'w').write(t)"
@@ -81,13 +81,13 @@ def test_an_edited_draft_is_saved_as_edited(project, recollect, drafted, monkeyp
     monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
     monkeypatch.delenv("VISUAL", raising=False)
 
-    recollect("review", stdin="e\na\n")
+    onrecord("review", stdin="e\na\n")
 
-    assert shown(recollect)["content"]["rationale"] == ["edited"]
+    assert shown(onrecord)["content"]["rationale"] == ["edited"]
 
 
 def test_a_draft_that_another_took_the_place_of_is_shown_again_before_it_is_decided_on(
-    project, recollect, drafted, monkeypatch, tmp_path
+    project, onrecord, drafted, monkeypatch, tmp_path
 ):
     """The agent works on while a person reads: what nobody has seen is neither saved nor thrown away."""
     file = project / ".claude" / "memory" / "inbox" / f"{NAME}.json"
@@ -97,143 +97,143 @@ def test_a_draft_that_another_took_the_place_of_is_shown_again_before_it_is_deci
     monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
     monkeypatch.delenv("VISUAL", raising=False)
 
-    outcome = recollect("review", stdin="e\na\na\n")
+    outcome = onrecord("review", stdin="e\na\na\n")
 
     assert "CHANGED_SINCE_READ" in outcome.out
     assert "a better reason" in outcome.out.partition("CHANGED_SINCE_READ")[2]
-    assert shown(recollect)["content"]["rationale"] == ["a better reason"]
+    assert shown(onrecord)["content"]["rationale"] == ["a better reason"]
     assert outcome.out.endswith("1 accepted\n")
 
 
-def test_an_edit_that_makes_it_invalid_asks_again(recollect, drafted, monkeypatch, tmp_path):
+def test_an_edit_that_makes_it_invalid_asks_again(onrecord, drafted, monkeypatch, tmp_path):
     script = tmp_path / "editor.py"
     script.write_text("import sys; open(sys.argv[1], 'w').write('{')")
     monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
     monkeypatch.delenv("VISUAL", raising=False)
 
-    outcome = recollect("review", stdin="e\ns\n")
+    outcome = onrecord("review", stdin="e\ns\n")
 
     assert "INVALID_RECORD" in outcome.out and outcome.out.endswith("1 skipped; 1 draft left\n")
-    assert drafts(recollect) == [NAME]
+    assert drafts(onrecord) == [NAME]
 
 
-def test_a_merge_shows_the_difference_first(project, recollect, drafted):
+def test_a_merge_shows_the_difference_first(project, onrecord, drafted):
     other = {**RECORD, "title": "The queue", "content": {**RECORD["content"], "rationale": ["older reason"]}}
-    recollect("save", "decision", "--force", stdin=json.dumps(other))
+    onrecord("save", "decision", "--force", stdin=json.dumps(other))
 
-    outcome = recollect("review", stdin="m\nthe-queue\ny\n")
+    outcome = onrecord("review", stdin="m\nthe-queue\ny\n")
 
     assert "rationale\n  + one thing less\n" in outcome.out
-    record = shown(recollect, "the-queue")
+    record = shown(onrecord, "the-queue")
     assert record["content"]["rationale"] == ["older reason", "one thing less"]
     assert record["changes"][-2]["summary"].startswith("Merged a draft") or any(
         change["summary"].startswith("Merged a draft") for change in record["changes"]
     )
-    assert drafts(recollect) == []
+    assert drafts(onrecord) == []
 
 
 @pytest.mark.parametrize(("there", "code"), [(15, 0), (16, 1)])
-def test_a_merge_takes_no_more_triggers_than_fit_and_loses_none(recollect, drafted, there, code):
+def test_a_merge_takes_no_more_triggers_than_fit_and_loses_none(onrecord, drafted, there, code):
     full = [f"trigger {n}" for n in range(there)]
-    recollect("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue", "triggers": full}))
+    onrecord("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue", "triggers": full}))
 
-    outcome = recollect("review", "--merge", NAME, "--into=the-queue")
+    outcome = onrecord("review", "--merge", NAME, "--into=the-queue")
 
     assert outcome.code == code
-    assert shown(recollect, "the-queue")["triggers"] == [*full, *RECORD["triggers"]][:16]
-    assert drafts(recollect) == ([NAME] if code else [])
+    assert shown(onrecord, "the-queue")["triggers"] == [*full, *RECORD["triggers"]][:16]
+    assert drafts(onrecord) == ([NAME] if code else [])
     assert ("triggers: must have at most 16 items, and has 17" in outcome.err) == bool(code)
 
 
-def test_a_merge_that_is_not_confirmed_changes_nothing(recollect, drafted):
-    recollect("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue"}))
+def test_a_merge_that_is_not_confirmed_changes_nothing(onrecord, drafted):
+    onrecord("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "The queue"}))
 
-    recollect("review", stdin="m\nthe-queue\nn\ns\n")
+    onrecord("review", stdin="m\nthe-queue\nn\ns\n")
 
-    assert shown(recollect, "the-queue")["times_updated"] == 0
-    assert drafts(recollect) == [NAME]
+    assert shown(onrecord, "the-queue")["times_updated"] == 0
+    assert drafts(onrecord) == [NAME]
 
 
-def test_accepting_what_a_record_says_already_asks_once_more(recollect, drafted):
-    recollect("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "Jobs as rows of tables"}))
+def test_accepting_what_a_record_says_already_asks_once_more(onrecord, drafted):
+    onrecord("save", "decision", "--force", stdin=json.dumps({**RECORD, "title": "Jobs as rows of tables"}))
 
-    outcome = recollect("review", stdin="a\nn\nr\n")
+    outcome = onrecord("review", stdin="a\nn\nr\n")
 
     assert "says nearly the same" in outcome.out
     assert outcome.out.endswith("1 rejected\n")
 
 
-def test_nobody_answering_is_an_error_and_decides_nothing(recollect, drafted):
-    outcome = recollect("review", stdin="")
+def test_nobody_answering_is_an_error_and_decides_nothing(onrecord, drafted):
+    outcome = onrecord("review", stdin="")
 
     assert outcome.code == 1 and "nobody answered" in outcome.err
-    assert drafts(recollect) == [NAME]
+    assert drafts(onrecord) == [NAME]
 
 
 @pytest.mark.parametrize(
     "words", [("--accept", NAME, "--reject", "x"), ("--accept", NAME, "--update=a", "--supersedes=b")]
 )
-def test_answers_that_exclude_each_other_decide_nothing(recollect, drafted, words):
-    outcome = recollect("review", *words)
+def test_answers_that_exclude_each_other_decide_nothing(onrecord, drafted, words):
+    outcome = onrecord("review", *words)
 
     assert outcome.code == 1 and "exclude each other" in outcome.err
-    assert drafts(recollect) == [NAME]
+    assert drafts(onrecord) == [NAME]
 
 
-def test_answers_that_end_early_count(recollect, drafted):
-    recollect("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
+def test_answers_that_end_early_count(onrecord, drafted):
+    onrecord("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
 
-    outcome = recollect("review", stdin="s\n")
+    outcome = onrecord("review", stdin="s\n")
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.endswith("1 skipped; 2 drafts left\n")
 
 
-def test_quitting_leaves_the_rest(recollect, drafted):
-    recollect("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
+def test_quitting_leaves_the_rest(onrecord, drafted):
+    onrecord("save", "decision", "--draft", "--force", stdin=json.dumps({**RECORD, "title": "Another one"}))
 
-    outcome = recollect("review", stdin="q\n")
+    outcome = onrecord("review", stdin="q\n")
 
     assert outcome.out.endswith("nothing decided; 2 drafts left\n")
-    assert len(drafts(recollect)) == 2
+    assert len(drafts(onrecord)) == 2
 
 
-def test_decisions_by_flag_are_for_programs(project, recollect, drafted):
-    answer = json.loads(recollect("review", "--accept", NAME, "--json").out)
+def test_decisions_by_flag_are_for_programs(project, onrecord, drafted):
+    answer = json.loads(onrecord("review", "--accept", NAME, "--json").out)
 
     assert (answer["outcome"], answer["path"]) == ("accepted", f".claude/memory/decisions/{NAME}.json")
-    assert json.loads(recollect("review", "--reject", NAME, "--json").out)["error"]["code"] == "NOT_FOUND"
+    assert json.loads(onrecord("review", "--reject", NAME, "--json").out)["error"]["code"] == "NOT_FOUND"
 
 
-def test_merge_by_flag_needs_a_record(recollect, drafted):
-    assert json.loads(recollect("review", "--merge", NAME, "--json").out)["error"]["code"] == "BAD_INPUT"
-    assert json.loads(recollect("review", "--merge", NAME, "--into=no", "--json").out)["error"]["code"] == "NOT_FOUND"
-    assert drafts(recollect) == [NAME]
+def test_merge_by_flag_needs_a_record(onrecord, drafted):
+    assert json.loads(onrecord("review", "--merge", NAME, "--json").out)["error"]["code"] == "BAD_INPUT"
+    assert json.loads(onrecord("review", "--merge", NAME, "--into=no", "--json").out)["error"]["code"] == "NOT_FOUND"
+    assert drafts(onrecord) == [NAME]
 
 
-def test_a_review_without_anybody_is_refused(recollect, drafted):
-    assert json.loads(recollect("review", "--json").out)["error"]["code"] == "BAD_INPUT"
+def test_a_review_without_anybody_is_refused(onrecord, drafted):
+    assert json.loads(onrecord("review", "--json").out)["error"]["code"] == "BAD_INPUT"
 
 
-def test_an_unreadable_draft_can_be_rejected(project, recollect):
+def test_an_unreadable_draft_can_be_rejected(project, onrecord):
     folder = project / ".claude/memory/inbox"
     folder.mkdir(parents=True)
     (folder / "bad.json").write_text("[]")
 
-    outcome = recollect("review", stdin="a\nr\n")
+    outcome = onrecord("review", stdin="a\nr\n")
 
     assert "[r]eject [s]kip [q]uit [?]: " in outcome.out and "[a]ccept" not in outcome.out
-    assert drafts(recollect) == []
+    assert drafts(onrecord) == []
 
 
-def test_a_draft_that_supersedes_links_both_when_accepted(recollect):
-    recollect("save", "decision", stdin=json.dumps(RECORD))
+def test_a_draft_that_supersedes_links_both_when_accepted(onrecord):
+    onrecord("save", "decision", stdin=json.dumps(RECORD))
     newer = {**RECORD, "title": "Jobs go to RabbitMQ", "content": {**RECORD["content"], "decision": "RabbitMQ."}}
-    recollect("save", "decision", "--draft", f"--supersedes={NAME}", stdin=json.dumps(newer))
+    onrecord("save", "decision", "--draft", f"--supersedes={NAME}", stdin=json.dumps(newer))
 
-    recollect("review", "--accept", "jobs-go-to-rabbitmq")
+    onrecord("review", "--accept", "jobs-go-to-rabbitmq")
 
-    assert shown(recollect)["superseded_by"] == "jobs-go-to-rabbitmq"
+    assert shown(onrecord)["superseded_by"] == "jobs-go-to-rabbitmq"
 
 
 def test_an_empty_inbox_says_so(project):

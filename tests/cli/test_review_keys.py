@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture import suggestions
+from onrecord.capture import suggestions
 from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
@@ -21,12 +21,12 @@ DECISIONS = {
 
 
 @pytest.fixture
-def drafted(project, recollect):
+def drafted(project, onrecord):
     """Three drafts of one session."""
     for title, text in DECISIONS.items():
         suggestions.add(str(project), "suggested", "decision", "s-1", (f"yes: {title}",))
         content = {"context": f"About {title}.", "decision": text, "rationale": [f"so that {title}"]}
-        recollect("save", "decision", "--suggested", stdin=json.dumps({"title": title, "content": content}))
+        onrecord("save", "decision", "--suggested", stdin=json.dumps({"title": title, "content": content}))
 
 
 def names(project: Path, folder: str) -> list[str]:
@@ -98,13 +98,13 @@ def test_a_draft_that_was_skipped_and_then_accepted_with_the_others_counts_once(
         assert session.end() == 0
 
 
-def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken_back(project, recollect, drafted):
+def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken_back(project, onrecord, drafted):
     content = {
         "context": "About Dates are UTC.",
         "decision": DECISIONS["Dates are UTC"],
         "rationale": ["so that Dates are UTC"],
     }
-    recollect("save", "decision", "--force", stdin=json.dumps({"title": "All dates are UTC", "content": content}))
+    onrecord("save", "decision", "--force", stdin=json.dumps({"title": "All dates are UTC", "content": content}))
 
     with TerminalSession("review", cwd=project) as session:
         session.expect("says nearly the same: decisions/all-dates-are-utc.json")
@@ -126,7 +126,7 @@ def test_what_repeats_a_record_is_left_out_of_a_group_and_the_group_can_be_taken
     assert names(project, "decisions") == ["all-dates-are-utc"]
 
 
-def test_imported_drafts_are_accepted_by_folder(project, recollect):
+def test_imported_drafts_are_accepted_by_folder(project, onrecord):
     for number, title in enumerate(DECISIONS, 1):
         page = (
             f"# {number}. {title}\n\n## Status\n\nAccepted\n\n## Context\n\nOld.\n\n## Decision\n\n{DECISIONS[title]}\n"
@@ -134,7 +134,7 @@ def test_imported_drafts_are_accepted_by_folder(project, recollect):
         target = project / f"docs/adr/000{number}-page.md"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page)
-    recollect("import")
+    onrecord("import")
 
     with TerminalSession("review", cwd=project) as session:
         session.expect("1 of 3")
@@ -168,13 +168,13 @@ def test_a_draft_is_edited_in_the_form_with_an_error_and_back(project, drafted, 
     assert (saved["content"]["status"], saved["content"]["rationale"]) == ("proposed", ["nobody has to guess"])
 
 
-def test_a_draft_whose_form_was_left_as_it_is_is_no_change(project, recollect, drafted, edits):
-    before = recollect("log", "--json").out
+def test_a_draft_whose_form_was_left_as_it_is_is_no_change(project, onrecord, drafted, edits):
+    before = onrecord("log", "--json").out
     edits([])
 
-    recollect("review", stdin="e\nq\n")
+    onrecord("review", stdin="e\nq\n")
 
-    assert recollect("log", "--json").out == before
+    assert onrecord("log", "--json").out == before
 
 
 @pytest.mark.parametrize(("key", "status"), [(CTRL_C, 130), (CTRL_D, 0), ("q", 0)])

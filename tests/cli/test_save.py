@@ -7,8 +7,8 @@ import pytest
 from .conftest import DECISION, NOW, in_own_process
 
 
-def test_flags_make_a_whole_record(project, recollect):
-    outcome = recollect(
+def test_flags_make_a_whole_record(project, onrecord):
+    outcome = onrecord(
         "save", "tech_debt", "Fares in three places", "--tag=Fares", "--tag=rounding", "--trigger=why is it 1 cent off",
         "--related=ferry/fares.py", "--force", "--set=description=d", "--set=reason_deferred=r", "--set=impact=one",
         "--set=impact=two", "--set=confidence=0.8", "--set=scope.paths=ferry/**", "--set=content.priority=high",
@@ -42,20 +42,20 @@ def test_flags_make_a_whole_record(project, recollect):
     }
 
 
-def test_the_first_record_founds_the_store_with_its_git_files(project, recollect):
-    recollect("save", "decision", "Jobs are rows", *DECISION)
+def test_the_first_record_founds_the_store_with_its_git_files(project, onrecord):
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
 
     assert (project / ".claude/memory/.gitignore").read_text().split() == [".lock", ".journal", ".tmp-*", "inbox/"]
 
 
-def test_flags_lie_over_json_from_a_file(project, recollect):
+def test_flags_lie_over_json_from_a_file(project, onrecord):
     (project / "draft.json").write_text(
         json.dumps({"title": "From the file", "context": "c", "decision": "d", "rationale": "r", "tags": ["a"]})
     )
 
-    answer = recollect("save", "decision", "--file", "draft.json", "From the flag", "--set=decision=flagged", "--json")
+    answer = onrecord("save", "decision", "--file", "draft.json", "From the flag", "--set=decision=flagged", "--json")
 
-    record = json.loads(recollect("show", json.loads(answer.out)["id"], "--json").out)["record"]
+    record = json.loads(onrecord("show", json.loads(answer.out)["id"], "--json").out)["record"]
     assert (record["title"], record["content"]["decision"], record["content"]["context"]) == (
         "From the flag",
         "flagged",
@@ -66,32 +66,32 @@ def test_flags_lie_over_json_from_a_file(project, recollect):
 NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it: "
 
 
-def test_a_save_without_triggers_says_in_one_line_what_is_missing(recollect):
-    saved = recollect("save", "decision", "Jobs are rows", *DECISION)
-    as_json = recollect("save", "decision", "Tasks of the timetable", *DECISION, "--force", "--json")
-    drafted = recollect("save", "decision", "Queues of the harbour", *DECISION, "--draft")
+def test_a_save_without_triggers_says_in_one_line_what_is_missing(onrecord):
+    saved = onrecord("save", "decision", "Jobs are rows", *DECISION)
+    as_json = onrecord("save", "decision", "Tasks of the timetable", *DECISION, "--force", "--json")
+    drafted = onrecord("save", "decision", "Queues of the harbour", *DECISION, "--draft")
 
-    fix = "recollect update jobs-are-rows --trigger 'how somebody would ask'"
+    fix = "onrecord update jobs-are-rows --trigger 'how somebody would ask'"
     assert saved.err == f"{NO_TRIGGERS}{fix}\n"
     assert json.loads(as_json.out)["note"].startswith(NO_TRIGGERS) and as_json.err == ""
     assert drafted.err == f"{NO_TRIGGERS}add some in the review\n"
 
 
-def test_a_record_with_triggers_and_a_summary_of_a_session_are_saved_without_a_word(recollect):
-    saved = recollect("save", "decision", "Jobs are rows", *DECISION, "--trigger=where do tasks run")
-    updated = recollect("save", "decision", "Jobs are rows", *DECISION, "--update=jobs-are-rows")
-    summary = recollect("save", "session_summary", "Fares", "--set=goal=Fares in one place")
+def test_a_record_with_triggers_and_a_summary_of_a_session_are_saved_without_a_word(onrecord):
+    saved = onrecord("save", "decision", "Jobs are rows", *DECISION, "--trigger=where do tasks run")
+    updated = onrecord("save", "decision", "Jobs are rows", *DECISION, "--update=jobs-are-rows")
+    summary = onrecord("save", "session_summary", "Fares", "--set=goal=Fares in one place")
 
     assert (saved.err, updated.err, summary.err) == ("", "", "")
 
 
-def test_nested_objects_can_be_set_by_flags(recollect):
-    recollect(
+def test_nested_objects_can_be_set_by_flags(onrecord):
+    onrecord(
         "save", "preference", "Tabs", "--set=topic=t", "--set=value=v", "--set=reason=r",
         "--set=examples.prefer=a", "--set=examples.prefer=b", "--set=examples.avoid=c",
     )  # fmt: skip
 
-    record = json.loads(recollect("show", "tabs", "--json").out)["record"]
+    record = json.loads(onrecord("show", "tabs", "--json").out)["record"]
     assert record["content"]["examples"] == {"prefer": ["a", "b"], "avoid": ["c"]}
 
 
@@ -113,24 +113,24 @@ def test_a_title_on_the_command_line_means_standard_input_is_not_waited_for(proj
     assert done.returncode == 0
 
 
-def test_a_dry_run_writes_nothing_at_all(project, recollect):
-    outcome = recollect("save", "decision", "Jobs are rows", *DECISION, "--dry-run", "--json")
+def test_a_dry_run_writes_nothing_at_all(project, onrecord):
+    outcome = onrecord("save", "decision", "Jobs are rows", *DECISION, "--dry-run", "--json")
 
     answer = json.loads(outcome.out)
     assert (answer["id"], answer["dry_run"], answer["record"]["title"]) == ("jobs-are-rows", True, "Jobs are rows")
     assert list(project.iterdir()) == []
 
 
-def test_a_dry_run_refuses_what_a_real_one_would(recollect):
-    recollect("save", "decision", "Jobs are rows", *DECISION)
+def test_a_dry_run_refuses_what_a_real_one_would(onrecord):
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
 
-    assert "ALREADY_EXISTS" in recollect("save", "decision", "Jobs are rows", *DECISION, "--dry-run").err
+    assert "ALREADY_EXISTS" in onrecord("save", "decision", "Jobs are rows", *DECISION, "--dry-run").err
 
 
-def test_a_secret_is_refused_unless_insisted_on(recollect):
+def test_a_secret_is_refused_unless_insisted_on(onrecord):
     words = ("save", "decision", "Key", *DECISION, "--set=consequences=AKIA0123456789ABCDEF is the key")
 
-    refused, allowed = recollect(*words), recollect(*words, "--allow-secret")
+    refused, allowed = onrecord(*words), onrecord(*words, "--allow-secret")
 
     assert refused.err.startswith("SECRET_FOUND: content.consequences[0] carries an AWS access key (AKIA…)\n")
     assert allowed.code == 0
@@ -153,8 +153,8 @@ def test_a_secret_is_refused_unless_insisted_on(recollect):
         (["save", "decision", " ", *DECISION], "", "INVALID_RECORD: title: is missing"),
     ],
 )
-def test_what_cannot_be_saved_is_explained(project, recollect, words, stdin, error):
-    outcome = recollect(*words, stdin=stdin)
+def test_what_cannot_be_saved_is_explained(project, onrecord, words, stdin, error):
+    outcome = onrecord(*words, stdin=stdin)
 
     assert outcome.code == 1
     assert outcome.err.startswith(error)
@@ -168,9 +168,9 @@ def test_input_that_is_too_large_is_refused(project):
     assert (outcome.code, outcome.err.split(":")[0]) == (1, "BAD_INPUT")
 
 
-def test_the_user_store_is_another_one(project, recollect, home):
-    recollect("save", "decision", "Everywhere", *DECISION, "--user")
+def test_the_user_store_is_another_one(project, onrecord, home):
+    onrecord("save", "decision", "Everywhere", *DECISION, "--user")
 
     assert (home / ".claude/memory/decisions/everywhere.json").exists()
     assert not (project / ".claude").exists()
-    assert recollect("list", "--user").out.startswith("everywhere\t")
+    assert onrecord("list", "--user").out.startswith("everywhere\t")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import paths
-from recollect.cli import form_file
+from onrecord import paths
+from onrecord.cli import form_file
 from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
 
 from .conftest import DECISION
@@ -130,8 +130,8 @@ def test_a_number_given_by_a_flag_does_not_hinder_stopping(project):
         assert session.end() == 1
 
 
-def test_a_kept_form_and_flags_exclude_each_other(recollect):
-    outcome = recollect("save", "decision", "Title", "--from", "form.md")
+def test_a_kept_form_and_flags_exclude_each_other(onrecord):
+    outcome = onrecord("save", "decision", "Title", "--from", "form.md")
 
     assert outcome.err.startswith("BAD_INPUT: with --from the form alone says what is saved")
 
@@ -213,8 +213,8 @@ def test_a_form_that_says_nothing_new_saves_nothing(project, edits, changes, mes
         assert kept_form(session.text).read_text().startswith("<!-- A new decision: what was decided, and why.")
 
 
-def test_a_record_that_says_the_same_can_be_updated_instead(project, edits, recollect):
-    recollect("save", "decision", "Jobs are rows of the table jobs", *DECISION)
+def test_a_record_that_says_the_same_can_be_updated_instead(project, edits, onrecord):
+    onrecord("save", "decision", "Jobs are rows of the table jobs", *DECISION)
     edits([
         ("literal values. -->\n", "literal values. -->\nJobs are rows of the table jobs, 4 at a time.\n"),
         ("called for it. -->\n", "called for it. -->\nImports must survive a restart.\n"),
@@ -240,8 +240,8 @@ def test_nothing_opens_for_agents_and_programs(project, edits, agent):
         assert session.end() == 1
 
 
-def test_without_a_terminal_a_category_is_needed(recollect):
-    outcome = recollect("save")
+def test_without_a_terminal_a_category_is_needed(onrecord):
+    outcome = onrecord("save")
 
     assert outcome.code == 1 and outcome.err.startswith("BAD_INPUT: save needs the category of the record\n")
 

@@ -1,6 +1,6 @@
 """Five times the records cost five times the work: counted in function calls, not in seconds.
 
-With RECOLLECT_LONG=1 in the environment the stores are as large as the promise: two and ten thousand records.
+With ONRECORD_LONG=1 in the environment the stores are as large as the promise: two and ten thousand records.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import sys
 
 import pytest
 
-from recollect.cli import main
-from recollect.project import save
-from recollect.record.memory import Memory
-from recollect.settings import load_settings
-from recollect.store import index_md
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord.cli import main
+from onrecord.project import save
+from onrecord.record.memory import Memory
+from onrecord.settings import load_settings
+from onrecord.store import index_md
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests import cost
 
-SMALL, LARGE = (2_000, 10_000) if os.environ.get("RECOLLECT_LONG") else (100, 500)
+SMALL, LARGE = (2_000, 10_000) if os.environ.get("ONRECORD_LONG") else (100, 500)
 
 
 @pytest.fixture(scope="module")

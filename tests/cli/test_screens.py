@@ -77,7 +77,7 @@ def play(project: Path, words: tuple[str, ...], answers: tuple[tuple[str, str], 
             (session.send if prompt in (TEXT, ITEM) else session.press)(typed)
         code = session.end()
     command = " ".join(f"'{word}'" if " " in word else word for word in words)
-    return f"$ recollect {command}\n{session.text}" + (f"[exit {code}]\n" if code else "")
+    return f"$ onrecord {command}\n{session.text}" + (f"[exit {code}]\n" if code else "")
 
 
 @pytest.mark.parametrize("name", SESSIONS)

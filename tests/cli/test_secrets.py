@@ -42,18 +42,18 @@ def stored(project):
 
 
 @pytest.fixture
-def project_with_record(project, recollect):
-    assert recollect("save", "decision", "Jobs are rows", *DECISION).code == 0
+def project_with_record(project, onrecord):
+    assert onrecord("save", "decision", "Jobs are rows", *DECISION).code == 0
     return project
 
 
 @pytest.mark.parametrize(("words", "stdin"), WAYS.values(), ids=WAYS.keys())
-def test_a_command_that_would_write_a_credential_writes_nothing(project_with_record, recollect, words, stdin):
+def test_a_command_that_would_write_a_credential_writes_nothing(project_with_record, onrecord, words, stdin):
     before = stored(project_with_record)
-    read = json.loads(recollect("show", "jobs-are-rows", "--json").out)["hash"]
+    read = json.loads(onrecord("show", "jobs-are-rows", "--json").out)["hash"]
     words = [read if word == "HASH" else word for word in words]
 
-    outcome = recollect(*words, stdin=json.dumps(stdin) if stdin else "")
+    outcome = onrecord(*words, stdin=json.dumps(stdin) if stdin else "")
 
     assert outcome.code == 1
     assert outcome.err.startswith("SECRET_FOUND: ")
@@ -63,23 +63,23 @@ def test_a_command_that_would_write_a_credential_writes_nothing(project_with_rec
     assert stored(project_with_record) == before
 
 
-def test_an_import_leaves_the_credential_out(project, recollect):
+def test_an_import_leaves_the_credential_out(project, onrecord):
     (project / "adr").mkdir()
     text = f"# Replica\n\n## Context\n\n{SENTENCE}\n\n## Decision\n\nNever restart the replica by hand.\n"
     (project / "adr" / "0001-replica.md").write_text(text)
 
-    outcome = recollect("import")
+    outcome = onrecord("import")
     assert outcome.code == 1
 
     assert SECRET not in outcome.out + outcome.err
     assert SECRET not in "".join(path.read_text("utf-8") for path in (project / ".claude").rglob("*.json"))
 
 
-def test_doctor_and_audit_find_what_was_insisted_on(project, recollect):
+def test_doctor_and_audit_find_what_was_insisted_on(project, onrecord):
     words = ("save", "decision", "Replica", *DECISION, f"--set=consequences={SENTENCE}", "--allow-secret")
-    assert recollect(*words).code == 0
+    assert onrecord(*words).code == 0
 
     for command in ("doctor", "audit"):
-        outcome = recollect(command)
+        outcome = onrecord(command)
         assert f"is {SECRET[:4]}…" in outcome.out
         assert SECRET not in outcome.out + outcome.err

@@ -1,4 +1,4 @@
-"""`recollect share`: what others get of a record, who is asked, and what is refused."""
+"""`onrecord share`: what others get of a record, who is asked, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from recollect.capture.inbox import Inbox
-from recollect.remotes import remote
-from recollect.remotes.engine import Synced
-from recollect.remotes.reconcile import Conflict
-from recollect.remotes.replica import Replica, State
-from recollect.store import history
-from recollect.store.store import Store
+from onrecord.capture.inbox import Inbox
+from onrecord.remotes import remote
+from onrecord.remotes.engine import Synced
+from onrecord.remotes.reconcile import Conflict
+from onrecord.remotes.replica import Replica, State
+from onrecord.store import history
+from onrecord.store.store import Store
 
 from .conftest import DECISION, NOW, Outcome
 
@@ -25,7 +25,7 @@ CONFLICT = Conflict("decisions/jobs-are-rows.json", ("title",), "conflict-jobs-a
 
 
 @pytest.fixture
-def platform(project: Path, recollect: Any) -> Store:
+def platform(project: Path, onrecord: Any) -> Store:
     """A remote that was synced, and held nothing then."""
     return connected("platform")
 
@@ -38,23 +38,23 @@ def connected(name: str, **flags: bool) -> Store:
 
 
 @pytest.fixture
-def saved(project: Path, recollect: Any) -> dict[str, Any]:
+def saved(project: Path, onrecord: Any) -> dict[str, Any]:
     """A record with all that holds in one project only."""
     (project / "jobs.py").write_text("x = 1\n")
-    old = json.loads(recollect("save", "decision", "Jobs in Celery", *DECISION, "--force", "--json").out)["id"]
+    old = json.loads(onrecord("save", "decision", "Jobs in Celery", *DECISION, "--force", "--json").out)["id"]
     words = ["--related=jobs.py", "--trigger=where do jobs run", f"--supersedes={old}", "--set=scope.branches=main"]
-    outcome = recollect("save", "decision", TITLE, *DECISION, *words, "--set=source=session 12: 'rows!'", "--json")
+    outcome = onrecord("save", "decision", TITLE, *DECISION, *words, "--set=source=session 12: 'rows!'", "--json")
     assert outcome.code == 0, outcome
     return json.loads(outcome.out)
 
 
-def share(recollect: Any, *words: str) -> dict[str, Any]:
-    outcome: Outcome = recollect("share", *words, "--to=platform", "--yes", "--json")
+def share(onrecord: Any, *words: str) -> dict[str, Any]:
+    outcome: Outcome = onrecord("share", *words, "--to=platform", "--yes", "--json")
     return json.loads(outcome.out)
 
 
-def test_the_copy_says_what_is_true_elsewhere_and_nothing_more(recollect, project, saved, platform):
-    answer = share(recollect, saved["id"])
+def test_the_copy_says_what_is_true_elsewhere_and_nothing_more(onrecord, project, saved, platform):
+    answer = share(onrecord, saved["id"])
 
     record = platform.get(saved["id"]).memory
     mine = Store(str(project / ".claude" / "memory")).get(saved["id"]).memory
@@ -68,57 +68,57 @@ def test_the_copy_says_what_is_true_elsewhere_and_nothing_more(recollect, projec
     assert "session 12" not in json.dumps(answer["record"])
 
 
-def test_nothing_is_shared_on_a_guess(recollect, saved, platform):
-    outcome = recollect("share", "jobs-ar", "--to=platform", "--yes")
+def test_nothing_is_shared_on_a_guess(onrecord, saved, platform):
+    outcome = onrecord("share", "jobs-ar", "--to=platform", "--yes")
 
     assert outcome.code == 1 and "'jobs-ar' is not a whole name; nothing was changed" in outcome.err
     assert not platform.has(saved["id"])
 
 
-def test_a_record_of_the_users_own_names_no_project(recollect, platform):
-    recollect("save", "decision", TITLE, *DECISION, "--user")
+def test_a_record_of_the_users_own_names_no_project(onrecord, platform):
+    onrecord("save", "decision", TITLE, *DECISION, "--user")
 
-    share(recollect, "jobs-are-rows", "--user")
+    share(onrecord, "jobs-are-rows", "--user")
 
     assert platform.get("jobs-are-rows").memory.source == ""
 
 
-def test_scopes_are_those_of_the_record_unless_a_flag_says_otherwise(recollect, saved, platform):
-    share(recollect, saved["id"], "--repositories=github.com/acme/*", "--languages=python", "--paths=src/**")
+def test_scopes_are_those_of_the_record_unless_a_flag_says_otherwise(onrecord, saved, platform):
+    share(onrecord, saved["id"], "--repositories=github.com/acme/*", "--languages=python", "--paths=src/**")
 
     scope = platform.get(saved["id"]).memory.scope
     assert (scope.repositories, scope.languages) == (("github.com/acme/*",), ("python",))
     assert (scope.paths, scope.branches) == (("src/**",), ("main",))
 
 
-def test_without_somebody_to_ask_nothing_is_shared(recollect, saved, platform):
-    refused = recollect("share", saved["id"], "--to", "platform")
+def test_without_somebody_to_ask_nothing_is_shared(onrecord, saved, platform):
+    refused = onrecord("share", saved["id"], "--to", "platform")
 
     assert refused.code == 1 and "nobody can be asked here" in refused.err and "--yes" in refused.err
     assert not platform.has(saved["id"])
 
 
-def test_a_dry_run_shows_what_would_leave_and_writes_nothing(recollect, saved, platform):
-    answer = json.loads(recollect("share", saved["id"], "--to", "platform", "--dry-run", "--json").out)
+def test_a_dry_run_shows_what_would_leave_and_writes_nothing(onrecord, saved, platform):
+    answer = json.loads(onrecord("share", saved["id"], "--to", "platform", "--dry-run", "--json").out)
 
     assert answer["dry_run"] and answer["record"]["title"] == TITLE
     assert not platform.has(saved["id"])
 
 
-def test_sharing_it_again_changes_nothing(recollect, saved, platform):
-    share(recollect, saved["id"])
+def test_sharing_it_again_changes_nothing(onrecord, saved, platform):
+    share(onrecord, saved["id"])
     before = platform.get(saved["id"])
 
-    assert share(recollect, saved["id"])["action"] == "unchanged"
+    assert share(onrecord, saved["id"])["action"] == "unchanged"
     assert platform.get(saved["id"]) == before
 
 
-def test_a_changed_record_is_refused_and_then_updates_the_one_that_was_shared(recollect, saved, platform):
-    share(recollect, saved["id"])
-    recollect("update", saved["id"], "--trigger=add celery")
+def test_a_changed_record_is_refused_and_then_updates_the_one_that_was_shared(onrecord, saved, platform):
+    share(onrecord, saved["id"])
+    onrecord("update", saved["id"], "--trigger=add celery")
 
-    refused = recollect("share", saved["id"], "--to=platform", "--yes")
-    answer = share(recollect, saved["id"], f"--update={saved['id']}")
+    refused = onrecord("share", saved["id"], "--to=platform", "--yes")
+    answer = share(onrecord, saved["id"], f"--update={saved['id']}")
 
     assert refused.code == 1 and "NEAR_DUPLICATE" in refused.err and "--update jobs-are-rows" in refused.err
     assert answer["action"] == "updated"
@@ -126,16 +126,16 @@ def test_a_changed_record_is_refused_and_then_updates_the_one_that_was_shared(re
     assert record.triggers == ("where do jobs run", "add celery") and record.times_updated == 1
 
 
-def test_an_id_that_another_record_has_gets_a_number(recollect, saved, platform):
-    other = platform_record(recollect, platform, saved, title="Paint it blue")
+def test_an_id_that_another_record_has_gets_a_number(onrecord, saved, platform):
+    other = platform_record(onrecord, platform, saved, title="Paint it blue")
 
-    answer = share(recollect, saved["id"])
+    answer = share(onrecord, saved["id"])
 
     assert answer["path"] == "decisions/jobs-are-rows-2.json"
     assert platform.read(other).memory.title == "Paint it blue"
 
 
-def platform_record(recollect: Any, platform: Store, saved: dict[str, Any], **fields: Any) -> str:
+def platform_record(onrecord: Any, platform: Store, saved: dict[str, Any], **fields: Any) -> str:
     """A record of others under the id of ours."""
     raw = json.loads(Path(saved["file"]).read_text())
     raw |= {"content": {"context": "c", "decision": "Walls are blue.", "rationale": ["r"]}, "triggers": [], **fields}
@@ -145,37 +145,37 @@ def platform_record(recollect: Any, platform: Store, saved: dict[str, Any], **fi
     return "decisions/jobs-are-rows.json"
 
 
-def test_what_others_retired_is_not_shared_again_by_chance(recollect, saved, platform):
-    share(recollect, saved["id"])
-    recollect("retire", saved["id"], "--remote=platform", "--reason=one customer only")
+def test_what_others_retired_is_not_shared_again_by_chance(onrecord, saved, platform):
+    share(onrecord, saved["id"])
+    onrecord("retire", saved["id"], "--remote=platform", "--reason=one customer only")
 
-    refused = recollect("share", saved["id"], "--to=platform", "--yes")
+    refused = onrecord("share", saved["id"], "--to=platform", "--yes")
 
     assert "is retired" in refused.err
-    assert f"recollect restore {saved['id']} --remote platform" in refused.err
+    assert f"onrecord restore {saved['id']} --remote platform" in refused.err
 
 
-def test_a_remote_that_asks_for_review_gets_a_draft(recollect, saved):
+def test_a_remote_that_asks_for_review_gets_a_draft(onrecord, saved):
     reviewed = connected("platform", review=True)
 
-    first = share(recollect, saved["id"])
-    second = share(recollect, saved["id"])
+    first = share(onrecord, saved["id"])
+    second = share(onrecord, saved["id"])
 
     assert (first["action"], first["path"]) == ("drafted", "inbox/jobs-are-rows.json")
     assert second["path"] == "inbox/jobs-are-rows-2.json"
     assert not reviewed.has(saved["id"])
 
-    accepted = recollect("review", "--remote=platform", "--accept=jobs-are-rows")
+    accepted = onrecord("review", "--remote=platform", "--accept=jobs-are-rows")
 
     assert accepted.code == 0 and reviewed.get(saved["id"]).memory.title == TITLE
 
 
-def test_a_drafted_update_shows_both_versions_in_review(recollect, saved, platform):
-    share(recollect, saved["id"])
-    recollect("update", saved["id"], "--trigger=add celery")
+def test_a_drafted_update_shows_both_versions_in_review(onrecord, saved, platform):
+    share(onrecord, saved["id"])
+    onrecord("update", saved["id"], "--trigger=add celery")
 
-    share(recollect, saved["id"], f"--update={saved['id']}", "--draft")
-    shown = recollect("review", "--remote=platform", stdin="a\n").out
+    share(onrecord, saved["id"], f"--update={saved['id']}", "--draft")
+    shown = onrecord("review", "--remote=platform", stdin="a\n").out
 
     assert "changes decisions/jobs-are-rows.json" in shown and "  + add celery" in shown
     assert platform.get(saved["id"]).memory.triggers == ("where do jobs run", "add celery")
@@ -190,84 +190,84 @@ def test_a_drafted_update_shows_both_versions_in_review(recollect, saved, platfo
         (["--to=platform", "--update=x"], "'x'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(recollect, saved, platform, words, reason):
-    refused = recollect("share", saved["id"], "--yes", *words)
+def test_what_cannot_be_meant_is_refused(onrecord, saved, platform, words, reason):
+    refused = onrecord("share", saved["id"], "--yes", *words)
 
     assert refused.code == 1 and reason in refused.err and "fix: " in refused.err
 
 
-def test_a_remote_that_was_never_synced_is_a_warning(recollect, saved):
+def test_a_remote_that_was_never_synced_is_a_warning(onrecord, saved):
     remote.add("platform", "/srv/memory.git")
 
-    outcome = recollect("share", saved["id"], "--to=platform", "--yes")
+    outcome = onrecord("share", saved["id"], "--to=platform", "--yes")
 
     assert outcome.code == 0 and "platform was never synced" in outcome.err
 
 
-def test_records_that_no_longer_hold_are_not_shared(recollect, saved, platform):
-    superseded = recollect("share", "jobs-in-celery", "--to=platform", "--yes")
-    recollect("retire", saved["id"], "--reason=over")
-    retired = recollect("share", saved["id"], "--to=platform", "--yes")
+def test_records_that_no_longer_hold_are_not_shared(onrecord, saved, platform):
+    superseded = onrecord("share", "jobs-in-celery", "--to=platform", "--yes")
+    onrecord("retire", saved["id"], "--reason=over")
+    retired = onrecord("share", saved["id"], "--to=platform", "--yes")
 
     assert "is superseded by jobs-are-rows" in superseded.err
-    assert "is retired" in retired.err and f"recollect restore {saved['id']}" in retired.err
+    assert "is retired" in retired.err and f"onrecord restore {saved['id']}" in retired.err
 
 
-def test_a_summary_of_a_session_is_not_shared(recollect, platform):
+def test_a_summary_of_a_session_is_not_shared(onrecord, platform):
     fields = ["--set=goal=g", "--set=outcome=success", "--set=completed=c"]
-    assert recollect("save", "session_summary", "What we did", *fields).code == 0
+    assert onrecord("save", "session_summary", "What we did", *fields).code == 0
 
-    refused = recollect("share", "what-we-did", "--to=platform", "--yes")
+    refused = onrecord("share", "what-we-did", "--to=platform", "--yes")
 
     assert "sums up a session" in refused.err
 
 
-def test_a_credential_is_refused(recollect, platform):
+def test_a_credential_is_refused(onrecord, platform):
     key = "".join(("AKIA", "QYLPMN5HHHFPZAM2"))
-    recollect("save", "decision", "Keys", *DECISION, f"--set=context=Use {key}", "--allow-secret")
+    onrecord("save", "decision", "Keys", *DECISION, f"--set=context=Use {key}", "--allow-secret")
 
-    refused = recollect("share", "keys", "--to=platform", "--yes")
+    refused = onrecord("share", "keys", "--to=platform", "--yes")
 
     assert "SECRET" in refused.err and key not in refused.err and list(platform.entries()) == []
 
 
-def test_an_agent_is_never_asked(recollect, saved, platform, monkeypatch):
+def test_an_agent_is_never_asked(onrecord, saved, platform, monkeypatch):
     monkeypatch.setenv(history.AGENTS[0], "1")
-    monkeypatch.setattr("recollect.terminal.keys.at_terminal", lambda: True)
+    monkeypatch.setattr("onrecord.terminal.keys.at_terminal", lambda: True)
 
-    assert "nobody can be asked here" in recollect("share", saved["id"], "--to=platform").err
+    assert "nobody can be asked here" in onrecord("share", saved["id"], "--to=platform").err
 
 
-def test_undo_takes_a_share_back_before_the_sync(recollect, saved, platform):
-    share(recollect, saved["id"])
+def test_undo_takes_a_share_back_before_the_sync(onrecord, saved, platform):
+    share(onrecord, saved["id"])
 
-    assert recollect("undo", "--remote=platform").code == 0
+    assert onrecord("undo", "--remote=platform").code == 0
     assert not platform.has(saved["id"])
 
 
-def test_on_a_terminal_it_says_what_leaves_and_asks(recollect, saved, platform, monkeypatch):
-    monkeypatch.setattr("recollect.terminal.keys.at_terminal", lambda: True)
-    monkeypatch.setattr("recollect.terminal.keys.key", lambda: "n")
+def test_on_a_terminal_it_says_what_leaves_and_asks(onrecord, saved, platform, monkeypatch):
+    monkeypatch.setattr("onrecord.terminal.keys.at_terminal", lambda: True)
+    monkeypatch.setattr("onrecord.terminal.keys.key", lambda: "n")
 
-    refused = recollect("share", saved["id"], "--to=platform")
+    refused = onrecord("share", saved["id"], "--to=platform")
 
     assert refused.code == 1 and "nothing was shared" in refused.err and list(platform.entries()) == []
     assert TITLE in refused.out and "Share it with everybody who reads platform, /srv/platform.git?" in refused.out
     assert "left out: its files, links to other records, where it came from, its history" in refused.out
 
 
-def test_it_can_be_sent_at_once(recollect, saved, tmp_path):
+def test_it_can_be_sent_at_once(onrecord, saved, tmp_path):
     subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True)
     remote.add("platform", str(tmp_path / "memory.git"))
 
-    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+    outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == "shared decisions/jobs-are-rows.json in platform; sent\n"
-    assert recollect("sync").out == "platform: up to date\n"
+    assert onrecord("sync").out == "platform: up to date\n"
 
 
-def test_what_waits_for_a_merge_is_not_called_sent(recollect, saved, tmp_path):
+def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
     subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True)
     hook = tmp_path / "memory.git" / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
@@ -275,28 +275,28 @@ def test_what_waits_for_a_merge_is_not_called_sent(recollect, saved, tmp_path):
     hook.chmod(0o755)
     remote.add("platform", str(tmp_path / "memory.git"))
 
-    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
-    again = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
-    shared = json.loads(recollect("share", saved["id"], "--to=platform", "--yes", "--sync", "--json").out)
+    outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
+    again = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
+    shared = json.loads(onrecord("share", saved["id"], "--to=platform", "--yes", "--sync", "--json").out)
 
     assert outcome.code == 0 and "sent" not in outcome.out
     for told in (outcome, again):
         assert "not everybody has it yet: main does not take changes directly" in told.out
-    assert [shared["sync"]] == json.loads(recollect("sync", "--json").out)["remotes"]
+    assert [shared["sync"]] == json.loads(onrecord("sync", "--json").out)["remotes"]
     assert shared["sync"]["waiting"] == ["decisions/jobs-are-rows.json"]
 
 
-def test_what_another_wrote_under_the_same_name_is_told(recollect, saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("recollect.cli.syncing.engine.sync", lambda *_, **__: Synced(conflicts=(CONFLICT,)))
+def test_what_another_wrote_under_the_same_name_is_told(onrecord, saved, tmp_path, monkeypatch):
+    monkeypatch.setattr("onrecord.cli.syncing.engine.sync", lambda *_, **__: Synced(conflicts=(CONFLICT,)))
     remote.add("platform", str(tmp_path / "memory.git"))
 
-    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+    outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
 
-    assert outcome.out.endswith("yours is a draft: `recollect review --remote platform`\n")
+    assert outcome.out.endswith("yours is a draft: `onrecord review --remote platform`\n")
 
 
-def test_what_cannot_be_sent_stays_in_the_replica_and_that_is_said(recollect, saved, platform):
-    outcome = recollect("share", saved["id"], "--to=platform", "--yes", "--sync")
+def test_what_cannot_be_sent_stays_in_the_replica_and_that_is_said(onrecord, saved, platform):
+    outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
 
     assert outcome.code == 1 and "decisions/jobs-are-rows.json is in the replica, and was not sent" in outcome.err
     assert platform.has(saved["id"])

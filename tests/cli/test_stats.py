@@ -1,4 +1,4 @@
-"""What `recollect stats` shows of what was told and used."""
+"""What `onrecord stats` shows of what was told and used."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.output import Screen
-from recollect.cli.stats import sparkline
-from recollect.usage import usage_log
+from onrecord.cli.output import Screen
+from onrecord.cli.stats import sparkline
+from onrecord.usage import usage_log
 
 from .conftest import DECISION
 
@@ -19,9 +19,9 @@ CACHE = "decisions/no-cache.json"
 
 
 @pytest.fixture
-def store(project, recollect):
+def store(project, onrecord):
     for title in ("Jobs are rows", "No cache", "Never told"):
-        assert recollect("save", "decision", title, *DECISION, "--tag", "queue").code == 0
+        assert onrecord("save", "decision", title, *DECISION, "--tag", "queue").code == 0
     root = str(project / ".claude" / "memory")
     os.makedirs(usage_log.folder(), exist_ok=True)
     lines = [
@@ -39,8 +39,8 @@ def store(project, recollect):
     return root
 
 
-def test_totals_chart_table_and_advice(store, recollect):
-    outcome = recollect("stats")
+def test_totals_chart_table_and_advice(store, onrecord):
+    outcome = onrecord("stats")
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == (
@@ -61,11 +61,11 @@ def test_totals_chart_table_and_advice(store, recollect):
         "1\t0\t0\t0\t2026-03-02\tgone\t(gone)\n"
         "\n"
         "no-cache: contradicted 1 time, last on 2026-03-02, and not changed since\n"
-        "  recollect edit no-cache; or: recollect retire no-cache --reason 'agents contradicted it'\n"
+        "  onrecord edit no-cache; or: onrecord retire no-cache --reason 'agents contradicted it'\n"
     )
 
 
-def test_the_table_and_the_day_on_a_terminal(store, recollect, monkeypatch):
+def test_the_table_and_the_day_on_a_terminal(store, onrecord, monkeypatch):
     monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
 
     assert (
@@ -73,12 +73,12 @@ def test_the_table_and_the_day_on_a_terminal(store, recollect, monkeypatch):
         "Jobs are rows  6         4     1        0             2 days   jobs\n"
         "No cache       2         0     0        1             1 month  no-cache\n"
         "(gone)         1         0     0        0             today    gone\n"
-    ) in recollect("stats").out
-    assert recollect("stats", "jobs").out.startswith("shown 6 times, last 2 days ago\n")
+    ) in onrecord("stats").out
+    assert onrecord("stats", "jobs").out.startswith("shown 6 times, last 2 days ago\n")
 
 
-def test_json_has_the_same_numbers(store, recollect):
-    data = json.loads(recollect("stats", "--json").out)
+def test_json_has_the_same_numbers(store, onrecord):
+    data = json.loads(onrecord("stats", "--json").out)
 
     assert data["totals"] == {
         "injected": 9,
@@ -97,16 +97,16 @@ def test_json_has_the_same_numbers(store, recollect):
     assert (len(data["weeks"]), data["weeks"][-1]["week"], data["records_in_store"]) == (12, "2026-03-02", 3)
 
 
-def test_one_record(store, recollect):
-    outcome = recollect("stats", "jobs-are-rows")
+def test_one_record(store, onrecord):
+    outcome = onrecord("stats", "jobs-are-rows")
 
     assert outcome.out.splitlines()[0] == "shown 6 times, last on 2026-02-28"
     assert "no-cache" not in outcome.out
 
 
-def test_since_leaves_out_what_is_older(store, recollect):
-    by_age = json.loads(recollect("stats", "--since", "4d", "--json").out)
-    by_day = json.loads(recollect("stats", "--since", "2026-02-26", "--json").out)
+def test_since_leaves_out_what_is_older(store, onrecord):
+    by_age = json.loads(onrecord("stats", "--since", "4d", "--json").out)
+    by_day = json.loads(onrecord("stats", "--since", "2026-02-26", "--json").out)
 
     assert by_age == by_day
     assert by_age["totals"] == {
@@ -122,30 +122,30 @@ def test_since_leaves_out_what_is_older(store, recollect):
     assert [week["week"] for week in by_age["weeks"]] == ["2026-02-23", "2026-03-02"]
 
 
-def test_limit_cuts_the_table_and_says_so(store, recollect):
-    outcome = recollect("stats", "--limit", "1")
+def test_limit_cuts_the_table_and_says_so(store, onrecord):
+    outcome = onrecord("stats", "--limit", "1")
 
     assert "2 more; --limit shows them" in outcome.out
     assert "no-cache\tNo cache" not in outcome.out
 
 
-def test_before_anything_was_told(project, recollect):
-    recollect("save", "decision", "Jobs are rows", *DECISION)
+def test_before_anything_was_told(project, onrecord):
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
 
-    assert recollect("stats").out == "no record was shown to an agent\n"
+    assert onrecord("stats").out == "no record was shown to an agent\n"
     assert (
-        recollect("stats", "jobs-are-rows", "--since", "30d").out
+        onrecord("stats", "jobs-are-rows", "--since", "30d").out
         == "this record was not shown to an agent since 2026-01-31\n"
     )
-    assert json.loads(recollect("stats", "--json").out)["precision_in_use"] is None
+    assert json.loads(onrecord("stats", "--json").out)["precision_in_use"] is None
 
 
 @pytest.mark.parametrize(
     ("words", "code"),
     [(["nobody"], "NOT_FOUND"), (["--since", "yesterday"], "BAD_INPUT"), (["--since", ""], "BAD_INPUT")],
 )
-def test_what_cannot_be_shown_is_said(store, recollect, words, code):
-    outcome = recollect("stats", *words)
+def test_what_cannot_be_shown_is_said(store, onrecord, words, code):
+    outcome = onrecord("stats", *words)
 
     assert outcome.code == 1
     assert outcome.err.startswith(f"{code}: ")

@@ -7,22 +7,22 @@ import shlex
 
 import pytest
 
-from recollect.cli import fixes
-from recollect.usage import usage_log
+from onrecord.cli import fixes
+from onrecord.usage import usage_log
 
 
-def _next(recollect) -> str | None:
-    step = json.loads(recollect("status", "--json").out)["next"]
+def _next(onrecord) -> str | None:
+    step = json.loads(onrecord("status", "--json").out)["next"]
     return step and step["command"]
 
 
-def test_one_screen(sample, recollect):
+def test_one_screen(sample, onrecord):
     (sample / "src/harbour.py").write_text("CALLS = 30\n")
     events = [("injected", "decisions/use-uv.json")] * 3 + [("used", "decisions/use-uv.json"), ("digest", "x.json")]
     usage_log.append(str(sample / ".claude/memory"), events)
-    recollect("config", "set", "retrieval.files", "false")
+    onrecord("config", "set", "retrieval.files", "false")
 
-    assert recollect("status") == (
+    assert onrecord("status") == (
         0,
         f"4 records in {sample}/.claude/memory\n"
         "in use       2 decisions, 1 constraint, 1 runbook\n"
@@ -32,62 +32,62 @@ def test_one_screen(sample, recollect):
         "last 7 days  records shown 3 times, used 1 time, in digests 1 time\n"
         "off          retrieval.files is false, so no record is shown when a file is read\n"
         "             or edited\n"
-        "next         1 draft waits for review: recollect review\n",
+        "next         1 draft waits for review: onrecord review\n",
         "",
     )
 
 
-def test_each_next_step_can_be_pasted_and_leads_to_the_next(sample, recollect, monkeypatch):
+def test_each_next_step_can_be_pasted_and_leads_to_the_next(sample, onrecord, monkeypatch):
     (sample / "src/harbour.py").write_text("CALLS = 30\n")
     (sample / ".claude/memory/decisions/broken.json").write_text("{")
     monkeypatch.setenv("EDITOR", "true")
-    recollect("config", "set", "retrieval.enabled", "false")
+    onrecord("config", "set", "retrieval.enabled", "false")
 
-    assert _next(recollect) == "recollect doctor"
+    assert _next(onrecord) == "onrecord doctor"
     (sample / ".claude/memory/decisions/broken.json").unlink()
-    assert _next(recollect) == "recollect config unset retrieval.enabled"
-    _paste(recollect)
-    assert _next(recollect) == "recollect review"
-    recollect("review", "--accept", "tests-run-in-docker")
-    assert _next(recollect) == "recollect freshness --stale"
-    _paste(recollect)
-    recollect("reanchor", "60-calls-a-minute")
-    assert _next(recollect) is None
-    assert recollect("status").out.splitlines()[-1] == "Nothing to do."
+    assert _next(onrecord) == "onrecord config unset retrieval.enabled"
+    _paste(onrecord)
+    assert _next(onrecord) == "onrecord review"
+    onrecord("review", "--accept", "tests-run-in-docker")
+    assert _next(onrecord) == "onrecord freshness --stale"
+    _paste(onrecord)
+    onrecord("reanchor", "60-calls-a-minute")
+    assert _next(onrecord) is None
+    assert onrecord("status").out.splitlines()[-1] == "Nothing to do."
 
 
-def _paste(recollect) -> None:
-    (command,) = fixes.commands(_next(recollect))
-    assert recollect(*shlex.split(command)[1:]).code == 0
+def _paste(onrecord) -> None:
+    (command,) = fixes.commands(_next(onrecord))
+    assert onrecord(*shlex.split(command)[1:]).code == 0
 
 
 @pytest.mark.parametrize(
-    ("files", "command"), [((), "recollect save --help"), (("docs/adr/0001-x.md",), "recollect import --dry-run")]
+    ("files", "command"), [((), "onrecord save --help"), (("docs/adr/0001-x.md",), "onrecord import --dry-run")]
 )
-def test_an_empty_memory_is_to_be_filled(project, recollect, files, command):
+def test_an_empty_memory_is_to_be_filled(project, onrecord, files, command):
     for name in files:
         (project / name).parent.mkdir(parents=True)
         (project / name).write_text("# 1. X\n\n## Status\n\nAccepted\n\n## Decision\n\nWe use X.\n")
-    recollect("init")
+    onrecord("init")
 
-    assert _next(recollect) == command
-    _paste(recollect)
+    assert _next(onrecord) == command
+    _paste(onrecord)
 
 
-def test_the_store_of_the_command_is_the_one_of_the_next_step(sample, recollect, monkeypatch, tmp_path):
+def test_the_store_of_the_command_is_the_one_of_the_next_step(sample, onrecord, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
-    data = json.loads(recollect("status", "--json", "--project", str(sample)).out)
+    data = json.loads(onrecord("status", "--json", "--project", str(sample)).out)
 
-    assert data["next"]["command"] == f"recollect review --project {sample}"
+    assert data["next"]["command"] == f"onrecord review --project {sample}"
 
 
-def test_all_files_of_a_huge_store_are_not_compared(sample, recollect, monkeypatch):
-    from recollect.cli import status
+def test_all_files_of_a_huge_store_are_not_compared(sample, onrecord, monkeypatch):
+    from onrecord.cli import status
 
     monkeypatch.setattr(status, "_MOST_CHECKED", 1)
-    recollect("update", "use-uv", "--related", "src/harbour.py")
+    onrecord("update", "use-uv", "--related", "src/harbour.py")
     (sample / "src/harbour.py").write_text("CALLS = 30\n")
 
-    printed = " ".join(recollect("status").out.split())
+    printed = " ".join(onrecord("status").out.split())
     assert "1 record is about files that changed since, of the 1 newest that name files: 60-calls-a-minute" in printed

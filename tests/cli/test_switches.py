@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from recollect.setting_table import SETTINGS
+from onrecord.setting_table import SETTINGS
 
 from .conftest import DECISION
 
@@ -19,12 +19,12 @@ PROMPT = "why are jobs rows of a table?"
 
 
 @pytest.fixture
-def saved(recollect):
-    assert recollect("save", "decision", "Jobs are rows of a table", *DECISION).code == 0
+def saved(onrecord):
+    assert onrecord("save", "decision", "Jobs are rows of a table", *DECISION).code == 0
 
 
-def switches(recollect):
-    findings = json.loads(recollect("doctor", "--json").out)["findings"]
+def switches(onrecord):
+    findings = json.loads(onrecord("doctor", "--json").out)["findings"]
     return [finding for finding in findings if finding["check"] == "switches"]
 
 
@@ -37,43 +37,43 @@ def test_every_switch_there_is_can_be_seen():
 
 @pytest.mark.parametrize("where", [(), ("--user",)])
 @pytest.mark.parametrize("key", SWITCHES)
-def test_doctor_names_a_switch_that_is_off_and_its_fix_switches_it_on(recollect, saved, key, where):
-    assert switches(recollect) == []
-    recollect("config", "set", key, SWITCHES[key], *where)
+def test_doctor_names_a_switch_that_is_off_and_its_fix_switches_it_on(onrecord, saved, key, where):
+    assert switches(onrecord) == []
+    onrecord("config", "set", key, SWITCHES[key], *where)
 
-    (finding,) = switches(recollect)
+    (finding,) = switches(onrecord)
 
     assert finding["what"].startswith(f"{key} is {SWITCHES[key]}, so ")
-    assert recollect(*finding["fix"].split()[1:]).code == 0
-    assert switches(recollect) == []
+    assert onrecord(*finding["fix"].split()[1:]).code == 0
+    assert switches(onrecord) == []
 
 
-def test_the_digest_says_that_it_is_off(recollect, saved):
-    recollect("config", "set", "session_start.enabled", "false")
+def test_the_digest_says_that_it_is_off(onrecord, saved):
+    onrecord("config", "set", "session_start.enabled", "false")
 
-    outcome = recollect("digest", "--why")
+    outcome = onrecord("digest", "--why")
 
     expected = "Nothing to show: session_start.enabled is false, so a session starts without a digest.\n"
     assert outcome == (0, expected, "")
 
 
 @pytest.mark.parametrize("prompt", ["/memory:search jobs rows table", f"{PROMPT} #nomem"])
-def test_recall_is_silent_where_the_hook_would_be(recollect, saved, prompt):
-    assert recollect("recall", PROMPT).out != ""
+def test_recall_is_silent_where_the_hook_would_be(onrecord, saved, prompt):
+    assert onrecord("recall", PROMPT).out != ""
 
-    assert recollect("recall", prompt) == (0, "", "(a prompt like this one is left alone)\n")
-
-
-def test_recall_and_digest_know_the_variable_that_turns_all_hooks_off(recollect, saved, monkeypatch):
-    monkeypatch.setenv("RECOLLECT_OFF", "1")
-
-    assert recollect("recall", PROMPT) == (0, "", "(RECOLLECT_OFF is set, so hooks do nothing)\n")
-    assert recollect("digest").out == "Nothing to show: RECOLLECT_OFF is set, so hooks do nothing.\n"
+    assert onrecord("recall", prompt) == (0, "", "(a prompt like this one is left alone)\n")
 
 
-def test_stats_and_inbox_say_why_nothing_comes(recollect, saved):
-    recollect("config", "set", "retrieval.enabled", "false")
-    recollect("config", "set", "capture.mode", "off")
+def test_recall_and_digest_know_the_variable_that_turns_all_hooks_off(onrecord, saved, monkeypatch):
+    monkeypatch.setenv("ONRECORD_OFF", "1")
 
-    assert "retrieval.enabled is false" in recollect("stats").err
-    assert "capture.mode is off, so sessions suggest nothing to save" in recollect("inbox").err
+    assert onrecord("recall", PROMPT) == (0, "", "(ONRECORD_OFF is set, so hooks do nothing)\n")
+    assert onrecord("digest").out == "Nothing to show: ONRECORD_OFF is set, so hooks do nothing.\n"
+
+
+def test_stats_and_inbox_say_why_nothing_comes(onrecord, saved):
+    onrecord("config", "set", "retrieval.enabled", "false")
+    onrecord("config", "set", "capture.mode", "off")
+
+    assert "retrieval.enabled is false" in onrecord("stats").err
+    assert "capture.mode is off, so sessions suggest nothing to save" in onrecord("inbox").err

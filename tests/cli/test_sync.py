@@ -1,4 +1,4 @@
-"""`recollect sync` with a real repository: what a person types on two machines."""
+"""`onrecord sync` with a real repository: what a person types on two machines."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from functools import partial
 
 import pytest
 
-from recollect import paths
-from recollect.cli import sync
-from recollect.cli.output import Screen
-from recollect.remotes.engine import Synced
-from recollect.remotes.renamed import Renamed
+from onrecord import paths
+from onrecord.cli import sync
+from onrecord.cli.output import Screen
+from onrecord.remotes.engine import Synced
+from onrecord.remotes.renamed import Renamed
 
 from .conftest import DECISION
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 HOMES = ("HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-PROGRAM = (sys.executable, "-m", "recollect")
+PROGRAM = (sys.executable, "-m", "onrecord")
 
 
 @pytest.fixture
@@ -35,46 +35,46 @@ def shared(tmp_path):
 
 
 @pytest.fixture
-def other(recollect, tmp_path, monkeypatch):
+def other(onrecord, tmp_path, monkeypatch):
     """The same commands on another machine: its own home, its own data."""
 
     def run(*words):
         with monkeypatch.context() as patch:
             for name in HOMES:
                 patch.setenv(name, str(tmp_path / "other" / name))
-            return recollect(*words)
+            return onrecord(*words)
 
     return run
 
 
-def _save(recollect, title, *words):
-    assert recollect("save", "decision", title, *DECISION, *words, "--remote", "platform").code == 0
+def _save(onrecord, title, *words):
+    assert onrecord("save", "decision", title, *DECISION, *words, "--remote", "platform").code == 0
 
 
-def _update(recollect, text):
-    shown = json.loads(recollect("show", "jobs-are-rows", "--json", "--remote", "platform").out)
-    return recollect(
+def _update(onrecord, text):
+    shown = json.loads(onrecord("show", "jobs-are-rows", "--json", "--remote", "platform").out)
+    return onrecord(
         "update", "jobs-are-rows", "--set", f"decision={text}", "--hash", shown["hash"], "--remote", "platform"
     )
 
 
-def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(project, recollect, shared):
+def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(project, onrecord, shared):
     hook = os.path.join(shared, "hooks", "pre-receive")
     with open(hook, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nread old new ref\n[ $ref != refs/heads/main ]\n")
     os.chmod(hook, 0o755)
-    recollect("remote", "add", "platform", shared)
-    _save(recollect, "Jobs are rows")
-    offered = recollect("sync").out
+    onrecord("remote", "add", "platform", shared)
+    _save(onrecord, "Jobs are rows")
+    offered = onrecord("sync").out
     branch = subprocess.run(("git", "-C", shared, "branch"), capture_output=True, text=True, check=True).stdout.strip()
     subprocess.run(("git", "-C", shared, "branch", "-q", "-D", branch), check=True)
 
-    assert recollect("sync").out == offered
-    assert "take your last change back: recollect undo --remote platform" in offered
-    assert "recollect undo --remote platform" in recollect("remote", "status").out
-    recollect("undo", "--remote=platform")
-    assert "ask for a merge" not in recollect("remote", "status").out
-    assert recollect("sync").out == "platform: up to date\n"
+    assert onrecord("sync").out == offered
+    assert "take your last change back: onrecord undo --remote platform" in offered
+    assert "onrecord undo --remote platform" in onrecord("remote", "status").out
+    onrecord("undo", "--remote=platform")
+    assert "ask for a merge" not in onrecord("remote", "status").out
+    assert onrecord("sync").out == "platform: up to date\n"
 
 
 def test_a_record_that_is_there_twice_since_a_rename_is_told_with_a_way_to_keep_one():
@@ -85,14 +85,14 @@ def test_a_record_that_is_there_twice_since_a_rename_is_told_with_a_way_to_keep_
 
     assert told[1:] == [
         "  use-uv was renamed and changed at the same time: uv-installs is theirs, use-uv is yours; "
-        "to keep theirs: recollect supersede use-uv uv-installs --remote platform"
+        "to keep theirs: onrecord supersede use-uv uv-installs --remote platform"
     ]
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
-def test_a_signal_that_ends_a_sync_ends_its_git(project, recollect, tmp_path):
+def test_a_signal_that_ends_a_sync_ends_its_git(project, onrecord, tmp_path):
     os.mkfifo(tmp_path / "git")
-    recollect("remote", "add", "platform", "ssh://host/memory.git")
+    onrecord("remote", "add", "platform", "ssh://host/memory.git")
     waits = {"GIT_SSH_COMMAND": f"echo $PPID > {tmp_path}/git; exec sleep 600; true"}
     with subprocess.Popen((*PROGRAM, "sync"), env={**os.environ, **waits}) as process:
         git = os.pidfd_open(int((tmp_path / "git").read_text()))
@@ -103,59 +103,59 @@ def test_a_signal_that_ends_a_sync_ends_its_git(project, recollect, tmp_path):
         os.close(git)
 
 
-def test_a_draft_of_a_shared_store_is_reviewed_there(project, recollect, shared):
-    recollect("remote", "add", "platform", shared)
-    _save(recollect, "Jobs are rows")
-    recollect("remote", "add", "other", "/srv/other.git")
+def test_a_draft_of_a_shared_store_is_reviewed_there(project, onrecord, shared):
+    onrecord("remote", "add", "platform", shared)
+    _save(onrecord, "Jobs are rows")
+    onrecord("remote", "add", "other", "/srv/other.git")
 
-    recollect("share", "jobs-are-rows", "--remote=platform", "--to=other", "--draft", "--yes")
+    onrecord("share", "jobs-are-rows", "--remote=platform", "--to=other", "--draft", "--yes")
 
-    assert "1 draft is waiting: recollect review --remote other\n" in recollect("list", "--remote=other").err
+    assert "1 draft is waiting: onrecord review --remote other\n" in onrecord("list", "--remote=other").err
 
 
-def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, recollect, other, shared):
-    for machine in (recollect, other):
+def test_what_was_pulled_is_in_the_index_before_a_hook_needs_it(project, onrecord, other, shared):
+    for machine in (onrecord, other):
         machine("remote", "add", "platform", shared)
     _save(other, "Jobs are rows")
     other("sync")
     assert not os.path.exists(paths.index_file(paths.replica("platform").root))
 
-    recollect("sync")
+    onrecord("sync")
 
     assert os.path.exists(paths.index_file(paths.replica("platform").root))
 
 
-def test_two_machines_share_edit_and_conflict(project, recollect, other, shared):
-    for machine in (recollect, other):
+def test_two_machines_share_edit_and_conflict(project, onrecord, other, shared):
+    for machine in (onrecord, other):
         assert machine("remote", "add", "platform", shared).code == 0
-    _save(recollect, "Jobs are rows")
+    _save(onrecord, "Jobs are rows")
 
-    assert recollect("sync") == (0, "platform: pushed 1\n", "")
+    assert onrecord("sync") == (0, "platform: pushed 1\n", "")
     assert other("sync", "platform") == (0, "platform: pulled 1\n", "")
-    assert recollect("sync") == (0, "platform: up to date\n", "")
-    for machine, text in ((recollect, "By Ann"), (other, "By Bob")):
+    assert onrecord("sync") == (0, "platform: up to date\n", "")
+    for machine, text in ((onrecord, "By Ann"), (other, "By Bob")):
         assert _update(machine, text).code == 0
-    assert recollect("sync").out == "platform: pushed 1\n"
+    assert onrecord("sync").out == "platform: pushed 1\n"
     outcome = other("sync")
     assert (outcome.code, outcome.out) == (
         0,
-        "platform: pulled 1, pushed 2, 1 conflict: recollect review --remote platform\n",
+        "platform: pulled 1, pushed 2, 1 conflict: onrecord review --remote platform\n",
     )
-    assert recollect("sync").out == "platform: pulled 2\n"
+    assert onrecord("sync").out == "platform: pulled 2\n"
     shown = [
         json.loads(machine("show", "jobs-are-rows", "--json", "--remote", "platform").out)
-        for machine in (recollect, other)
+        for machine in (onrecord, other)
     ]
     assert shown[0]["record"]["content"]["decision"] == shown[1]["record"]["content"]["decision"] == "By Ann"
-    drafts = json.loads(recollect("inbox", "--json", "--remote", "platform").out)["drafts"]
+    drafts = json.loads(onrecord("inbox", "--json", "--remote", "platform").out)["drafts"]
     assert [draft["record"]["content"]["decision"] for draft in drafts] == ["By Bob"]
 
 
-def test_a_dry_run_shows_and_writes_nothing(project, recollect, other, shared):
-    for machine in (recollect, other):
+def test_a_dry_run_shows_and_writes_nothing(project, onrecord, other, shared):
+    for machine in (onrecord, other):
         machine("remote", "add", "platform", shared)
-    _save(recollect, "Jobs are rows")
-    recollect("sync")
+    _save(onrecord, "Jobs are rows")
+    onrecord("sync")
     _save(other, "Queues are tables")
 
     outcome = other("sync", "--dry-run")
@@ -164,11 +164,11 @@ def test_a_dry_run_shows_and_writes_nothing(project, recollect, other, shared):
     assert other("sync", "--dry-run") == outcome
 
 
-def test_json_names_every_file(project, recollect, shared):
-    recollect("remote", "add", "platform", shared)
-    _save(recollect, "Jobs are rows")
+def test_json_names_every_file(project, onrecord, shared):
+    onrecord("remote", "add", "platform", shared)
+    _save(onrecord, "Jobs are rows")
 
-    done = json.loads(recollect("sync", "--json").out)
+    done = json.loads(onrecord("sync", "--json").out)
 
     (platform,) = done["remotes"]
     assert (platform["name"], platform["pushed"], platform["conflicts"]) == (
@@ -178,43 +178,43 @@ def test_json_names_every_file(project, recollect, shared):
     )
 
 
-def test_what_is_held_back_is_named_and_ends_with_1(project, recollect, shared):
-    recollect("remote", "add", "platform", shared)
+def test_what_is_held_back_is_named_and_ends_with_1(project, onrecord, shared):
+    onrecord("remote", "add", "platform", shared)
     secret = ("--set", "context=AKIAQ7ZX4M2PLWVN8RTB", "--allow-secret")
-    _save(recollect, "Keys in the vault", *secret)
+    _save(onrecord, "Keys in the vault", *secret)
 
-    outcome = recollect("sync")
+    outcome = onrecord("sync")
 
     assert outcome.code == 1
     assert "not synced: decisions/keys-in-the-vault.json: held back" in outcome.out
 
 
-def test_one_remote_that_fails_does_not_keep_the_others(project, recollect, shared, tmp_path):
-    recollect("remote", "add", "platform", shared)
-    recollect("remote", "add", "gone", "http://127.0.0.1:9/memory.git")
+def test_one_remote_that_fails_does_not_keep_the_others(project, onrecord, shared, tmp_path):
+    onrecord("remote", "add", "platform", shared)
+    onrecord("remote", "add", "gone", "http://127.0.0.1:9/memory.git")
 
-    first = recollect("sync", "gone", "--dry-run")
-    outcome = recollect("sync")
+    first = onrecord("sync", "gone", "--dry-run")
+    outcome = onrecord("sync")
 
     assert "cannot be reached" in first.err and "since" not in first.err, "a dry run does not know since when"
     assert outcome.code == 1
     assert "gone: OFFLINE: http://127.0.0.1:9/memory.git cannot be reached" in outcome.out
     assert "platform: up to date" in outcome.out
-    alone = recollect("sync", "gone")
+    alone = onrecord("sync", "gone")
     assert alone.code == 1
     assert "offline since" in alone.err
 
 
-def test_two_syncs_at_once_of_one_replica_wait_for_each_other(project, recollect, shared, tmp_path):
-    recollect("remote", "add", "platform", shared)
-    _save(recollect, "Jobs are rows")
+def test_two_syncs_at_once_of_one_replica_wait_for_each_other(project, onrecord, shared, tmp_path):
+    onrecord("remote", "add", "platform", shared)
+    _save(onrecord, "Jobs are rows")
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=os.environ) for _ in range(3)]
     done = [json.loads(each.communicate()[0])["remotes"][0] for each in running]
 
     assert sorted(len(each["pushed"]) for each in done) == [0, 0, 1]
 
 
-def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(project, recollect, shared, tmp_path):
+def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(project, onrecord, shared, tmp_path):
     homes = [{**os.environ, **{name: str(tmp_path / f"{number}" / name) for name in HOMES}} for number in range(4)]
     for number, home in enumerate(homes):
         run = partial(subprocess.run, env=home, check=True, stdout=subprocess.DEVNULL)

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from recollect.cli.output import Screen, clean, clean_lines, fit, table, width_of, wrap
+from onrecord.cli.output import Screen, clean, clean_lines, fit, table, width_of, wrap
 
 TERMINAL = Screen(30, is_terminal=True)
 

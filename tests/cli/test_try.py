@@ -1,4 +1,4 @@
-"""`recollect try` as a person runs it, on a project of files and its transcripts."""
+"""`onrecord try` as a person runs it, on a project of files and its transcripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.hosts.claude_code import mangled
+from onrecord.hosts.claude_code import mangled
 
 from .conftest import in_own_process
 
@@ -109,8 +109,8 @@ def tree(*folders: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recollect):
-    outcome = recollect("try")
+def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, onrecord):
+    outcome = onrecord("try")
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines()[0] == (
@@ -125,20 +125,20 @@ def test_try_shows_each_prompt_with_what_it_would_have_brought_up(ferry, recolle
     assert "2026-03-01 10:01  compose a short haiku about the autumn moon over Kyoto\n  nothing\n" in outcome.out
     assert "harbour API allow again?\n  nothing: the session was shown it before\n" in outcome.out
     assert outcome.out.endswith(
-        "Nothing was written, and nothing left this machine. To draft these records: recollect import\n"
+        "Nothing was written, and nothing left this machine. To draft these records: onrecord import\n"
     )
 
 
-def test_the_page_about_it_shows_what_it_prints(ferry, recollect):
+def test_the_page_about_it_shows_what_it_prints(ferry, onrecord):
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "try.md").read_text(encoding="utf-8")
 
-    printed = recollect("try").out
+    printed = onrecord("try").out
 
     assert textwrap.indent(printed, "    ") in page, printed
 
 
-def test_try_as_json_has_everything_and_adds_up(ferry, recollect):
-    data = json.loads(recollect("try", "--json").out)
+def test_try_as_json_has_everything_and_adds_up(ferry, onrecord):
+    data = json.loads(onrecord("try", "--json").out)
 
     assert [turn["outcome"] for turn in data["prompts"]] == ["shown", "silent", "shown", "repeated"]
     assert [turn["prompt"] for turn in data["prompts"]] == list(PROMPTS)
@@ -153,10 +153,10 @@ def test_try_as_json_has_everything_and_adds_up(ferry, recollect):
 
 @pytest.mark.parametrize("words", [("try",), ("try", "--import"), ("try", "--json"), ("try", "--last", "1")])
 @pytest.mark.parametrize("with_store", [True, False])
-def test_try_writes_nothing_anywhere(ferry, home, tmp_path, recollect, monkeypatch, words, with_store):
+def test_try_writes_nothing_anywhere(ferry, home, tmp_path, onrecord, monkeypatch, words, with_store):
     subprocess.run(("git", "init", "-q", str(ferry)), check=True)
     if with_store:
-        _save_one_about_a_file_that_changes(ferry, recollect)
+        _save_one_about_a_file_that_changes(ferry, onrecord)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
@@ -170,106 +170,106 @@ def test_try_writes_nothing_anywhere(ferry, home, tmp_path, recollect, monkeypat
     assert tree(ferry, home, scratch) == before
 
 
-def _save_one_about_a_file_that_changes(ferry, recollect):
+def _save_one_about_a_file_that_changes(ferry, onrecord):
     """Judging such a record asks git and keeps notes in the cache, where it is not a trial."""
     (ferry / "harbour.py").write_text("LIMIT = 60\n", encoding="utf-8")
     rule = ("--set=rule=How many calls a minute the harbour API allows: 60", "--set=impact=429")
     related = ("--related", "harbour.py")
-    assert recollect("save", "constraint", "How many calls a minute the harbour API allows", *rule, *related).code == 0
+    assert onrecord("save", "constraint", "How many calls a minute the harbour API allows", *rule, *related).code == 0
     (ferry / "harbour.py").write_text("LIMIT = 70\n", encoding="utf-8")
     os.utime(ferry / "harbour.py", (1_700_000_000, 1_700_000_000))
 
 
-def test_try_uses_the_store_where_there_is_one(ferry, recollect):
+def test_try_uses_the_store_where_there_is_one(ferry, onrecord):
     rule = ("--set=rule=At most 7 calls a minute to the harbour API", "--set=impact=429")
-    assert recollect("save", "constraint", "The harbour API allows 7 calls a minute", *rule).code == 0
+    assert onrecord("save", "constraint", "The harbour API allows 7 calls a minute", *rule).code == 0
 
-    data = json.loads(recollect("try", "--json").out)
+    data = json.loads(onrecord("try", "--json").out)
 
     assert (data["from"], data["records"], data["files"]) == ("store", 1, {})
     assert data["prompts"][0]["memories"][0]["source"] == (
         ".claude/memory/constraints/the-harbour-api-allows-7-calls-a-minute.json"
     )
-    assert json.loads(recollect("try", "--import", "--json").out)["from"] == "import"
+    assert json.loads(onrecord("try", "--import", "--json").out)["from"] == "import"
 
 
-def test_try_takes_named_files_and_transcripts_from_elsewhere(ferry, recollect, tmp_path):
+def test_try_takes_named_files_and_transcripts_from_elsewhere(ferry, onrecord, tmp_path):
     (tmp_path / "s.jsonl").write_text(
         json.dumps({"type": "user", "message": {"content": "when may we release, on a Friday afternoon?"}}), "utf-8"
     )
 
     data = json.loads(
-        recollect("try", "--transcripts", str(tmp_path), "--import", "docs/adr/0004-releases.md", "--json").out
+        onrecord("try", "--transcripts", str(tmp_path), "--import", "docs/adr/0004-releases.md", "--json").out
     )
 
     assert data["files"] == {"docs/adr/0004-releases.md": 1}
     assert [(turn["at"], turn["session"], turn["outcome"]) for turn in data["prompts"]] == [("", "s", "shown")]
 
 
-def test_try_counts_the_users_own_store_too(ferry, recollect):
+def test_try_counts_the_users_own_store_too(ferry, onrecord):
     rule = ("--set=topic=haiku", "--set=value=Compose a haiku about the autumn moon in 5-7-5", "--set=reason=Form")
-    assert recollect("save", "preference", "Short haiku about the autumn moon", *rule, "--user").code == 0
+    assert onrecord("save", "preference", "Short haiku about the autumn moon", *rule, "--user").code == 0
 
-    data = json.loads(recollect("try", "--json").out)
+    data = json.loads(onrecord("try", "--json").out)
 
     assert data["records"] == 5
     assert (
         data["prompts"][1]["memories"][0]["source"]
         == "~/.claude/memory/preferences/short-haiku-about-the-autumn-moon.json"
     )
-    assert [turn["outcome"] for turn in json.loads(recollect("try", "--json", "--user").out)["prompts"]] == [
+    assert [turn["outcome"] for turn in json.loads(onrecord("try", "--json", "--user").out)["prompts"]] == [
         "silent", "shown", "silent", "silent",
     ]  # fmt: skip
 
 
-def test_try_says_what_is_missing(project, recollect, tmp_path, home):
-    nothing = recollect("try")
+def test_try_says_what_is_missing(project, onrecord, tmp_path, home):
+    nothing = onrecord("try")
     (tmp_path / "s.jsonl").write_text('{"type":"user","message":{"content":"hello there"}}', "utf-8")
-    no_records = recollect("try", "--transcripts", str(tmp_path / "s.jsonl"))
+    no_records = onrecord("try", "--transcripts", str(tmp_path / "s.jsonl"))
 
     assert (nothing.code, nothing.err.split(":")[0]) == (1, "BAD_INPUT")
     assert "--transcripts DIR" in nothing.err
     assert (no_records.code, no_records.err.split(":")[0]) == (1, "NO_STORE")
-    assert recollect("try", "--last", "0").code == 1
-    assert recollect("try", "--transcripts", "nowhere").code == 1
+    assert onrecord("try", "--last", "0").code == 1
+    assert onrecord("try", "--transcripts", "nowhere").code == 1
 
 
-def test_try_names_what_it_left_out_and_why(ferry, recollect):
+def test_try_names_what_it_left_out_and_why(ferry, onrecord):
     text = RELEASES.replace("afternoon broke", "with ghp_" + "a1" * 18 + " broke")
     (ferry / "docs/adr/0004-releases.md").write_text(text, encoding="utf-8")
 
-    outcome = recollect("try")
+    outcome = onrecord("try")
 
     assert outcome.code == 0
     assert "warning: left out docs/adr/0004-releases.md: line 7: " in outcome.err
     assert "a1a1a1" not in outcome.out + outcome.err
 
 
-def test_without_prompts_the_last_commits_are_played_and_it_says_how_to_play_one(ferry, recollect, home):
+def test_without_prompts_the_last_commits_are_played_and_it_says_how_to_play_one(ferry, onrecord, home):
     for folder in (home / ".claude" / "projects").iterdir():
         shutil.rmtree(folder)
-    assert recollect("try").err.startswith("BAD_INPUT: there are no prompts in any agent's sessions in ")
+    assert onrecord("try").err.startswith("BAD_INPUT: there are no prompts in any agent's sessions in ")
     subprocess.run(("git", "init", "-q", str(ferry)), check=True)
     for subject in ("Compose a haiku about the moon", "Stay below the 60 calls a minute of the harbour API"):
         git = ("git", "-C", str(ferry), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty")
         subprocess.run((*git, "-m", subject), check=True)
 
-    outcome = recollect("try")
-    played = json.loads(recollect("try", "--json").out)["prompts"]
+    outcome = onrecord("try")
+    played = json.loads(onrecord("try", "--json").out)["prompts"]
 
     assert [turn["prompt"] for turn in played] == [
         "Compose a haiku about the moon", "Stay below the 60 calls a minute of the harbour API",
     ]  # fmt: skip
     assert [bool(turn["memories"]) for turn in played] == [False, True]
     assert outcome.err.endswith(
-        'the subjects of the last commits are played; type one: recollect try "a question you would ask here"\n'
+        'the subjects of the last commits are played; type one: onrecord try "a question you would ask here"\n'
     )
 
 
-def test_try_says_that_recall_is_turned_off(ferry, recollect):
-    assert recollect("config", "set", "retrieval.enabled", "false", "--user").code == 0
+def test_try_says_that_recall_is_turned_off(ferry, onrecord):
+    assert onrecord("config", "set", "retrieval.enabled", "false", "--user").code == 0
 
-    outcome = recollect("try")
+    outcome = onrecord("try")
 
     assert (
         "warning: retrieval.enabled is false, so no record is shown at prompts, files and failed commands"
@@ -278,25 +278,25 @@ def test_try_says_that_recall_is_turned_off(ferry, recollect):
     assert " only a pointer, " in outcome.out
 
 
-def test_a_prompt_cannot_paint_the_terminal(ferry, recollect, tmp_path):
+def test_a_prompt_cannot_paint_the_terminal(ferry, onrecord, tmp_path):
     (tmp_path / "s.jsonl").write_text(
         json.dumps({"type": "user", "message": {"content": "red \x1b[31m alert\n\x07 \u202e end"}}), "utf-8"
     )
 
-    out = recollect("try", "--transcripts", str(tmp_path)).out
+    out = onrecord("try", "--transcripts", str(tmp_path)).out
 
     assert "red  [31m alert" in out
     assert not {"\x1b", "\x07", "\u202e"} & set(out)
 
 
-def test_try_plays_prompts_that_are_typed_where_there_are_no_sessions(project, recollect):
+def test_try_plays_prompts_that_are_typed_where_there_are_no_sessions(project, onrecord):
     rule = ("--set=rule=At most 7 calls a minute to the harbour API", "--set=impact=429")
-    recollect("save", "constraint", "The harbour API allows 7 calls a minute", *rule)
+    onrecord("save", "constraint", "The harbour API allows 7 calls a minute", *rule)
 
-    refused = recollect("try")
-    data = json.loads(recollect("try", PROMPTS[0], PROMPTS[1], "--json").out)
+    refused = onrecord("try")
+    data = json.loads(onrecord("try", PROMPTS[0], PROMPTS[1], "--json").out)
 
-    assert 'recollect try "a question you would ask here"' in refused.err
+    assert 'onrecord try "a question you would ask here"' in refused.err
     assert [(turn["session"], turn["outcome"]) for turn in data["prompts"]] == [
         ("prompt 1", "shown"),
         ("prompt 2", "silent"),

@@ -8,24 +8,24 @@ from .conftest import DECISION
 
 
 @pytest.fixture
-def saved(recollect):
-    answer = recollect(
+def saved(onrecord):
+    answer = onrecord(
         "save", "decision", "Jobs are rows", "--tag=queue", "--trigger=where do jobs run", *DECISION, "--json"
     )
     return json.loads(answer.out)
 
 
-def _record(recollect, name):
-    return json.loads(recollect("show", name, "--json").out)["record"]
+def _record(onrecord, name):
+    return json.loads(onrecord("show", name, "--json").out)["record"]
 
 
-def test_flags_change_fields_and_the_change_is_logged(recollect, saved):
-    outcome = recollect(
+def test_flags_change_fields_and_the_change_is_logged(onrecord, saved):
+    outcome = onrecord(
         "update", saved["id"], "--hash", saved["hash"], "--set=decision=8 at a time", "--tag=postgres",
         "--summary=measured again", "--json",
     )  # fmt: skip
 
-    answer, record = json.loads(outcome.out), _record(recollect, saved["id"])
+    answer, record = json.loads(outcome.out), _record(onrecord, saved["id"])
     assert answer["changed"] is True
     assert [change["summary"] for change in answer["changes"]] == [
         "measured again",
@@ -35,57 +35,57 @@ def test_flags_change_fields_and_the_change_is_logged(recollect, saved):
     assert (record["content"]["decision"], record["tags"]) == ("8 at a time", ["postgres", "queue"])
 
 
-def test_flags_add_to_the_lists_of_the_json_object(recollect, saved):
+def test_flags_add_to_the_lists_of_the_json_object(onrecord, saved):
     fields = {"triggers": ["who works through jobs"], "tags": ["jobs"], "related_files": ["a.py"]}
     words = ["--file=-", "--trigger=task queue", "--tag=nats", "--related=b.py", "--force"]
 
-    recollect("update", saved["id"], "--hash", saved["hash"], *words, stdin=json.dumps(fields))
+    onrecord("update", saved["id"], "--hash", saved["hash"], *words, stdin=json.dumps(fields))
 
-    record = _record(recollect, saved["id"])
+    record = _record(onrecord, saved["id"])
     assert record["triggers"] == ["who works through jobs", "task queue"]
     assert {"jobs", "nats"} <= set(record["tags"])
     assert record["related_files"] == ["a.py", "b.py"]
 
 
-def test_a_trigger_flag_adds_and_set_replaces(recollect, saved):
-    added = recollect("update", saved["id"], "--hash", saved["hash"], "--trigger=task queue", "--json")
-    assert _record(recollect, saved["id"])["triggers"] == ["where do jobs run", "task queue"]
+def test_a_trigger_flag_adds_and_set_replaces(onrecord, saved):
+    added = onrecord("update", saved["id"], "--hash", saved["hash"], "--trigger=task queue", "--json")
+    assert _record(onrecord, saved["id"])["triggers"] == ["where do jobs run", "task queue"]
 
-    recollect("update", saved["id"], "--hash", json.loads(added.out)["hash"], "--set=triggers=only this")
-    assert _record(recollect, saved["id"])["triggers"] == ["only this"]
+    onrecord("update", saved["id"], "--hash", json.loads(added.out)["hash"], "--set=triggers=only this")
+    assert _record(onrecord, saved["id"])["triggers"] == ["only this"]
 
 
-def test_a_patch_may_come_as_json_with_content_fields_at_the_top(recollect, saved):
-    recollect("update", saved["id"], "--hash", saved["hash"], stdin='{"context": "new", "confidence": 0.5}')
+def test_a_patch_may_come_as_json_with_content_fields_at_the_top(onrecord, saved):
+    onrecord("update", saved["id"], "--hash", saved["hash"], stdin='{"context": "new", "confidence": 0.5}')
 
-    record = _record(recollect, saved["id"])
+    record = _record(onrecord, saved["id"])
     assert (record["content"]["context"], record["confidence"]) == ("new", 0.5)
 
 
-def test_null_in_a_patch_removes_a_field(recollect, saved):
-    recollect("update", saved["id"], "--hash", saved["hash"], stdin='{"triggers": null}')
+def test_null_in_a_patch_removes_a_field(onrecord, saved):
+    onrecord("update", saved["id"], "--hash", saved["hash"], stdin='{"triggers": null}')
 
-    assert "triggers" not in _record(recollect, saved["id"])
+    assert "triggers" not in _record(onrecord, saved["id"])
 
 
-def test_a_required_field_cannot_be_removed(recollect, saved):
-    outcome = recollect("update", saved["id"], "--hash", saved["hash"], stdin='{"title": null}')
+def test_a_required_field_cannot_be_removed(onrecord, saved):
+    outcome = onrecord("update", saved["id"], "--hash", saved["hash"], stdin='{"title": null}')
 
     assert outcome.err.startswith("INVALID_RECORD: title: is missing")
-    assert _record(recollect, saved["id"])["title"] == "Jobs are rows"
+    assert _record(onrecord, saved["id"])["title"] == "Jobs are rows"
 
 
-def test_a_new_title_renames_the_record(project, recollect, saved):
-    outcome = recollect("update", saved["id"], "--hash", saved["hash"], "--set=title=Work goes through NATS", "--json")
+def test_a_new_title_renames_the_record(project, onrecord, saved):
+    outcome = onrecord("update", saved["id"], "--hash", saved["hash"], "--set=title=Work goes through NATS", "--json")
 
     assert json.loads(outcome.out)["id"] == "work-goes-through-nats"
     assert [path.name for path in project.rglob("decisions/*.json")] == ["work-goes-through-nats.json"]
 
 
-def test_a_dry_run_tells_the_changes_and_makes_none(project, recollect, saved):
+def test_a_dry_run_tells_the_changes_and_makes_none(project, onrecord, saved):
     before = (project / ".claude/memory/decisions/jobs-are-rows.json").read_bytes()
 
-    outcome = recollect("update", saved["id"], "--hash", saved["hash"], "--set=title=Work through NATS", "--dry-run")
+    outcome = onrecord("update", saved["id"], "--hash", saved["hash"], "--set=title=Work through NATS", "--dry-run")
 
     assert outcome.out == (
         "would update decisions/work-through-nats.json\n  Changed title\n  Renamed from jobs-are-rows\n"
@@ -93,8 +93,8 @@ def test_a_dry_run_tells_the_changes_and_makes_none(project, recollect, saved):
     assert [p.read_bytes() for p in project.rglob("decisions/*.json")] == [before]
 
 
-def test_saying_the_same_again_changes_nothing(recollect, saved):
-    outcome = recollect("update", saved["id"], "--hash", saved["hash"], "--tag=queue")
+def test_saying_the_same_again_changes_nothing(onrecord, saved):
+    outcome = onrecord("update", saved["id"], "--hash", saved["hash"], "--tag=queue")
 
     assert outcome.out == "decisions/jobs-are-rows.json says that already; nothing changed\n"
 
@@ -107,18 +107,18 @@ def test_saying_the_same_again_changes_nothing(recollect, saved):
         ('{"context": "postgres://u:hunter22@db/x"}', "SECRET_FOUND: content.context carries a URL with a password"),
     ],
 )
-def test_what_an_update_refuses(recollect, saved, stdin, error):
-    outcome = recollect("update", saved["id"], "--hash", saved["hash"], stdin=stdin)
+def test_what_an_update_refuses(onrecord, saved, stdin, error):
+    outcome = onrecord("update", saved["id"], "--hash", saved["hash"], stdin=stdin)
 
     assert (outcome.code, outcome.err[: len(error)]) == (1, error)
 
 
-def test_what_only_adds_needs_no_hash(recollect, saved):
-    outcome = recollect(
+def test_what_only_adds_needs_no_hash(onrecord, saved):
+    outcome = onrecord(
         "update", saved["id"], "--trigger=task queue", "--tag=nats", "--related=ferry/work.py", "--force", "--json"
     )
 
-    record = json.loads(recollect("show", saved["id"], "--json").out)["record"]
+    record = json.loads(onrecord("show", saved["id"], "--json").out)["record"]
     assert outcome.code == 0
     assert "task queue" in record["triggers"] and "nats" in record["tags"]
     assert record["related_files"] == ["ferry/work.py"]
@@ -133,69 +133,69 @@ def test_what_only_adds_needs_no_hash(recollect, saved):
         ((), ""),
     ],
 )
-def test_what_replaces_anything_needs_the_hash(recollect, saved, words, stdin):
-    before = recollect("show", saved["id"]).out
+def test_what_replaces_anything_needs_the_hash(onrecord, saved, words, stdin):
+    before = onrecord("show", saved["id"]).out
 
-    outcome = recollect("update", saved["id"], *words, stdin=stdin)
+    outcome = onrecord("update", saved["id"], *words, stdin=stdin)
 
     assert outcome.code == 1 and outcome.err.startswith("BAD_INPUT")
-    assert recollect("show", saved["id"]).out == before
+    assert onrecord("show", saved["id"]).out == before
 
 
-def _drafts(recollect) -> list[dict]:
-    return json.loads(recollect("inbox", "--json").out)["drafts"]
+def _drafts(onrecord) -> list[dict]:
+    return json.loads(onrecord("inbox", "--json").out)["drafts"]
 
 
-def test_a_drafted_change_waits_and_is_made_when_it_is_accepted(recollect, saved):
+def test_a_drafted_change_waits_and_is_made_when_it_is_accepted(onrecord, saved):
     change = {"title": "Jobs are rows of a table", "triggers": ["add celery"], "content": {"rationale": ["measured"]}}
 
     words = ("--hash", saved["hash"], "--draft", "--summary=Say why", "--json")
-    drafted = recollect("update", saved["id"], *words, stdin=json.dumps(change))
+    drafted = onrecord("update", saved["id"], *words, stdin=json.dumps(change))
 
     name = json.loads(drafted.out)["draft"]
-    assert _record(recollect, saved["id"])["times_updated"] == 0
-    (waiting,) = _drafts(recollect)
+    assert _record(onrecord, saved["id"])["times_updated"] == 0
+    (waiting,) = _drafts(onrecord)
     assert (waiting["name"], waiting["updates"], waiting["summary"]) == (name, saved["id"], "Say why")
     assert "  + add celery" in waiting["diff"]
-    accepted = json.loads(recollect("review", "--accept", name, "--json").out)
-    record = _record(recollect, accepted["id"])
+    accepted = json.loads(onrecord("review", "--accept", name, "--json").out)
+    record = _record(onrecord, accepted["id"])
     assert {key: record[key] for key in ("title", "triggers")} == {key: change[key] for key in ("title", "triggers")}
     assert record["content"]["rationale"] == ["measured"]
     assert record["content"]["decision"] and "Say why" in [each["summary"] for each in record["changes"]]
-    assert _drafts(recollect) == []
+    assert _drafts(onrecord) == []
 
 
-def test_a_drafted_change_of_a_record_that_changed_since_is_refused_and_waits_on(recollect, saved):
-    drafted = recollect("update", saved["id"], "--draft", "--trigger=add celery", "--json")
+def test_a_drafted_change_of_a_record_that_changed_since_is_refused_and_waits_on(onrecord, saved):
+    drafted = onrecord("update", saved["id"], "--draft", "--trigger=add celery", "--json")
     name = json.loads(drafted.out)["draft"]
-    recollect("update", saved["id"], "--tag=changed")
+    onrecord("update", saved["id"], "--tag=changed")
 
-    refused = json.loads(recollect("review", "--accept", name, "--json").out)["error"]
-    shown = recollect("review", stdin="s\n").out
+    refused = json.loads(onrecord("review", "--accept", name, "--json").out)["error"]
+    shown = onrecord("review", stdin="s\n").out
 
     assert refused["code"] == "CHANGED_SINCE_READ"
-    assert refused["fix"].endswith(f"--merge {name} --into {saved['id']}; or: recollect review --reject {name}")
+    assert refused["fix"].endswith(f"--merge {name} --into {saved['id']}; or: onrecord review --reject {name}")
     assert "the record was changed since" in shown
-    assert [each["name"] for each in _drafts(recollect)] == [name]
-    assert _record(recollect, saved["id"])["triggers"] == ["where do jobs run"]
+    assert [each["name"] for each in _drafts(onrecord)] == [name]
+    assert _record(onrecord, saved["id"])["triggers"] == ["where do jobs run"]
 
 
-def test_a_drafted_change_can_be_put_into_a_record_that_changed_since(recollect, saved):
-    recollect("update", saved["id"], "--draft", "--trigger=add celery")
-    recollect("update", saved["id"], "--tag=changed", f"--hash={saved['hash']}", "--set=context=Later.")
+def test_a_drafted_change_can_be_put_into_a_record_that_changed_since(onrecord, saved):
+    onrecord("update", saved["id"], "--draft", "--trigger=add celery")
+    onrecord("update", saved["id"], "--tag=changed", f"--hash={saved['hash']}", "--set=context=Later.")
 
-    merged = recollect("review", "--merge", saved["id"], "--into", saved["id"])
+    merged = onrecord("review", "--merge", saved["id"], "--into", saved["id"])
 
-    record = _record(recollect, saved["id"])
-    assert merged.code == 0 and _drafts(recollect) == []
+    record = _record(onrecord, saved["id"])
+    assert merged.code == 0 and _drafts(onrecord) == []
     assert record["triggers"] == ["where do jobs run", "add celery"] and "changed" in record["tags"]
     assert record["content"]["context"] == "Later."
 
 
-def test_a_review_shows_only_what_a_drafted_change_changes(recollect, saved):
-    recollect("update", saved["id"], "--draft", "--trigger=add celery", "--summary=More triggers")
+def test_a_review_shows_only_what_a_drafted_change_changes(onrecord, saved):
+    onrecord("update", saved["id"], "--draft", "--trigger=add celery", "--summary=More triggers")
 
-    shown = recollect("review", stdin="s\n").out
+    shown = onrecord("review", stdin="s\n").out
 
     assert f"changes decisions/{saved['id']}.json" in shown
     assert "why: More triggers" in shown and "  + add celery" in shown
@@ -211,18 +211,18 @@ def test_a_review_shows_only_what_a_drafted_change_changes(recollect, saved):
         (tuple(f"--trigger=number {n}" for n in range(17)), "INVALID_RECORD"),
     ],
 )
-def test_what_an_update_refuses_is_not_drafted_either(recollect, saved, words, code):
-    outcome = recollect("update", saved["id"], "--draft", *words, "--json")
+def test_what_an_update_refuses_is_not_drafted_either(onrecord, saved, words, code):
+    outcome = onrecord("update", saved["id"], "--draft", *words, "--json")
 
     assert json.loads(outcome.out)["error"]["code"] == code
-    assert _drafts(recollect) == []
+    assert _drafts(onrecord) == []
 
 
-def test_a_drafted_change_put_into_another_record_only_adds_to_it(recollect, saved):
-    other = json.loads(recollect("save", "decision", "The queue", *DECISION, "--force", "--trigger=old", "--json").out)
-    recollect("update", saved["id"], "--draft", "--trigger=add celery")
+def test_a_drafted_change_put_into_another_record_only_adds_to_it(onrecord, saved):
+    other = json.loads(onrecord("save", "decision", "The queue", *DECISION, "--force", "--trigger=old", "--json").out)
+    onrecord("update", saved["id"], "--draft", "--trigger=add celery")
 
-    recollect("review", "--merge", saved["id"], "--into", other["id"])
+    onrecord("review", "--merge", saved["id"], "--into", other["id"])
 
-    record = _record(recollect, other["id"])
+    record = _record(onrecord, other["id"])
     assert record["title"] == "The queue" and {"old", "add celery"} <= set(record["triggers"])

@@ -6,89 +6,89 @@ import json
 
 import pytest
 
-from recollect import timestamps
-from recollect.search import gate
+from onrecord import timestamps
+from onrecord.search import gate
 
 from .conftest import DECISION
 
 
-def test_gc_deletes_after_the_grace_period_and_says_so(project, recollect, monkeypatch):
-    recollect("save", "decision", "Old", *DECISION)
-    recollect("retire", "old", "--reason=r")
+def test_gc_deletes_after_the_grace_period_and_says_so(project, onrecord, monkeypatch):
+    onrecord("save", "decision", "Old", *DECISION)
+    onrecord("retire", "old", "--reason=r")
     monkeypatch.setattr(timestamps, "now", lambda: "2026-05-01T00:00:00Z")
 
-    rehearsed = recollect("gc", "--dry-run")
+    rehearsed = onrecord("gc", "--dry-run")
     assert (project / ".claude/memory/decisions/old.json").exists()
-    done = recollect("gc")
+    done = onrecord("gc")
 
     assert rehearsed.out == "would delete decisions/old.json: retired more than 30 days ago\n"
     assert done.out == "deleted decisions/old.json: retired more than 30 days ago\n"
     assert not (project / ".claude/memory/decisions/old.json").exists()
 
 
-def test_gc_retires_what_is_past_its_retention(recollect, monkeypatch):
-    recollect("save", "decision", "Old", *DECISION)
-    recollect("config", "set", "categories.decision.retention_days", "10")
+def test_gc_retires_what_is_past_its_retention(onrecord, monkeypatch):
+    onrecord("save", "decision", "Old", *DECISION)
+    onrecord("config", "set", "categories.decision.retention_days", "10")
     monkeypatch.setattr(timestamps, "now", lambda: "2026-05-01T00:00:00Z")
 
-    changes = json.loads(recollect("gc", "--json").out)["changes"]
+    changes = json.loads(onrecord("gc", "--json").out)["changes"]
 
     assert changes == [{"action": "retire", "path": "decisions/old.json", "reason": "unchanged for more than 10 days"}]
-    assert recollect("list", "--status=retired").out.startswith("old\t")
+    assert onrecord("list", "--status=retired").out.startswith("old\t")
 
 
-def test_a_session_summary_beyond_the_window_is_rehearsed_too(recollect):
+def test_a_session_summary_beyond_the_window_is_rehearsed_too(onrecord):
     summary = ("--set=goal=g", "--set=completed=c", "--set=next_actions=n")
-    recollect("config", "set", "categories.session_summary.max_retained", "1")
-    recollect("save", "session_summary", "First", *summary)
+    onrecord("config", "set", "categories.session_summary.max_retained", "1")
+    onrecord("save", "session_summary", "First", *summary)
 
-    recollect("save", "session_summary", "Second", *summary, "--dry-run")
-    assert recollect("list").out.count("\n") == 1
-    recollect("save", "session_summary", "Second", *summary)
+    onrecord("save", "session_summary", "Second", *summary, "--dry-run")
+    assert onrecord("list").out.count("\n") == 1
+    onrecord("save", "session_summary", "Second", *summary)
 
-    assert recollect("list").out.count("\n") == 1
+    assert onrecord("list").out.count("\n") == 1
 
 
-def test_the_catalog_is_rebuilt_when_it_is_missing(project, recollect):
-    recollect("save", "decision", "One", *DECISION)
+def test_the_catalog_is_rebuilt_when_it_is_missing(project, onrecord):
+    onrecord("save", "decision", "One", *DECISION)
     (project / ".claude/memory/index.md").unlink()
 
-    assert recollect("index", "check").code == 1
-    assert json.loads(recollect("index", "rebuild", "--json").out) == {"active": 1}
-    assert recollect("index", "check", "--json").out == '{\n  "differences": []\n}\n'
+    assert onrecord("index", "check").code == 1
+    assert json.loads(onrecord("index", "rebuild", "--json").out) == {"active": 1}
+    assert onrecord("index", "check", "--json").out == '{\n  "differences": []\n}\n'
 
 
 @pytest.mark.parametrize("action", ["check", "rebuild"])
-def test_a_change_that_was_begun_is_finished_before_the_catalog_is_looked_at(project, recollect, action):
-    recollect("save", "decision", "One", *DECISION)
+def test_a_change_that_was_begun_is_finished_before_the_catalog_is_looked_at(project, onrecord, action):
+    onrecord("save", "decision", "One", *DECISION)
     store = project / ".claude/memory"
     record = (store / "decisions/one.json").read_text().replace('"One"', '"Two"').replace('"one"', '"two"')
     (store / ".journal").write_text(json.dumps({"decisions/two.json": ["", record]}))
 
-    done = recollect("index", action, "--json")
+    done = onrecord("index", action, "--json")
 
     assert json.loads(done.out) == ({"active": 2} if action == "rebuild" else {"differences": []})
     assert (store / "decisions/two.json").read_text() == record
     assert not (store / ".journal").exists()
 
 
-def test_a_catalog_of_no_active_records_is_emptied(project, recollect):
-    recollect("save", "decision", "One", *DECISION)
-    recollect("retire", "one", "--reason=r")
+def test_a_catalog_of_no_active_records_is_emptied(project, onrecord):
+    onrecord("save", "decision", "One", *DECISION)
+    onrecord("retire", "one", "--reason=r")
     (project / ".claude/memory/index.md").write_text("- [DECISION] One -> decisions/one.json #tags:x\n")
 
-    recollect("index", "rebuild")
+    onrecord("index", "rebuild")
 
     assert "- [" not in (project / ".claude/memory/index.md").read_text()
 
 
-def test_setting_one_key_keeps_the_others_and_their_order(project, recollect):
-    recollect("init")
+def test_setting_one_key_keeps_the_others_and_their_order(project, onrecord):
+    onrecord("init")
     path = project / ".claude/memory/memory-config.json"
     path.write_text('{"zzz": 1, "retrieval": {"enabled": false, "max_inject": 2}, "capture.mode": "off"}')
 
-    recollect("config", "set", "retrieval.max_inject", "7")
-    recollect("config", "set", "capture.mode", "auto")
+    onrecord("config", "set", "retrieval.max_inject", "7")
+    onrecord("config", "set", "capture.mode", "auto")
 
     assert path.read_text() == (
         '{\n  "zzz": 1,\n  "retrieval": {\n    "enabled": false,\n    "max_inject": 7\n  },\n'
@@ -97,33 +97,33 @@ def test_setting_one_key_keeps_the_others_and_their_order(project, recollect):
 
 
 @pytest.mark.parametrize("words", [("set", "capture.max_suggestions", "4"), ("unset", "capture.max_suggestions")])
-def test_a_setting_that_is_changed_is_no_longer_there_under_its_name_of_0_1_0(project, recollect, words):
+def test_a_setting_that_is_changed_is_no_longer_there_under_its_name_of_0_1_0(project, onrecord, words):
     path = project / ".claude/memory/memory-config.json"
     path.parent.mkdir(parents=True)
     path.write_text('{"capture": {"max_offers": 5}}')
-    before = json.loads(recollect("config", "capture.max_suggestions", "--json").out)["settings"][0]["value"]
+    before = json.loads(onrecord("config", "capture.max_suggestions", "--json").out)["settings"][0]["value"]
 
-    recollect("config", *words)
+    onrecord("config", *words)
 
     assert before == 5
     assert json.loads(path.read_text()) == {"capture": {"max_suggestions": 4} if "set" in words else {}}
 
 
-def test_a_broken_config_is_not_overwritten(project, recollect):
-    recollect("init")
+def test_a_broken_config_is_not_overwritten(project, onrecord):
+    onrecord("init")
     path = project / ".claude/memory/memory-config.json"
     for text in ("{", "[]", '{"retrieval": 3}'):
         path.write_text(text)
-        assert recollect("config", "set", "retrieval.max_inject", "7").err.startswith("BAD_INPUT: ")
+        assert onrecord("config", "set", "retrieval.max_inject", "7").err.startswith("BAD_INPUT: ")
         assert path.read_text() == text
 
 
-def test_the_origin_of_a_setting_is_told(project, recollect, home):
-    recollect("config", "set", "retrieval.max_inject", "4", "--user")
-    recollect("config", "set", "capture.mode", "off")
-    recollect("config", "set", "retrieval.judge.enabled", "true", "--user")
+def test_the_origin_of_a_setting_is_told(project, onrecord, home):
+    onrecord("config", "set", "retrieval.max_inject", "4", "--user")
+    onrecord("config", "set", "capture.mode", "off")
+    onrecord("config", "set", "retrieval.judge.enabled", "true", "--user")
 
-    settings = {row["key"]: row for row in json.loads(recollect("config", "--json").out)["settings"]}
+    settings = {row["key"]: row for row in json.loads(onrecord("config", "--json").out)["settings"]}
 
     assert {
         key: (settings[key]["value"], settings[key]["origin"]) for key in ("retrieval.max_inject", "capture.mode")
@@ -136,38 +136,38 @@ def test_the_origin_of_a_setting_is_told(project, recollect, home):
 
 
 @pytest.mark.parametrize("words", [["capture.mode"], ["get", "capture.mode"], ["show", "capture.mode"]])
-def test_one_setting_is_shown(recollect, words):
-    recollect("config", "set", "capture.mode", "off")
+def test_one_setting_is_shown(onrecord, words):
+    onrecord("config", "set", "capture.mode", "off")
 
-    (row,) = json.loads(recollect("config", *words, "--json").out)["settings"]
+    (row,) = json.loads(onrecord("config", *words, "--json").out)["settings"]
 
     assert (row["key"], row["value"]) == ("capture.mode", "off")
 
 
-def test_the_values_that_hold_are_shown_where_the_default_stands_for_another(recollect):
+def test_the_values_that_hold_are_shown_where_the_default_stands_for_another(onrecord):
     def value(key):
-        return json.loads(recollect("config", key, "--json").out)["settings"][0]["value"]
+        return json.loads(onrecord("config", key, "--json").out)["settings"][0]["value"]
 
     assert value("retrieval.min_probability") == gate.THRESHOLD
     assert value("retrieval.max_tokens") == 300
-    recollect("config", "set", "retrieval.min_probability", "0.4")
-    recollect("config", "set", "retrieval.max_inject", "6")
+    onrecord("config", "set", "retrieval.min_probability", "0.4")
+    onrecord("config", "set", "retrieval.max_inject", "6")
     assert (value("retrieval.min_probability"), value("retrieval.max_tokens")) == (0.4, 600)
 
 
-def test_a_setting_and_a_value_are_not_taken_for_an_action(recollect):
-    outcome = recollect("config", "retrieval.max_inject", "5")
+def test_a_setting_and_a_value_are_not_taken_for_an_action(onrecord):
+    outcome = onrecord("config", "retrieval.max_inject", "5")
 
     assert outcome.err == (
         "BAD_INPUT: retrieval.max_inject is a setting; set changes it\n"
-        "fix: recollect config set retrieval.max_inject 5\n"
+        "fix: onrecord config set retrieval.max_inject 5\n"
     )
 
 
-def test_unsetting_what_is_not_set_writes_nothing(project, recollect):
-    recollect("init")
+def test_unsetting_what_is_not_set_writes_nothing(project, onrecord):
+    onrecord("init")
 
-    assert recollect("config", "unset", "retrieval.max_inject").code == 0
+    assert onrecord("config", "unset", "retrieval.max_inject").code == 0
     assert not (project / ".claude/memory/memory-config.json").exists()
 
 
@@ -183,5 +183,5 @@ def test_unsetting_what_is_not_set_writes_nothing(project, recollect):
         ["list", "x"],
     ],
 )
-def test_what_config_cannot_do_is_explained(recollect, words):
-    assert recollect("config", *words).err.startswith("BAD_INPUT: ")
+def test_what_config_cannot_do_is_explained(onrecord, words):
+    assert onrecord("config", *words).err.startswith("BAD_INPUT: ")

@@ -1,4 +1,4 @@
-"""`recollect why`: the reasons in words, for rules, for pointers and for silence."""
+"""`onrecord why`: the reasons in words, for rules, for pointers and for silence."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from recollect import coldstart
-from recollect.search.coefficients import POINTER, THRESHOLD
+from onrecord import coldstart
+from onrecord.search.coefficients import POINTER, THRESHOLD
 from tests import without_fts5
 
 README = (
@@ -20,17 +20,17 @@ README = (
 
 
 @pytest.fixture
-def saved(project, recollect):
-    assert recollect(*README).code == 0
+def saved(project, onrecord):
+    assert onrecord(*README).code == 0
 
 
-def why(recollect, *arguments):
-    return json.loads(recollect("why", *arguments, "--json").out)
+def why(onrecord, *arguments):
+    return json.loads(onrecord("why", *arguments, "--json").out)
 
 
-def test_the_readme_s_own_example_answers(recollect, saved):
-    text = recollect("why", "can we keep login state in Redis?").out
-    score = why(recollect, "can we keep login state in Redis?")["candidates"][0]["probability"]
+def test_the_readme_s_own_example_answers(onrecord, saved):
+    text = onrecord("why", "can we keep login state in Redis?").out
+    score = why(onrecord, "can we keep login state in Redis?")["candidates"][0]["probability"]
 
     assert text == (
         f"Shown as a rule from a score of {THRESHOLD:.2f} on, as a pointer from {POINTER:.2f} on.\n"
@@ -45,74 +45,74 @@ def test_the_readme_s_own_example_answers(recollect, saved):
     )
 
 
-def test_a_pointer_is_explained(recollect, saved):
-    recollect("config", "set", "retrieval.min_probability", "1")
+def test_a_pointer_is_explained(onrecord, saved):
+    onrecord("config", "set", "retrieval.min_probability", "1")
 
-    data = why(recollect, "can we keep login state in Redis?")
+    data = why(onrecord, "can we keep login state in Redis?")
     assert [(each["shown"], each["verdict"]) for each in data["candidates"]] == [("pointer", "shown")]
-    text = recollect("why", "can we keep login state in Redis?").out
+    text = onrecord("why", "can we keep login state in Redis?").out
     assert "shown as a pointer  decision" in text
     assert text.endswith("The agent is shown 1 pointer.\n")
 
 
-def test_silence_is_explained(recollect, saved):
-    text = recollect("why", "users complain about the new landing page of sessions").out
+def test_silence_is_explained(onrecord, saved):
+    text = onrecord("why", "users complain about the new landing page of sessions").out
 
     assert f"not shown: below {POINTER:.2f}  decision  sessions-live-in-postgres\n" in text
     assert "- in its title: sessions; not in it: users, complain, new, landing, page\n" in text
     assert text.endswith("The agent is shown nothing.\n")
 
 
-def test_a_question_about_the_past_is_said_to_be_one(recollect, saved):
-    text = recollect("why", "why did we choose kubernetes?").out
+def test_a_question_about_the_past_is_said_to_be_one(onrecord, saved):
+    text = onrecord("why", "why did we choose kubernetes?").out
 
     assert text.startswith("A question about the past, answered like a search.")
     assert text.endswith("The agent is shown that nothing is on file.\n")
 
 
-def test_competing_records_are_counted(recollect, saved):
+def test_competing_records_are_counted(onrecord, saved):
     for name in ("blue", "green", "red"):
         arguments = ("--set", "context=c", "--set", f"decision=The {name} line is painted.", "--set", "rationale=r")
-        assert recollect("save", "decision", f"Ferry line {name}", *arguments, "--force").code == 0
+        assert onrecord("save", "decision", f"Ferry line {name}", *arguments, "--force").code == 0
 
-    reasons = why(recollect, "repaint the ferry line")["candidates"][0]["reasons"]
+    reasons = why(onrecord, "repaint the ferry line")["candidates"][0]["reasons"]
 
     assert "two other records compete" in reasons
 
 
-def test_a_replaced_record_is_named(recollect, saved):
+def test_a_replaced_record_is_named(onrecord, saved):
     arguments = ("--set", "context=c", "--set", "decision=Nothing is kept.", "--set", "rationale=r")
-    assert recollect("save", "decision", "Cookies carry it all", *arguments).code == 0
-    assert recollect("supersede", "sessions-live-in-postgres", "cookies-carry-it-all").code == 0
+    assert onrecord("save", "decision", "Cookies carry it all", *arguments).code == 0
+    assert onrecord("supersede", "sessions-live-in-postgres", "cookies-carry-it-all").code == 0
 
-    (candidate,) = why(recollect, "can we keep login state in Redis?")["candidates"]
+    (candidate,) = why(onrecord, "can we keep login state in Redis?")["candidates"]
 
     assert candidate["reasons"][0] == "found by the text of “Sessions live in Postgres”, which it replaces"
 
 
 @pytest.mark.parametrize("mode", ["title_tags", "without FTS5"])
-def test_the_keyword_scorer_is_explained(recollect, saved, monkeypatch, mode):
+def test_the_keyword_scorer_is_explained(onrecord, saved, monkeypatch, mode):
     if mode == "title_tags":
-        recollect("config", "set", "retrieval.match_strategy", mode)
+        onrecord("config", "set", "retrieval.match_strategy", mode)
     else:
         monkeypatch.setattr(coldstart, "connect", without_fts5.connect)
 
-    text = recollect("why", "can we keep sessions in Redis?").out
+    text = onrecord("why", "can we keep sessions in Redis?").out
 
     assert "- in its title: sessions; in its text: keep, redis\n" in text
     assert "- 5 keyword points, 5 more than any other record\n" in text
 
 
 @pytest.mark.parametrize("prompt", ["can we keep login state in Redis?", "sessions " + "x" * 200])
-def test_no_line_is_wider_than_80_columns(recollect, saved, prompt):
-    lines = recollect("why", prompt).out.splitlines()
+def test_no_line_is_wider_than_80_columns(onrecord, saved, prompt):
+    lines = onrecord("why", prompt).out.splitlines()
 
     assert [line for line in lines if len(line) > 80 and "xxx" not in line] == []
 
 
-def test_a_candidate_whose_file_is_gone_says_so(recollect, project, saved):
-    from recollect.search import explain
-    from recollect.search.rank import Match
+def test_a_candidate_whose_file_is_gone_says_so(onrecord, project, saved):
+    from onrecord.search import explain
+    from onrecord.search.rank import Match
 
     match = Match("a", "decision", "A", "decisions/a.json", (), "active", "", "", "", str(project))
 

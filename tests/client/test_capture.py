@@ -12,8 +12,8 @@ import pytest
 from api_request import Request
 from sandbox import Client
 
-import recollect
-from recollect.capture.inbox import Inbox
+import onrecord
+from onrecord.capture.inbox import Inbox
 from tests.hosts.model_request import Tool
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     given = {"title": "Tabs", "content": {"topic": "indent", "value": "tabs", "reason": "widths differ"}}
-    recollect.open(str(folder)).save("preference", given)
+    onrecord.open(str(folder)).save("preference", given)
     return folder
 
 
@@ -68,7 +68,7 @@ class Agent:
         if self.has_saved:
             return "Saved as a draft."
         self.has_saved = True
-        command = f"{shlex.quote(str(ROOT / 'bin' / 'recollect'))} save decision --suggested --json"
+        command = f"{shlex.quote(str(ROOT / 'bin' / 'onrecord'))} save decision --suggested --json"
         return Tool("Bash", {"command": f"{command} <<'EOF'\n{json.dumps(RECORD)}\nEOF"})
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sandbox import Client
 
-import recollect
-from recollect.project import Project
+import onrecord
+from onrecord.project import Project
 
 PLUGIN = Path(__file__).parents[2]
 MARK = 'kind="digest"'
@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Project:
     folder = tmp_path / "project"
     folder.mkdir()
     subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
-    known = recollect.open(str(folder))
+    known = onrecord.open(str(folder))
     known.save("decision", DECISION)
     known.save("session_summary", SESSION)
     return known

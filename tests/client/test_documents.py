@@ -11,7 +11,7 @@ from sandbox import Client
 
 ROOT = Path(__file__).parents[2]
 PAGES = (("README.md",), ("docs/tutorial.md", "docs/how-to/turn-everything-off.md"))
-_OURS = re.compile(r"/path/to/recollect|~/recollect")
+_OURS = re.compile(r"/path/to/onrecord|~/onrecord")
 
 pytestmark = pytest.mark.client
 

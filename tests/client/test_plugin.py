@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sandbox import Client
 
-import recollect
+import onrecord
 from tests.hosts.known_project import FAILS, TILES
 from tests.hosts.model_request import Tool
 
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Path:
         for words in (("add", "."), ("commit", "-q", "-m", text)):
             who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
             subprocess.run(["git", "-C", str(folder), *who, *words], check=True)
-    recollect.open(str(folder)).save("decision", DECISION)
+    onrecord.open(str(folder)).save("decision", DECISION)
     return folder
 
 
@@ -94,7 +94,7 @@ def test_a_hand_written_record_is_denied_and_a_read_is_not(client: Client, proje
         allowed_tools=["Bash", "Read", "Write"],
     )
 
-    denied = [text for is_error, text in turn.tool_results if is_error and "recollect save" in text]
+    denied = [text for is_error, text in turn.tool_results if is_error and "onrecord save" in text]
     assert len(denied) == 2
     assert not forged.exists()
     assert any(ESSENCE in text for is_error, text in turn.tool_results if not is_error)
@@ -103,7 +103,7 @@ def test_a_hand_written_record_is_denied_and_a_read_is_not(client: Client, proje
 def test_the_skills_are_there_and_the_command_is_on_the_path(client: Client) -> None:
     turn = client.prompt(
         "/memory:search sessions",
-        replies=[Tool("Bash", {"command": "recollect search 'user sessions' --json"})],
+        replies=[Tool("Bash", {"command": "onrecord search 'user sessions' --json"})],
         allowed_tools=["Bash"],
     )
 
@@ -138,7 +138,7 @@ def test_the_plugin_is_valid_and_installs_from_the_repository(client: Client) ->
 
 
 def test_reading_a_file_and_its_first_edit_bring_its_grave_constraint(client: Client, project: Path) -> None:
-    recollect.open(str(project)).save(
+    onrecord.open(str(project)).save(
         "constraint",
         {
             "title": "Amounts are integers of cents",
@@ -165,7 +165,7 @@ def test_reading_a_file_and_its_first_edit_bring_its_grave_constraint(client: Cl
 
 
 def test_a_failing_command_brings_its_runbook(client: Client, project: Path) -> None:
-    recollect.open(str(project)).save("runbook", TILES)
+    onrecord.open(str(project)).save("runbook", TILES)
 
     turn = client.prompt(
         "go",

@@ -17,18 +17,18 @@ pytestmark = [
     pytest.mark.skipif(not old_project.is_in_history(), reason="the commit of 0.1.0 is not in this clone's history"),
 ]
 
-UPDATE = (("plugin", "marketplace", "update", "recollect"), ("plugin", "update", "memory@recollect"))
+UPDATE = (("plugin", "marketplace", "update", "onrecord"), ("plugin", "update", "memory@onrecord"))
 
 
 def test_a_conversation_begun_with_0_1_0_goes_on_after_the_update(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     if not pytestconfig.getoption("--all-hosts"):
         pytest.skip("takes long; with --all-hosts it runs")
-    home, project, copy = tmp_path / "a home", tmp_path / "a project", tmp_path / "recollect"
+    home, project, copy = tmp_path / "a home", tmp_path / "a project", tmp_path / "onrecord"
     old_project.check_out(copy)
     known_project.create(project)
     known_project.remember(project)
     client = Client(home, project)
-    for words in (("marketplace", "add", str(copy)), ("install", "memory@recollect")):
+    for words in (("marketplace", "add", str(copy)), ("install", "memory@onrecord")):
         assert client.run("plugin", *words).exit_code == 0
     before = client.prompt(known_project.ASKS).injected
 

@@ -15,8 +15,8 @@ from api_request import Request
 from sandbox import Client, Session
 from turn import Turn
 
-import recollect
-from recollect.capture.inbox import Inbox
+import onrecord
+from onrecord.capture.inbox import Inbox
 from tests.hosts import known_project, plugin_copy
 from tests.hosts.dialects import Reply
 from tests.hosts.known_project import CENTS, DECIDED, FAILS, LEFT, NOTE, SESSIONS, TILES
@@ -52,7 +52,7 @@ class Life:
     """One user, one project, and the plugin installed from a copy of the repository."""
 
     def __init__(self, folder: Path) -> None:
-        self.home, self.project, self.copy = folder / "a home", folder / "a project", folder / "a copy of recollect"
+        self.home, self.project, self.copy = folder / "a home", folder / "a project", folder / "a copy of onrecord"
         plugin_copy.copy_to(self.copy)
         known_project.create(self.project)
         self.client = Client(self.home, self.project, attended=True)
@@ -73,24 +73,24 @@ class Life:
     def install(self) -> None:
         self.command("plugin", "validate", "--strict", str(self.copy))
         self.command("plugin", "marketplace", "add", str(self.copy))
-        self.command("plugin", "install", "memory@recollect")
+        self.command("plugin", "install", "memory@onrecord")
 
     def doctor(self) -> list[dict[str, str]]:
         """What is wrong, asked by the user in a shell of their own."""
         env = {"HOME": str(self.home), "PATH": f"{self.home}/bin:/usr/bin:/bin"}
-        command = [sys.executable, str(self.copy / "bin" / "recollect"), "doctor", "--json"]
+        command = [sys.executable, str(self.copy / "bin" / "onrecord"), "doctor", "--json"]
         done = subprocess.run(command, cwd=self.project, env=env, capture_output=True, check=False)
         found: list[dict[str, str]] = json.loads(done.stdout)["findings"]
         return [finding for finding in found if finding["severity"] in ("warning", "error")]
 
     def traces(self) -> str:
-        log = self.home / ".local" / "state" / "recollect" / "failures.log"
+        log = self.home / ".local" / "state" / "onrecord" / "failures.log"
         return log.read_text() if log.exists() else ""
 
 
 def saving(category: str, record: dict[str, Any], *options: str) -> Tool:
     """The agent saves a record, as the skill tells it to."""
-    words = " ".join(["recollect", "save", category, "--json", *options])
+    words = " ".join(["onrecord", "save", category, "--json", *options])
     return Tool("Bash", {"command": f"{words} <<'EOF'\n{json.dumps(record)}\nEOF"})
 
 
@@ -193,7 +193,7 @@ def digest_review_and_compact(life: Life, session: Session) -> None:
     """The third: it starts with what was left; the draft is accepted and used; what was in use survives compaction."""
     (draft,) = [name for name in life.inbox.names() if "argon2id" in name]
     started = session.prompt("good morning")
-    accepting = Tool("Bash", {"command": f"recollect review --accept {draft} --json"})
+    accepting = Tool("Bash", {"command": f"onrecord review --accept {draft} --json"})
     session.prompt("/memory:review", replies=[accepting])
     asked = session.prompt("may a passphrase be longer than 72 bytes, which hash do we use?")
     session.prompt("/compact")
@@ -218,37 +218,37 @@ def blocks(turn: Turn, summary_line: str) -> int:
 def leave(life: Life) -> None:
     """Cleaned and uninstalled, nothing of ours is left but the records."""
     records = sorted(path.relative_to(life.store) for path in life.store.rglob("*") if path.is_file())
-    clean = [sys.executable, str(life.copy / "bin" / "recollect"), "clean"]
+    clean = [sys.executable, str(life.copy / "bin" / "onrecord"), "clean"]
     subprocess.run(clean, env={"HOME": str(life.home), "PATH": "/usr/bin:/bin"}, check=True, capture_output=True)
-    life.command("plugin", "uninstall", "memory@recollect")
-    life.command("plugin", "marketplace", "remove", "recollect")
+    life.command("plugin", "uninstall", "memory@onrecord")
+    life.command("plugin", "marketplace", "remove", "onrecord")
 
     kept = sorted(path.relative_to(life.store) for path in life.store.rglob("*") if path.is_file())
-    left = [path for path in life.home.rglob("*") if path.is_file() and "recollect" in str(path.relative_to(life.home))]
+    left = [path for path in life.home.rglob("*") if path.is_file() and "onrecord" in str(path.relative_to(life.home))]
     ours = [path for path in left if ".claude/projects" not in str(path) and ".claude/plugins/cache" not in str(path)]
     assert (kept, ours) == (records, [])
-    assert recollect.open(str(life.project)).get("sessions-live-in-signed-cookies").memory.title == ENCRYPTED["title"]
+    assert onrecord.open(str(life.project)).get("sessions-live-in-signed-cookies").memory.title == ENCRYPTED["title"]
     silent = life.client.prompt("users lose their login state after a deploy, where do we keep it?")
     assert silent.injected == []
 
 
 def test_doctor_reads_what_the_client_itself_wrote_down(tmp_path: Path) -> None:
     life = Life(tmp_path)
-    recollect.open(str(life.project)).save("constraint", CENTS)
+    onrecord.open(str(life.project)).save("constraint", CENTS)
     life.client.prompt("hello")
     before = life.doctor()
     life.install()
     life.client.prompt("hello")
     installed = life.doctor()
-    launcher = (life.copy / "src/recollect/hooks/launch").read_text()
-    (life.copy / "src/recollect/hooks/launch").write_text("echo 'launch: broken' >&2\nexit 3\n")
+    launcher = (life.copy / "src/onrecord/hooks/launch").read_text()
+    (life.copy / "src/onrecord/hooks/launch").write_text("echo 'launch: broken' >&2\nexit 3\n")
     life.client.prompt("hello")
     broken = life.doctor()
-    (life.copy / "src/recollect/hooks/launch").write_text(launcher)
-    life.command("plugin", "disable", "memory@recollect")
+    (life.copy / "src/onrecord/hooks/launch").write_text(launcher)
+    life.command("plugin", "disable", "memory@onrecord")
     disabled = life.doctor()
 
     assert [(finding["check"], finding["severity"]) for finding in before] == [("plugin", "warning")]
     assert installed == []
     assert "launch: broken" in " ".join(finding["what"] for finding in broken if finding["check"] == "hooks")
-    assert ("plugin", "claude plugin enable memory@recollect") in [(one["check"], one["fix"]) for one in disabled]
+    assert ("plugin", "claude plugin enable memory@onrecord") in [(one["check"], one["fix"]) for one in disabled]

@@ -17,10 +17,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-import recollect
-from recollect.errors import RecollectError
-from recollect.hooks import EVENTS
-from recollect.record import memory
+import onrecord
+from onrecord.errors import OnrecordError
+from onrecord.hooks import EVENTS
+from onrecord.record import memory
 from tests.fuzz import states, stores, values
 from tests.fuzz.harmed_project import PRIVATE, HarmedProject
 from tests.hooks import host_events
@@ -167,8 +167,8 @@ def _make_template(folder: Path) -> None:
     (place.outside / "private.json").write_text(json.dumps(private))
     (place.outside / "private.md").write_text(f"- [{PRIVATE}](decisions/x.json) {PRIVATE}\n")
     (place.outside / "gitconfig").write_text(f"[core]\n\tfsmonitor = {place.program}\n")
-    with recollect.paths.override(_environment(place)):
-        project = recollect.open(str(place.project))
+    with onrecord.paths.override(_environment(place)):
+        project = onrecord.open(str(place.project))
         for category, fields in SIX.items():
             more = {"related_files": ["src/session.py"]} if category == "decision" else {}
             project.save(category, {**fields, **more})
@@ -279,12 +279,12 @@ class _Check:
         }
 
     def _hook(self, name: str, payload: dict[str, Any]) -> tuple[Run, list[Finding]]:
-        argv = [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), name, self._host]
+        argv = [sys.executable, "-S", "-E", str(ROOT / "src/onrecord/hooks/run.py"), name, self._host]
         run = self._fuzzer.run(argv, json.dumps(payload).encode(), self._place.folder, _environment(self._place))
         wrong = [f"took {run.memory / 1e6:.0f} MB"] if run.memory > HOOK_MEMORY else []
         wrong += [f"ended with {run.code}"] if run.code else []
         lines = run.err.decode("utf-8", "replace").splitlines()
-        wrong += [f"wrote to stderr: {line[:200]!r}" for line in lines if not line.startswith("recollect: ")]
+        wrong += [f"wrote to stderr: {line[:200]!r}" for line in lines if not line.startswith("onrecord: ")]
         try:
             answer = json.loads(run.out.decode("ascii")) if run.out else {}
         except ValueError:
@@ -300,7 +300,7 @@ class _Check:
             sys.executable,
             "-S",
             "-E",
-            str(ROOT / "bin" / "recollect"),
+            str(ROOT / "bin" / "onrecord"),
             *(ASKS if w == "{asks}" else w for w in words.split()),
         ]
         run = self._fuzzer.run(
@@ -316,8 +316,8 @@ class _Check:
                 json.loads(run.out)
             except ValueError:
                 wrong.append(f"answered what is no JSON: {run.out[:200]!r}")
-        yield from self._slow(f"recollect {words}", run, "command", COMMAND_RATIO)
-        yield from (Finding(f"recollect {words}", what) for what in wrong)
+        yield from self._slow(f"onrecord {words}", run, "command", COMMAND_RATIO)
+        yield from (Finding(f"onrecord {words}", what) for what in wrong)
 
     def _slow(self, where: str, run: Run, kind: str, ratio: float) -> Iterator[Finding]:
         if run.cpu > ratio * self._fuzzer.bare:
@@ -365,7 +365,7 @@ def _valid_records(store: Path) -> Iterator[tuple[Path, bytes]]:
             data = file.read_bytes()
             try:
                 memory.parse(data)
-            except (RecollectError, ValueError):
+            except (OnrecordError, ValueError):
                 continue
             yield file, data
 

@@ -23,8 +23,8 @@ class HarmedProject:
         self.store = self.project / ".claude" / "memory"
         self.home = folder / "home"
         self.outside = folder / "outside"
-        self.state = self.home / ".local" / "state" / "recollect"
-        self.cache = self.home / ".cache" / "recollect"
+        self.state = self.home / ".local" / "state" / "onrecord"
+        self.cache = self.home / ".cache" / "onrecord"
         self.transcript = folder / "transcript.jsonl"
         self.cwd = self.project
         self.may_be_silent = False

@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from recollect.record import schema
-from recollect.setting_table import SETTINGS
+from onrecord.record import schema
+from onrecord.setting_table import SETTINGS
 from tests.fuzz import values
 from tests.fuzz.harmed_project import PRIVATE, HarmedProject, garbage, odd_file, remove, write
 

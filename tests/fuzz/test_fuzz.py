@@ -55,10 +55,10 @@ HARM = {
 @pytest.mark.parametrize("name", HARM)
 def test_harm_is_noticed(name: str, fuzzer: Fuzzer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, expected = HARM[name]
-    (tmp_path / "src/recollect/hooks").mkdir(parents=True)
-    (tmp_path / "src/recollect/hooks/run.py").write_text(
+    (tmp_path / "src/onrecord/hooks").mkdir(parents=True)
+    (tmp_path / "src/onrecord/hooks/run.py").write_text(
         f"import glob, json, os, sys, time\nsys.path.insert(0, {str(case.ROOT / 'src')!r})\nBARE = {fuzzer.bare}\n"
-        f"from recollect.failure_log import leave as log\nCWD = json.load(sys.stdin)['cwd']\n{code}\n"
+        f"from onrecord.failure_log import leave as log\nCWD = json.load(sys.stdin)['cwd']\n{code}\n"
     )
     monkeypatch.setattr(case, "ROOT", tmp_path)
     monkeypatch.setattr(case, "_COMMANDS", [])

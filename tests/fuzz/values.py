@@ -8,8 +8,8 @@ import string
 from random import Random
 from typing import Any
 
-from recollect.record import schema
-from recollect.record.fields import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
+from onrecord.record import schema
+from onrecord.record.fields import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
 
 MARK = "<fuzz-mark>"
 """Never reaches an agent unescaped."""

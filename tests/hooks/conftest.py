@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import recollect
-from recollect.project import Project
+import onrecord
+from onrecord.project import Project
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ Hook = Callable[..., Answer]
 def command(event: str, *, is_patient: bool = True) -> list[str]:
     """The words that start a hook; a patient one is not ended by the clock while the machine stalls."""
     patience = [str(ROOT / "tests/hooks/patient.py")] if is_patient else []
-    return [sys.executable, "-S", "-E", *patience, str(ROOT / "src/recollect/hooks/run.py"), event]
+    return [sys.executable, "-S", "-E", *patience, str(ROOT / "src/onrecord/hooks/run.py"), event]
 
 
 def run_hook(
@@ -67,7 +67,7 @@ def six_records(parent: Path) -> Project:
     """A project that knows six things, one of each category."""
     folder = parent / "project"
     (folder / ".git").mkdir(parents=True)
-    known = recollect.open(str(folder))
+    known = onrecord.open(str(folder))
     for category, given in SIX.items():
         known.save(category, given)
     return known

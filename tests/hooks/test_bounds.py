@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import failure_log
-from recollect.hooks import EVENTS
-from recollect.project import Project
-from recollect.session.ledger import Ledger
+import onrecord
+from onrecord import failure_log
+from onrecord.hooks import EVENTS
+from onrecord.project import Project
+from onrecord.session.ledger import Ledger
 from tests.hooks.conftest import ROOT, SIX, Answer, command
 
 resource = pytest.importorskip("resource")
@@ -103,7 +103,7 @@ def project(tmp_path: Path) -> Project:
 
 def known_project(folder: Path) -> Project:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    project = recollect.open(str(folder))
+    project = onrecord.open(str(folder))
     for category, given in SIX.items():
         project.save(category, given)
     return project
@@ -212,7 +212,7 @@ def test_a_hundred_thousand_files_and_no_place_for_an_index(vast: Path, tmp_path
     for event in EVENTS:
         fields = event_in(str(vast), session_id=f"no-cache-{event}")
         cache = str(tmp_path / "file" / "cache")
-        assert_small(bounded(event, fields, is_patient=False, RECOLLECT_CACHE_DIR=cache))
+        assert_small(bounded(event, fields, is_patient=False, ONRECORD_CACHE_DIR=cache))
 
 
 def test_ten_parallel_prompts_of_two_sessions_and_a_save_lose_nothing(project: Project):
@@ -258,7 +258,7 @@ def _started(fields: dict[str, str]) -> subprocess.Popen[bytes]:
 def _saving(project: Project) -> subprocess.Popen[bytes]:
     fields = ("context=Redis", "decision=Carts are rows in Postgres", "rationale=one fewer moving part")
     given = [word for field in fields for word in ("--set", field)]
-    words = [sys.executable, str(ROOT / "bin" / "recollect"), "save", "decision", "Carts live in Postgres", *given]
+    words = [sys.executable, str(ROOT / "bin" / "onrecord"), "save", "decision", "Carts live in Postgres", *given]
     return subprocess.Popen(words, cwd=project.root, stdout=subprocess.DEVNULL)
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import budget, failure_log, hooks, paths
-from recollect.doctor import machine
-from recollect.hooks import EVENTS
-from recollect.project import Project
+import onrecord
+from onrecord import budget, failure_log, hooks, paths
+from onrecord.doctor import machine
+from onrecord.hooks import EVENTS
+from onrecord.project import Project
 from tests import cost
 from tests.cost import Yardstick
 from tests.hooks.conftest import ROOT, SIX, Answer
@@ -34,7 +34,7 @@ SLEEP = "__import__('time').sleep(600)"
 
 def run(event: str, project: Project, setup: str, **fields: Any) -> Answer:
     """A hook process after some setup, in the language of the process itself."""
-    program = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\nfrom recollect import hooks\n{setup}\n"
+    program = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\nfrom onrecord import hooks\n{setup}\n"
     payload = {"session_id": "s1", "cwd": project.root, "prompt": ASKS, "transcript_path": "", **fields}
     done = subprocess.run(
         [sys.executable, "-S", "-E", "-c", f"{program}sys.exit(hooks.main([{event!r}]))"],
@@ -47,7 +47,7 @@ def run(event: str, project: Project, setup: str, **fields: Any) -> Answer:
 
 
 def handler_that(event: str, does: str) -> str:
-    return f"import recollect.hooks.{EVENTS[event]} as module\nmodule.{event} = lambda asked, place: {does}\n"
+    return f"import onrecord.hooks.{EVENTS[event]} as module\nmodule.{event} = lambda asked, place: {does}\n"
 
 
 NEVER_END = [(event, does) for event in EVENTS for does in (SPIN, SLEEP)] + [("stop", STUBBORN)]
@@ -80,7 +80,7 @@ def test_a_record_is_shown_though_its_files_cannot_be_checked_in_time(project: P
     project.save(
         "preference", {"title": "Ferry timetable by harbour", "related_files": ["ferry.py"], "content": content}
     )
-    setup = f"from recollect.freshness.check import Freshness\nFreshness.note = lambda self, anchors: {SPIN}\n"
+    setup = f"from onrecord.freshness.check import Freshness\nFreshness.note = lambda self, anchors: {SPIN}\n"
 
     answer = run("user_prompt_submit", project, ENOUGH_WALL + setup, prompt="how is the ferry timetable sorted?")
 
@@ -92,11 +92,11 @@ def test_a_record_is_shown_though_its_files_cannot_be_checked_in_time(project: P
 @pytest.mark.parametrize("does", [SPIN, "1 / 0"])
 def test_a_store_that_cannot_be_searched_does_not_silence_the_other(does: str, project: Project):
     os.makedirs(paths.user_store())
-    own = recollect.open(str(Path(paths.user_store()).parents[1]))
+    own = onrecord.open(str(Path(paths.user_store()).parents[1]))
     assert own.store.root == paths.user_store()
     own.save("decision", {**SIX["decision"], "title": "Sessions in my projects live in Postgres"})
     setup = (
-        "from recollect.search import rank\nfind = rank.find\n"
+        "from onrecord.search import rank\nfind = rank.find\n"
         f"rank.find = lambda opened, *rest, **named: "
         f"{does} if opened.root == {project.store.root!r} else find(opened, *rest, **named)\n"
     )
@@ -115,7 +115,7 @@ def test_a_slow_look_for_evidence_costs_no_suggestion(project: Project):
     transcript.write_text("\n".join(lines) + "\n")
     fields = {"transcript_path": str(transcript), "last_assistant_message": "Decided: NATS instead of Kafka."}
 
-    setup = f"from recollect import usage\nusage.observe = lambda *turn: {SPIN}\n"
+    setup = f"from onrecord import usage\nusage.observe = lambda *turn: {SPIN}\n"
 
     answer = run("stop", project, ENOUGH_WALL + setup, **fields)
 
@@ -145,7 +145,7 @@ def test_a_huge_event_costs_no_more_than_the_bound(event: str, size: int, letter
     fields |= {"prompt": text} if event == "user_prompt_submit" else {"tool_input": {"command": text}}
     data = json.dumps(fields, ensure_ascii=False).encode()
     bare = Yardstick(lambda: ["-c", "pass"], seconds=lambda words: _ended(words(), data).seconds)
-    command = [str(ROOT / "src/recollect/hooks/run.py"), event]
+    command = [str(ROOT / "src/onrecord/hooks/run.py"), event]
 
     assert bare.excess(60, lambda: command) == ""
     assert _ended(command, data).kilobytes < 150_000

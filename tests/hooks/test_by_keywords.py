@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from recollect import failure_log, paths
-from recollect.recall import for_prompt
-from recollect.recall.context_block import NOTHING_ON_FILE
-from recollect.settings import load_settings
+from onrecord import failure_log, paths
+from onrecord.recall import for_prompt
+from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.settings import load_settings
 from tests.hooks.conftest import ROOT, Answer
 
 ASKS = "where do sessions live, in Postgres or in Redis?"

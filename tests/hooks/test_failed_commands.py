@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli import main
+from onrecord.cli import main
 from tests.hooks.conftest import run_hook
 
 RUNBOOKS = [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.project import Project
+from onrecord.project import Project
 from tests.hooks.conftest import Answer, command
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits of a process are POSIX")
@@ -69,11 +69,11 @@ def _ask(event: str, project: Project, transcript: Path, *, session: str, no_spa
 def test_the_answer_is_the_same_without_state(project, tmp_path, event, obstacle):
     transcript = tmp_path / "t.jsonl"
     _fill(transcript)
-    wanted = _ask(event, project, transcript, session="before", RECOLLECT_STATE_DIR=str(tmp_path / "own"))
+    wanted = _ask(event, project, transcript, session="before", ONRECORD_STATE_DIR=str(tmp_path / "own"))
     (tmp_path / "file").write_text("")
-    env = {} if obstacle == "no space" else {"RECOLLECT_STATE_DIR": obstacle}
+    env = {} if obstacle == "no space" else {"ONRECORD_STATE_DIR": obstacle}
     if obstacle == "a file":
-        env = {"RECOLLECT_STATE_DIR": str(tmp_path / "file" / "below")}
+        env = {"ONRECORD_STATE_DIR": str(tmp_path / "file" / "below")}
 
     answer = _ask(event, project, transcript, session="now", no_space=obstacle == "no space", **env)
 

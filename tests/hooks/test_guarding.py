@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from recollect import failure_log
-from recollect.store.store import Store
+from onrecord import failure_log
+from onrecord.store.store import Store
 
 
 def test_a_hand_written_record_is_denied_and_the_command_named(hook, project):
@@ -17,7 +17,7 @@ def test_a_hand_written_record_is_denied_and_the_command_named(hook, project):
     answer = hook("pre_tool_use", tool_name="Write", tool_input={"file_path": path, "content": "{}"})
 
     assert answer.specific["permissionDecision"] == "deny"
-    assert "recollect save" in answer.specific["permissionDecisionReason"]
+    assert "onrecord save" in answer.specific["permissionDecisionReason"]
 
 
 def test_reading_and_searching_the_store_is_free(hook, project):
@@ -118,7 +118,7 @@ def git(folder, *arguments):
 
 
 def test_good_records_are_left_alone(hook, project):
-    answer = hook("post_tool_use", tool_name="Bash", tool_input={"command": "recollect save # .claude/memory"})
+    answer = hook("post_tool_use", tool_name="Bash", tool_input={"command": "onrecord save # .claude/memory"})
 
     assert answer.stdout == b""
     assert len(list(project.store.entries())) == 6

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.capture import suggestions, triage
-from recollect.hosts import opencode, table
-from recollect.project import Project
-from recollect.session import sessions, transcript
-from recollect.session.transcript import Message, Transcript
+from onrecord.capture import suggestions, triage
+from onrecord.hosts import opencode, table
+from onrecord.project import Project
+from onrecord.session import sessions, transcript
+from onrecord.session.transcript import Message, Transcript
 from tests.hooks.conftest import run_hook
 
 AT = "2026-11-16T02:03:49.213Z"
@@ -170,7 +170,7 @@ def pi(root: str) -> str:
         {"type": "session", "version": 3, "id": "s", "timestamp": AT, "cwd": root},
         line("system", []),
         line("user", [{"type": "text", "text": PROMPT}]),
-        {"type": "custom_message", "customType": "recollect", "content": BLOCK, "display": False, "id": "x"},
+        {"type": "custom_message", "customType": "onrecord", "content": BLOCK, "display": False, "id": "x"},
         line("assistant", call("bash", command="make")),
         line("toolResult", [{"type": "text", "text": ERROR}], isError=True),
         line("assistant", call("edit", path="/p/a.py")),
@@ -213,7 +213,7 @@ FILES = list(PLACES)
 
 def keep(name: str, home: Path, root: str) -> Transcript:
     """A session of a host where the host keeps it."""
-    from recollect.hosts.claude_code import mangled
+    from onrecord.hosts.claude_code import mangled
 
     make, place = PLACES[name]
     path = home / place.replace("{mangled}", mangled(root))

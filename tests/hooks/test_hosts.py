@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from recollect import failure_log
-from recollect.hooks import EVENTS, ask, place, written
-from recollect.hooks.place import Place
-from recollect.hosts import table
-from recollect.hosts.answer import ADD, CONTINUE, DENY, Answer
-from recollect.hosts.question import Payload, Question, failed, patched
-from recollect.project import Project
-from recollect.remotes import background, remote
-from recollect.text import without_elements
+from onrecord import failure_log
+from onrecord.hooks import EVENTS, ask, place, written
+from onrecord.hooks.place import Place
+from onrecord.hosts import table
+from onrecord.hosts.answer import ADD, CONTINUE, DENY, Answer
+from onrecord.hosts.question import Payload, Question, failed, patched
+from onrecord.project import Project
+from onrecord.remotes import background, remote
+from onrecord.text import without_elements
 from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
 
@@ -153,7 +153,7 @@ def test_a_write_to_a_record_is_denied_and_any_other_is_not(session: Session):
     by_tool = session.write("pre_tool_use", RECORD)
     by_shell = session.shell("pre_tool_use", f"echo hi > {RECORD}")
 
-    assert "recollect save" in said(by_tool)
+    assert "onrecord save" in said(by_tool)
     assert by_tool == by_shell
     assert session.shell("pre_tool_use", "echo hi > notes.txt") == {}
 
@@ -363,7 +363,7 @@ def test_a_patch_in_a_command_counts_as_a_write(project: Project, home: Path):
     session = start("codex", project, home)
     command = {"command": f"apply_patch <<'X'\n{PATCH.format(RECORD)}X"}
 
-    assert "recollect save" in said(session("pre_tool_use", tool_name="Bash", tool_input=command))
+    assert "onrecord save" in said(session("pre_tool_use", tool_name="Bash", tool_input=command))
 
 
 def test_a_patch_of_copilots_own_tool_is_refused_in_the_store(project: Project, home: Path):
@@ -371,7 +371,7 @@ def test_a_patch_of_copilots_own_tool_is_refused_in_the_store(project: Project, 
 
     refused = session("pre_tool_use", tool_name="apply_patch", tool_input={"input": PATCH.format(RECORD)})
 
-    assert "recollect save" in said(refused)
+    assert "onrecord save" in said(refused)
 
 
 def test_the_files_of_a_patch_are_those_that_its_headers_name():
@@ -550,7 +550,7 @@ def test_copilot_would_take_a_failing_hook_for_a_refusal(tmp_path: Path):
     (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "python3").chmod(0o755)
     (tmp_path / "python").symlink_to("python3")
-    launch = str(ROOT / "src/recollect/hooks/launch")
+    launch = str(ROOT / "src/onrecord/hooks/launch")
     env = {"PATH": f"{tmp_path}:/bin", "HOME": str(tmp_path)}
 
     for folder in (str(tmp_path), "/"):

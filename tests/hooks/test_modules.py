@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import paths
-from recollect.project import Project
-from recollect.remotes import remote
+from onrecord import paths
+from onrecord.project import Project
+from onrecord.remotes import remote
 from tests.hooks.conftest import ROOT
 
 MINORS = range(9, 14)
@@ -68,7 +68,7 @@ def loaded(python: str, event: str, fields: dict[str, str], folder: Path) -> tup
     """The modules that a hook has loaded when it leaves, and what it says."""
     log = folder / "modules"
     done = subprocess.run(
-        [python, "-S", "-E", "-c", WATCH, str(log), str(ROOT / "src/recollect/hooks/run.py"), event],
+        [python, "-S", "-E", "-c", WATCH, str(log), str(ROOT / "src/onrecord/hooks/run.py"), event],
         input=json.dumps(fields).encode(),
         capture_output=True,
         check=False,
@@ -78,7 +78,7 @@ def loaded(python: str, event: str, fields: dict[str, str], folder: Path) -> tup
 
 
 def foreign(modules: set[str]) -> list[str]:
-    names = (name for name in modules if name != "recollect" and not name.startswith("recollect."))
+    names = (name for name in modules if name != "onrecord" and not name.startswith("onrecord."))
     return sorted(name for name in names if name not in ALLOWED)
 
 
@@ -114,7 +114,7 @@ def test_a_prompt_beside_a_shared_store_loads_only_c_modules(url: str, settled: 
     modules, said = loaded(sys.executable, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
 
     assert "User sessions are rows in auth.sessions" in said
-    assert "recollect.remotes.shared" in modules
+    assert "onrecord.remotes.shared" in modules
     assert foreign(modules) == []
 
 
@@ -123,13 +123,13 @@ def test_where_there_is_no_store_next_to_nothing_is_loaded(version: str, tmp_pat
     for event in ("user_prompt_submit", "pre_tool_use", "post_tool_use", "session_start", "stop"):
         modules, said = loaded(PYTHONS[version], event, {"cwd": str(tmp_path), "prompt": ASKS}, tmp_path)
 
-        ours = sorted(name for name in modules if name.startswith("recollect."))
+        ours = sorted(name for name in modules if name.startswith("onrecord."))
         assert (said, foreign(modules)) == ("", [])
         assert ours == [
-            "recollect.coldstart",
-            "recollect.hooks",
-            "recollect.hooks.place",
-            "recollect.paths",
+            "onrecord.coldstart",
+            "onrecord.hooks",
+            "onrecord.hooks.place",
+            "onrecord.paths",
         ]
         assert "_sqlite3" not in modules
 
@@ -141,7 +141,7 @@ def test_only_a_prompt_reads_the_table_of_word_vectors(event: str, settled: Proj
 
     modules, _ = loaded(sys.executable, event, fields, tmp_path)
 
-    assert "recollect.search.word_table" not in modules
+    assert "onrecord.search.word_table" not in modules
 
 
 def test_a_prompt_is_answered_by_a_package_without_the_table(settled: Project, tmp_path: Path):
@@ -150,7 +150,7 @@ def test_a_prompt_is_answered_by_a_package_without_the_table(settled: Project, t
         sys.executable,
         "-S",
         "-E",
-        str(tmp_path / "src/recollect/hooks/run.py"),
+        str(tmp_path / "src/onrecord/hooks/run.py"),
         "user_prompt_submit",
     ]
     event = json.dumps({"session_id": "s", "cwd": settled.root, "prompt": ASKS}).encode()

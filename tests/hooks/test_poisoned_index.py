@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from recollect import failure_log, paths
-from recollect.search import index, rank
+from onrecord import failure_log, paths
+from onrecord.search import index, rank
 from tests.hooks.test_modules import ASKS
 
 ENDLESS = "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t"

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from recollect import hooks, paths
-from recollect.hooks import EVENTS, ask
-from recollect.hooks.place import Place
-from recollect.hosts import table
-from recollect.hosts.answer import ADD, CONTINUE, DENY
-from recollect.hosts.question import Payload, Question
-from recollect.project import Project
-from recollect.settings import Settings
+from onrecord import hooks, paths
+from onrecord.hooks import EVENTS, ask
+from onrecord.hooks.place import Place
+from onrecord.hosts import table
+from onrecord.hosts.answer import ADD, CONTINUE, DENY
+from onrecord.hosts.question import Payload, Question
+from onrecord.project import Project
+from onrecord.settings import Settings
 from tests.hooks.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "hooks.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import failure_log
-from recollect.hooks import EVENTS
+from onrecord import failure_log
+from onrecord.hooks import EVENTS
 from tests.hooks.conftest import ROOT, run_hook
 
 
@@ -80,7 +80,7 @@ def test_who_wants_no_memories_is_answered_with_nothing_at_all(project, fields):
 def test_one_variable_turns_everything_off(project):
     event = {"session_id": "s", "cwd": project.root, "prompt": "where do we keep user sessions, postgres or redis?"}
 
-    assert run_hook("user_prompt_submit", event, RECOLLECT_OFF="1").stdout == b""
+    assert run_hook("user_prompt_submit", event, ONRECORD_OFF="1").stdout == b""
     assert run_hook("user_prompt_submit", event).stdout != b""
 
 
@@ -90,7 +90,7 @@ def test_a_reader_that_has_gone_away_is_no_failure(project):
     os.close(read)
 
     done = subprocess.run(
-        [sys.executable, "-S", "-E", str(ROOT / "src/recollect/hooks/run.py"), "user_prompt_submit"],
+        [sys.executable, "-S", "-E", str(ROOT / "src/onrecord/hooks/run.py"), "user_prompt_submit"],
         input=json.dumps(event).encode(),
         stdout=write,
         stderr=subprocess.PIPE,

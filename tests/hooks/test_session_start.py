@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import failure_log, hooks, paths
-from recollect.digest import last_digest
-from recollect.hooks import session
-from recollect.hooks.place import Place
-from recollect.hosts.question import Question
-from recollect.project import Project
-from recollect.session import ledger
+from onrecord import failure_log, hooks, paths
+from onrecord.digest import last_digest
+from onrecord.hooks import session
+from onrecord.hooks.place import Place
+from onrecord.hosts.question import Question
+from onrecord.project import Project
+from onrecord.session import ledger
 from tests.hooks.conftest import ROOT, run_hook
 
 QUESTION = "where do we keep user sessions, postgres or redis?"
@@ -130,7 +130,7 @@ def test_a_state_folder_that_cannot_be_written_costs_nothing_but_the_note(projec
     (tmp_path / "file").write_text("")
 
     event = {"session_id": "s1", "cwd": project.root, "source": "startup"}
-    answer = run_hook("session_start", event, RECOLLECT_STATE_DIR=str(tmp_path / "file"))
+    answer = run_hook("session_start", event, ONRECORD_STATE_DIR=str(tmp_path / "file"))
 
     assert (answer.code, bool(answer.context)) == (0, True)
 
@@ -215,7 +215,7 @@ def test_nothing_heavy_is_imported_for_it(project):
     run_hook("session_start", event)
     program = (
         "import sys; sys.path[0] = sys.argv[1]\n"
-        "from recollect.hooks import main\n"
+        "from onrecord.hooks import main\n"
         "main(['session_start'])\n"
         "print(sorted(set(sys.modules) & set(sys.argv[2:])), file=sys.stderr)"
     )
@@ -251,7 +251,7 @@ def test_the_command_prints_the_same(project, hook):
     answer = start(hook)
 
     printed = subprocess.run(
-        [sys.executable, str(ROOT / "bin" / "recollect"), "digest", "--project", project.root],
+        [sys.executable, str(ROOT / "bin" / "onrecord"), "digest", "--project", project.root],
         capture_output=True,
         check=True,
         encoding="utf-8",
@@ -261,7 +261,7 @@ def test_the_command_prints_the_same(project, hook):
 
 
 def test_the_command_says_why(project):
-    command = [sys.executable, str(ROOT / "bin" / "recollect"), "digest", "--project", project.root]
+    command = [sys.executable, str(ROOT / "bin" / "onrecord"), "digest", "--project", project.root]
     told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
     why = subprocess.run([*command, "--why"], capture_output=True, check=True, encoding="utf-8").stdout
 
@@ -347,7 +347,7 @@ def test_drafts_behind_a_link_out_of_the_store_are_not_counted(project, hook, tm
     assert "waiting" not in start(hook).context
 
 
-@pytest.mark.parametrize(("host", "command"), [("claude-code", "/memory:review"), ("codex", "recollect review")])
+@pytest.mark.parametrize(("host", "command"), [("claude-code", "/memory:review"), ("codex", "onrecord review")])
 def test_the_line_about_drafts_names_a_command_that_the_host_has(project, host, command):
     inbox = Path(project.store.root, "inbox")
     inbox.mkdir()

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from recollect.hooks import EVENTS
-from recollect.hosts import table
-from recollect.project import Project
+from onrecord.hooks import EVENTS
+from onrecord.hosts import table
+from onrecord.project import Project
 from tests.hooks.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="hooks are started by a POSIX shell")
@@ -102,7 +102,7 @@ def test_no_host_executes_what_an_event_says(host: Any, plugin: Path, project: P
 
 @pytest.mark.parametrize("host", [host.name for host in table.HOSTS])
 def test_no_named_host_executes_what_a_prompt_says(host: str, project: Project, tmp_path: Path):
-    launch = shlex.quote(str(ROOT / "src/recollect/hooks/launch"))
+    launch = shlex.quote(str(ROOT / "src/onrecord/hooks/launch"))
     fields = {**_event("UserPromptSubmit", project), "conversation_id": SCRIPT, "submitted_prompt": f"{ASKS} {SCRIPT}"}
 
     done = subprocess.run(
@@ -125,7 +125,7 @@ def test_every_event_is_wired_in_the_form_that_no_host_misreads():
     assert [hook for _, hook in HOOKS if set(hook) - {"type", "command", "timeout"}] == []
     assert sorted(command.split()[2] for command in commands.values()) == sorted(EVENTS)
     assert {command.rpartition(" || ")[0].rpartition(" ")[0] for command in commands.values()} == {
-        'sh "${CLAUDE_PLUGIN_ROOT}/src/recollect/hooks/launch"'
+        'sh "${CLAUDE_PLUGIN_ROOT}/src/onrecord/hooks/launch"'
     }
 
 

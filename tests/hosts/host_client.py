@@ -42,7 +42,7 @@ class HostClient:
     """One user (`home`) in one project. A host is a subclass: how it is started, and what its tools are called."""
 
     name: ClassVar[str]
-    """As `recollect connect` calls it."""
+    """As `onrecord connect` calls it."""
     package: ClassVar[Package]
     also: ClassVar[tuple[Package, ...]] = ()
     environment: ClassVar[dict[str, str]] = {}
@@ -75,9 +75,9 @@ class HostClient:
         """The arguments that say one thing to the agent; `again` goes on with the last conversation."""
         raise NotImplementedError
 
-    def connect(self, recollect: list[str]) -> list[list[str]]:
+    def connect(self, onrecord: list[str]) -> list[list[str]]:
         """The commands that let the client use the memory, with the MCP server if it can."""
-        return [[*recollect, "connect", self.name, "--yes", *(["--mcp"] if self.mcp("search", {}) else [])]]
+        return [[*onrecord, "connect", self.name, "--yes", *(["--mcp"] if self.mcp("search", {}) else [])]]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
         """The client's own commands that install our repository as a plugin, if it can."""

@@ -105,7 +105,7 @@ def run_hooks_with(home: Path, script: str) -> None:
     program = home / "bin" / "hook-python"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    memo = home / ".cache" / "recollect" / "python"
+    memo = home / ".cache" / "onrecord" / "python"
     memo.parent.mkdir(parents=True, exist_ok=True)
     memo.write_text(f"{program}\n")
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import recollect
+import onrecord
 
 SESSIONS: dict[str, Any] = {
     "title": "Sessions live in Postgres, not Redis",
@@ -71,7 +71,7 @@ def create(folder: Path) -> None:
 
 def remember(folder: Path) -> None:
     """Give the project a decision, a constraint on a file, a runbook and an unfinished session."""
-    project = recollect.open(str(folder))
+    project = onrecord.open(str(folder))
     project.save("decision", SESSIONS)
     project.save("constraint", CENTS)
     project.save("runbook", TILES)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 # Read at import, so that a test which moves HOME cannot cause a second download.
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "recollect-test-client"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onrecord-test-client"
 _HOME = str(Path.home())
 _PATIENCE = 150
 """Seconds to wait for a package; each takes less than 50 here. After one that took longer no other is tried."""

@@ -1,17 +1,17 @@
-"""Every client that can be run here, connected to Recollect: what reaches its model, and what must never happen."""
+"""Every client that can be run here, connected to Onrecord: what reaches its model, and what must never happen."""
 
 from __future__ import annotations
 
 import pytest
 
-from recollect.hosts import table
+from onrecord.hosts import table
 from tests.hosts import results
 from tests.hosts.clients import CLIENTS
 from tests.hosts.clients.codex import Codex
 from tests.hosts.conftest import NewClient
 from tests.hosts.host_client import HostClient
 from tests.hosts.known_project import ASKS
-from tests.hosts.visit import NO, RECOLLECT, RULE, SILENT, UNFINISHED, Visit, connect, prepare, visit
+from tests.hosts.visit import NO, ONRECORD, RULE, SILENT, UNFINISHED, Visit, connect, prepare, visit
 
 
 @pytest.mark.client
@@ -48,13 +48,13 @@ def test_a_client_that_is_no_longer_connected_is_shown_nothing(new_client: NewCl
     client = new_client(Codex)
     prepare(client)
     connect(client)
-    removed = client.execute([*RECOLLECT, "connect", client.name, "--remove", "--yes"])
+    removed = client.execute([*ONRECORD, "connect", client.name, "--remove", "--yes"])
 
     turn = client.prompt(ASKS)
 
     assert (removed.exit_code, turn.exit_code) == (0, 0), removed.stderr + turn.stderr
     assert [mark for mark in (RULE, UNFINISHED) if mark in turn.last.text] == []
-    assert "recollect" not in (client.home / ".codex" / "config.toml").read_text()
+    assert "onrecord" not in (client.home / ".codex" / "config.toml").read_text()
 
 
 @pytest.mark.parametrize("host", CLIENTS, ids=lambda host: host.name)

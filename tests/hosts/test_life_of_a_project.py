@@ -1,4 +1,4 @@
-"""One project from its first import to the day Recollect is removed, used by four agents in turn.
+"""One project from its first import to the day Onrecord is removed, used by four agents in turn.
 
 Each agent is the real client. What one of them is told, the next one knows; what is asserted is what reaches its model.
 """
@@ -87,18 +87,18 @@ class Life:
         self.home = home
         self.project = GitProject(folder / "a project")
         (home / "bin").mkdir(parents=True)
-        (home / "bin" / "recollect").symlink_to(ROOT / "bin" / "recollect")
+        (home / "bin" / "onrecord").symlink_to(ROOT / "bin" / "onrecord")
         self.clients: dict[type[HostClient], HostClient] = {host: host(home, self.project.root) for host in hosts}
 
     @property
     def store(self) -> Path:
         return self.project.root / ".claude" / "memory"
 
-    def recollect(self, *words: str) -> str:
+    def onrecord(self, *words: str) -> str:
         """What a command of the user prints."""
         env = {"HOME": str(self.home), "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         how = {"cwd": self.project.root, "env": env, "capture_output": True, "text": True}
-        done = subprocess.run([str(self.home / "bin" / "recollect"), *words], check=False, **how)
+        done = subprocess.run([str(self.home / "bin" / "onrecord"), *words], check=False, **how)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -110,7 +110,7 @@ class Life:
 
     def agent_saves(self, host: type[HostClient], record: dict[str, Any], *options: str) -> Turn:
         """An agent is asked to remember something, and saves it as its skill says."""
-        words = " ".join(["recollect", "save", "decision", "--json", *options])
+        words = " ".join(["onrecord", "save", "decision", "--json", *options])
         call = self.clients[host].shell(f"{words} <<'EOF'\n{json.dumps(record)}\nEOF")
         turn = self.ask(host, "please remember what we just decided", call)
         assert '"path": "' in turn.last.results, turn.last.results
@@ -125,7 +125,7 @@ class Life:
 def _is_ours(path: Path) -> bool:
     if path.is_relative_to(".claude/plugins/cache"):
         return False
-    return "recollect" in str(path) or str(path).startswith((".claude/memory", ".agents/skills"))
+    return "onrecord" in str(path) or str(path).startswith((".claude/memory", ".agents/skills"))
 
 
 @pytest.mark.client
@@ -155,11 +155,11 @@ def begin(life: Life) -> None:
         life.project.write(f"docs/adr/{name}", page)
     life.project.commit()
 
-    connected = life.recollect("connect", "--yes")
-    life.recollect("init", "--merge-driver")
+    connected = life.onrecord("connect", "--yes")
+    life.onrecord("init", "--merge-driver")
     # So that all that reaches a model comes with a prompt: a small memory is in the digest as a whole.
-    life.recollect("config", "set", "session_start.enabled", "false")
-    imported = life.recollect("import")
+    life.onrecord("config", "set", "session_start.enabled", "false")
+    imported = life.onrecord("import")
 
     assert [host.name for host in CLIENTS if host.name not in connected] == []
     assert "2 drafts from 2 files" in imported
@@ -220,7 +220,7 @@ def rename_and_change_a_file(life: Life) -> None:
     assert "cookie_for" in login.read_text()
     assert NEW in edited.last.text
     assert NEW in changed.last.text and "login.py` (was `src/auth.py`) changed once since" in changed.last.text
-    life.recollect("reanchor", "sessions-live-in-signed-cookies")
+    life.onrecord("reanchor", "sessions-live-in-signed-cookies")
 
 
 def merge_two_branches(life: Life) -> None:
@@ -228,10 +228,10 @@ def merge_two_branches(life: Life) -> None:
     record = "sessions-live-in-signed-cookies"
     life.project.commit("Confirm")
     life.project.git("checkout", "-q", "-b", "other")
-    life.recollect("update", record, "--tag", "auth")
+    life.onrecord("update", record, "--tag", "auth")
     life.project.commit("Tag it")
     life.project.git("checkout", "-q", "main")
-    life.recollect("update", record, "--trigger", "which key signs the cookies?")
+    life.onrecord("update", record, "--trigger", "which key signs the cookies?")
     life.project.commit("Add a trigger")
     life.project.git("merge", "-q", "-m", "Merge", "other")
 
@@ -244,15 +244,15 @@ def share_with_a_second_machine(life: Life, folder: Path) -> None:
     """Shared over a git repository, the decision reaches an agent in another project on another machine."""
     repository = folder / "memory.git"
     subprocess.run(["git", "init", "-q", "--bare", str(repository)], check=True)
-    life.recollect("remote", "add", "team", str(repository))
-    life.recollect("share", "sessions-live-in-signed-cookies", "--to", "team", "--yes")
-    pushed = life.recollect("sync")
+    life.onrecord("remote", "add", "team", str(repository))
+    life.onrecord("share", "sessions-live-in-signed-cookies", "--to", "team", "--yes")
+    pushed = life.onrecord("sync")
     other = Life(folder / "second", folder / "second" / "home", hosts=[Codex])
-    other.recollect("connect", "codex", "--yes")
-    other.recollect("remote", "add", "team", str(repository))
-    pulled = other.recollect("sync")
+    other.onrecord("connect", "codex", "--yes")
+    other.onrecord("remote", "add", "team", str(repository))
+    pulled = other.onrecord("sync")
     asked = other.ask(Codex, ASKS)
-    life.recollect("remote", "remove", "team")
+    life.onrecord("remote", "remove", "team")
 
     assert ("pushed 1" in pushed, "pulled 1" in pulled) == (True, True), pushed + pulled
     assert NEW in asked.last.text and "team:decisions/sessions-live-in-signed-cookies.json" in asked.last.text
@@ -261,7 +261,7 @@ def share_with_a_second_machine(life: Life, folder: Path) -> None:
 
 def export(life: Life) -> None:
     """A file for whoever can only read files; superseded records are not in it."""
-    life.recollect("export", "--file", "MEMORY.md")
+    life.onrecord("export", "--file", "MEMORY.md")
     written = (life.project.root / "MEMORY.md").read_text()
     assert NEW in written and OLD not in written
 
@@ -270,12 +270,12 @@ def remove(life: Life) -> None:
     """Disconnected and cleaned, nothing of ours is left but the records, and no agent is shown one."""
     life.project.commit("Export")
     records = sorted(path for path in life.store.rglob("*") if path.is_file())
-    life.recollect("connect", "--remove", "--yes")
-    life.recollect("clean")
-    life.project.git("config", "--remove-section", "merge.recollect")
+    life.onrecord("connect", "--remove", "--yes")
+    life.onrecord("clean")
+    life.project.git("config", "--remove-section", "merge.onrecord")
     silent = life.ask(Codex, ASKS)
 
     assert NEW not in silent.last.text
     assert sorted(path for path in life.store.rglob("*") if path.is_file()) == records
     assert life.left_behind() == set()
-    assert "recollect" not in (life.project.root / ".git" / "config").read_text()
+    assert "onrecord" not in (life.project.root / ".git" / "config").read_text()

@@ -24,7 +24,7 @@ def test_a_prompt_full_of_shell_syntax_runs_nothing(
 ) -> None:
     client = new_client(host)
     prepare(client)
-    repository = plugin_copy.copy_to(tmp_path / "copy of recollect")
+    repository = plugin_copy.copy_to(tmp_path / "copy of onrecord")
     for words in client.install_plugin(repository):
         done = client.run(*words)
         assert done.exit_code == 0, done.stdout + done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.hosts import table
+from onrecord.hosts import table
 from tests.hosts import results
 from tests.hosts.clients import CLIENTS
 from tests.hosts.conftest import NewClient

@@ -1,4 +1,4 @@
-"""Two turns of a conversation in a client that is connected to Recollect, and what of our memory reached the model."""
+"""Two turns of a conversation in a client that is connected to Onrecord, and what of our memory reached the model."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ RULE = SESSIONS["content"]["decision"]
 FILE_RULE = CENTS["content"]["rule"]
 RUNBOOK = TILES["content"]["steps"][1]
 UNFINISHED = LEFT["content"]["next_actions"][0]
-RECOLLECT = [sys.executable, str(ROOT / "bin" / "recollect")]
-ADVICE = "recollect save"
+ONRECORD = [sys.executable, str(ROOT / "bin" / "onrecord")]
+ADVICE = "onrecord save"
 """Is in the reason for which a write to the store is denied."""
 
 SHELL_SYNTAX = "$(touch PWNED-1) `touch PWNED-2`; touch PWNED-3 & touch PWNED-4 | touch PWNED-5\ntouch PWNED-6 #"
@@ -97,7 +97,7 @@ class Visit(NamedTuple):
 
 def connect(client: HostClient) -> None:
     """Connect the client as its user would."""
-    for command in client.connect(RECOLLECT):
+    for command in client.connect(ONRECORD):
         done = client.execute(command)
         assert done.exit_code == 0, done.stdout + done.stderr
 

@@ -8,9 +8,9 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from recollect.hub import connection, schema, team_address, teams
-from recollect.hub.transport import PostgresTransport
-from recollect.remotes.transport import Push
+from onrecord.hub import connection, schema, team_address, teams
+from onrecord.hub.transport import PostgresTransport
+from onrecord.remotes.transport import Push
 from tests.postgres import Server
 
 OWNER = "owner_of_the_hub"
@@ -52,8 +52,8 @@ class TestHub:
 
     def empty(self) -> None:
         """Forget all files."""
-        self.rows("TRUNCATE recollect.records, recollect.history")
-        self.rows("UPDATE recollect.teams SET number = 0, files = 0, bytes = 0, asks_for_review = false")
+        self.rows("TRUNCATE onrecord.records, onrecord.history")
+        self.rows("UPDATE onrecord.teams SET number = 0, files = 0, bytes = 0, asks_for_review = false")
 
     def close(self) -> None:
         self._open.close()

@@ -1,4 +1,4 @@
-"""`recollect hub` against a real server, as its owner, a member, a stranger."""
+"""`onrecord hub` against a real server, as its owner, a member, a stranger."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ import threading
 import psycopg
 import pytest
 
-from recollect.cli.commands import COMMANDS
-from recollect.coldstart import digest
-from recollect.hub import connection, schema, team_address
-from recollect.remotes.transport import Push
-from tests.cli.conftest import BIN, Outcome, project, recollect
+from onrecord.cli.commands import COMMANDS
+from onrecord.coldstart import digest
+from onrecord.hub import connection, schema, team_address
+from onrecord.remotes.transport import Push
+from tests.cli.conftest import BIN, Outcome, onrecord, project
 
 from .conftest import OWNER, STRANGER, TestHub, everything
 
 pytestmark = pytest.mark.debian("postgresql")
-__all__ = ["project", "recollect"]
+__all__ = ["onrecord", "project"]
 VERSION = len(schema.migrations())
 
 
 @pytest.fixture
 def owner(own_hub: TestHub, monkeypatch: pytest.MonkeyPatch) -> TestHub:
     """The hub that the commands act on, as its owner."""
-    monkeypatch.setenv("RECOLLECT_HUB_URL", own_hub.url(OWNER))
+    monkeypatch.setenv("ONRECORD_HUB_URL", own_hub.url(OWNER))
     return own_hub
 
 
-def test_the_examples_of_the_help_run(postgres, recollect, monkeypatch):
+def test_the_examples_of_the_help_run(postgres, onrecord, monkeypatch):
     database = postgres.database()
     postgres.login("ann")
     for example in COMMANDS["hub"].examples:
         words = shlex.split(example.command.replace("postgresql://localhost/memory", postgres.url(database)))
-        monkeypatch.setenv("RECOLLECT_HUB_URL", postgres.url(database))
-        outcome: Outcome = recollect(*words)
+        monkeypatch.setenv("ONRECORD_HUB_URL", postgres.url(database))
+        outcome: Outcome = onrecord(*words)
 
         assert outcome.code == 0, outcome
     ((server,),) = postgres.execute("SHOW server_version")
@@ -47,18 +47,18 @@ def test_the_examples_of_the_help_run(postgres, recollect, monkeypatch):
     )
 
 
-def test_init_makes_the_tables_once_and_a_team_each_time(postgres, recollect, monkeypatch):
+def test_init_makes_the_tables_once_and_a_team_each_time(postgres, onrecord, monkeypatch):
     database = postgres.database()
-    monkeypatch.setenv("RECOLLECT_HUB_URL", postgres.url(database))
+    monkeypatch.setenv("ONRECORD_HUB_URL", postgres.url(database))
 
-    first = json.loads(recollect("hub", "init", "--json").out)
-    second = json.loads(recollect("hub", "init", "--team=platform", "--review", "--json").out)
-    third = recollect("hub", "init", "--team=platform", "--no-review")
+    first = json.loads(onrecord("hub", "init", "--json").out)
+    second = json.loads(onrecord("hub", "init", "--team=platform", "--review", "--json").out)
+    third = onrecord("hub", "init", "--team=platform", "--no-review")
 
     assert first == {"schema_before": 0, "schema": VERSION, "team": "default", "is_new": True}
     assert second == {"schema_before": VERSION, "schema": VERSION, "team": "platform", "is_new": True}
     assert third.out == f"tables up to date: schema {VERSION}\nteam platform is there\n"
-    assert postgres.execute("SELECT name, asks_for_review FROM recollect.teams ORDER BY 1", database=database) == [
+    assert postgres.execute("SELECT name, asks_for_review FROM onrecord.teams ORDER BY 1", database=database) == [
         ("default", False),
         ("platform", False),
     ]
@@ -88,12 +88,12 @@ def test_without_the_package_it_says_what_to_install():
 
     assert done.returncode == 1
     assert done.stderr == (
-        "BAD_INPUT: a Postgres remote needs a package: No module named 'psycopg'\nfix: pip install 'recollect[hub]'\n"
+        "BAD_INPUT: a Postgres remote needs a package: No module named 'psycopg'\nfix: pip install 'onrecord[hub]'\n"
     )
 
 
-def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(owner, recollect):
-    outcome = recollect("hub", "grant", "nina", "writer", "--team=platform", "--create", stdin="correct horse\n")
+def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(owner, onrecord):
+    outcome = onrecord("hub", "grant", "nina", "writer", "--team=platform", "--create", stdin="correct horse\n")
 
     assert outcome == (0, "nina is a writer of the team platform\n", "")
     assert b"correct horse" not in owner.server.log.read_bytes()
@@ -104,46 +104,46 @@ def test_a_new_login_gets_its_password_from_standard_input_and_no_other_place(ow
     ]
     owner.rows("GRANT logins_with_password TO nina")
     with psycopg.connect(owner.server.url(owner.database, "nina", password="correct horse")) as session:
-        assert session.execute("SELECT name FROM recollect.teams").fetchall() == [("platform",)]
+        assert session.execute("SELECT name FROM onrecord.teams").fetchall() == [("platform",)]
     owner.rows("DROP OWNED BY nina")
     owner.rows("DROP ROLE nina")
 
 
-def test_a_login_that_could_not_be_made_a_member_is_not_made_at_all(owner, recollect):
-    outcome = recollect("hub", "grant", "nobody-yet", "king", "--team=platform", "--create", stdin="x\n")
+def test_a_login_that_could_not_be_made_a_member_is_not_made_at_all(owner, onrecord):
+    outcome = onrecord("hub", "grant", "nobody-yet", "king", "--team=platform", "--create", stdin="x\n")
 
     assert outcome.err == "BAD_INPUT: 'king' is not a role\nfix: choose one: reader, writer, reviewer\n"
     assert owner.rows("SELECT 1 FROM pg_roles WHERE rolname = 'nobody-yet'") == []
 
 
-def test_whoever_is_revoked_sees_nothing_any_more(owner, recollect):
+def test_whoever_is_revoked_sees_nothing_any_more(owner, onrecord):
     walt = owner.transport("walt")
     assert list(walt.pull("").versions) == []
 
-    assert recollect("hub", "revoke", "walt", "--team=platform").code == 0
-    again = recollect("hub", "revoke", "walt", "--team=platform")
+    assert onrecord("hub", "revoke", "walt", "--team=platform").code == 0
+    again = onrecord("hub", "revoke", "walt", "--team=platform")
 
-    assert again.err == "NOT_FOUND: 'walt' is not a member of the team platform\nfix: recollect hub status\n"
+    assert again.err == "NOT_FOUND: 'walt' is not a member of the team platform\nfix: onrecord hub status\n"
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        owner.session("walt").execute("SELECT * FROM recollect.records")
+        owner.session("walt").execute("SELECT * FROM onrecord.records")
 
 
-def test_whoever_leaves_one_team_stays_in_the_other(owner, recollect):
-    assert recollect("hub", "grant", "walt", "reader", "--team=other").code == 0
-    assert recollect("hub", "revoke", "walt", "--team=platform").code == 0
+def test_whoever_leaves_one_team_stays_in_the_other(owner, onrecord):
+    assert onrecord("hub", "grant", "walt", "reader", "--team=other").code == 0
+    assert onrecord("hub", "revoke", "walt", "--team=platform").code == 0
 
-    assert owner.session("walt").execute("SELECT name FROM recollect.teams").fetchall() == [("other",)]
+    assert owner.session("walt").execute("SELECT name FROM onrecord.teams").fetchall() == [("other",)]
 
 
-def test_a_login_that_is_too_long_is_not_taken_for_another(owner, recollect):
+def test_a_login_that_is_too_long_is_not_taken_for_another(owner, onrecord):
     owner.server.login("a" * 63)
 
-    outcome = recollect("hub", "grant", "a" * 64, "writer", "--team=platform")
+    outcome = onrecord("hub", "grant", "a" * 64, "writer", "--team=platform")
 
     assert outcome.err.startswith("NOT_FOUND: the database server has no login")
 
 
-def test_status_runs_no_function_that_others_have_made(owner, recollect):
+def test_status_runs_no_function_that_others_have_made(owner, onrecord):
     """Before PostgreSQL 15 every login may make functions in the schema `public`."""
     owner.rows("GRANT CREATE ON SCHEMA public TO PUBLIC")
     stranger = owner.session(STRANGER)
@@ -154,20 +154,20 @@ def test_status_runs_no_function_that_others_have_made(owner, recollect):
     stranger.execute("CREATE AGGREGATE public.count(text) (sfunc = public.step, stype = bigint, initcond = '0')")
     owner.transport("walt").push([Push("decisions/a.json", b"1", "")])
 
-    outcome = recollect("hub", "status", "--team=platform")
+    outcome = onrecord("hub", "status", "--team=platform")
 
     assert "platform: 1 record, 0 drafts, 0 deleted records, 0 earlier versions" in outcome.out
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
-def test_a_database_that_cannot_hold_every_text_becomes_no_hub(postgres, recollect, encoding):
+def test_a_database_that_cannot_hold_every_text_becomes_no_hub(postgres, onrecord, encoding):
     name = f"in_{encoding.lower()}"
     postgres.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
 
-    outcome = recollect("hub", "init", postgres.url(name))
+    outcome = onrecord("hub", "init", postgres.url(name))
 
     assert outcome.err.startswith(f"BAD_INPUT: the database has the encoding {encoding}, and a hub needs UTF8")
-    assert postgres.execute("SELECT to_regnamespace('recollect')", database=name) == [(None,)]
+    assert postgres.execute("SELECT to_regnamespace('onrecord')", database=name) == [(None,)]
 
 
 def test_an_owner_who_is_no_superuser_makes_and_restores_a_backup(owner, tmp_path):
@@ -186,22 +186,22 @@ def test_an_owner_who_is_no_superuser_makes_and_restores_a_backup(owner, tmp_pat
 
     restored = owner.beside("restored")
     assert everything(restored.transport("rita")) == {"decisions/a.json": b"2"}
-    assert restored.rows("SELECT data FROM recollect.history") == [(b"1",)]
+    assert restored.rows("SELECT data FROM onrecord.history") == [(b"1",)]
 
 
-def test_earlier_versions_are_deleted_for_good(owner, recollect):
+def test_earlier_versions_are_deleted_for_good(owner, onrecord):
     walt = owner.transport("walt")
     path = "decisions/secret.json"
     walt.push([Push(path, b"a secret", ""), Push("decisions/other.json", b"1", "")])
     walt.push([Push(path, b"", digest(b"a secret")), Push("decisions/other.json", b"2", digest(b"1"))])
     cursor = walt.pull("").cursor
 
-    outcome = recollect("hub", "forget", path, "--team=platform")
-    again = recollect("hub", "forget", path, "--team=platform")
+    outcome = onrecord("hub", "forget", path, "--team=platform")
+    again = onrecord("hub", "forget", path, "--team=platform")
 
     assert outcome == (0, f"deleted 1 earlier version of {path}\n", "replicas and backups may still hold them\n")
     assert again.err.startswith(f"NOT_FOUND: the hub has no earlier version of '{path}'")
-    assert owner.rows("SELECT path FROM recollect.history") == [("decisions/other.json",)]
+    assert owner.rows("SELECT path FROM onrecord.history") == [("decisions/other.json",)]
     assert list(walt.pull(cursor).versions) == []
 
 
@@ -220,19 +220,19 @@ def test_earlier_versions_are_deleted_for_good(owner, recollect):
         (OWNER, ("grant", "sam", "reader", "--create", "--team=platform"), "ALREADY_EXISTS"),
     ],
 )
-def test_what_is_not_allowed_is_refused(own_hub, recollect, login, words, code):
-    outcome = recollect("hub", *words, "--url", own_hub.url(login), "--json", stdin="password\n")
+def test_what_is_not_allowed_is_refused(own_hub, onrecord, login, words, code):
+    outcome = onrecord("hub", *words, "--url", own_hub.url(login), "--json", stdin="password\n")
 
     assert outcome.code == 1
     assert json.loads(outcome.out)["error"]["code"] == code
-    assert own_hub.rows("SELECT login, role FROM recollect.members WHERE login IN ('walt', 'vera', 'sam')") == [
+    assert own_hub.rows("SELECT login, role FROM onrecord.members WHERE login IN ('walt', 'vera', 'sam')") == [
         ("walt", "writer"),
         ("vera", "reviewer"),
     ]
 
 
-def test_a_member_sees_the_team_and_its_own_role(own_hub, recollect):
-    outcome = recollect("hub", "status", "--url", own_hub.url("rita"), "--json")
+def test_a_member_sees_the_team_and_its_own_role(own_hub, onrecord):
+    outcome = onrecord("hub", "status", "--url", own_hub.url("rita"), "--json")
 
     assert json.loads(outcome.out)["teams"] == [
         {"name": "platform", "asks_for_review": False, "records": 0, "drafts": 0, "deleted": 0, "replaced": 0,
@@ -240,10 +240,10 @@ def test_a_member_sees_the_team_and_its_own_role(own_hub, recollect):
     ]  # fmt: skip
 
 
-def test_a_connected_remote_names_the_hub(own_hub, recollect):
-    assert recollect("remote", "add", "acme", own_hub.url("rita")).code == 0
+def test_a_connected_remote_names_the_hub(own_hub, onrecord):
+    assert onrecord("remote", "add", "acme", own_hub.url("rita")).code == 0
 
-    outcome = recollect("hub", "status", "--url=acme")
+    outcome = onrecord("hub", "status", "--url=acme")
 
     assert outcome.out.splitlines()[2:] == [
         "platform: 0 records, 0 drafts, 0 deleted records, 0 earlier versions",
@@ -251,63 +251,63 @@ def test_a_connected_remote_names_the_hub(own_hub, recollect):
     ]
 
 
-def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, recollect, monkeypatch):
+def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, onrecord, monkeypatch):
     steps = schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE recollect.more (x integer)"])
+    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
     url = ("--url", own_hub.url(OWNER))
 
-    older = recollect("hub", "status", *url)
-    migrated = recollect("hub", "init", *url)
+    older = onrecord("hub", "status", *url)
+    migrated = onrecord("hub", "init", *url)
     monkeypatch.setattr(schema, "migrations", lambda: steps)
-    newer = [recollect("hub", action, *url) for action in ("status", "init")]
+    newer = [onrecord("hub", action, *url) for action in ("status", "init")]
 
     needs = len(steps) + 1
     assert older.err == (
-        f"BAD_REMOTE: the hub has schema {len(steps)}, and this Recollect needs {needs}\n"
-        "fix: ask its administrator for: `recollect hub init`\n"
+        f"BAD_REMOTE: the hub has schema {len(steps)}, and this Onrecord needs {needs}\n"
+        "fix: ask its administrator for: `onrecord hub init`\n"
     )
     assert migrated.out.startswith(f"tables updated from schema {len(steps)} to {needs}\n")
     for outcome in newer:
         assert outcome.err == (
-            f"BAD_REMOTE: the hub has schema {needs}, and this Recollect knows {len(steps)}\n"
-            "fix: pip install --upgrade 'recollect[hub]'\n"
+            f"BAD_REMOTE: the hub has schema {needs}, and this Onrecord knows {len(steps)}\n"
+            "fix: pip install --upgrade 'onrecord[hub]'\n"
         )
-    assert own_hub.session("walt").execute("SELECT * FROM recollect.more").fetchall() == []
+    assert own_hub.session("walt").execute("SELECT * FROM onrecord.more").fetchall() == []
 
 
-def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, recollect, monkeypatch):
+def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, onrecord, monkeypatch):
     steps = schema.migrations()
-    broken = "CREATE TABLE recollect.more (x integer); SELECT 1 / 0"
+    broken = "CREATE TABLE onrecord.more (x integer); SELECT 1 / 0"
     monkeypatch.setattr(schema, "migrations", lambda: [*steps, broken])
 
-    outcome = recollect("hub", "init", "--url", own_hub.url(OWNER))
+    outcome = onrecord("hub", "init", "--url", own_hub.url(OWNER))
 
     assert outcome.err.startswith("BAD_REMOTE: the database answered with an error: division by zero")
-    assert own_hub.rows("SELECT to_regclass('recollect.more'), max(version) FROM recollect.schema_version") == [
+    assert own_hub.rows("SELECT to_regclass('onrecord.more'), max(version) FROM onrecord.schema_version") == [
         (None, len(steps))
     ]
 
 
-def test_the_files_that_a_team_has_already_are_counted(postgres, recollect, monkeypatch):
+def test_the_files_that_a_team_has_already_are_counted(postgres, onrecord, monkeypatch):
     database, steps = postgres.database(), schema.migrations()
     monkeypatch.setattr(schema, "migrations", lambda: steps[:2])
-    assert recollect("hub", "init", postgres.url(database)).code == 0
+    assert onrecord("hub", "init", postgres.url(database)).code == 0
     postgres.execute(
-        "INSERT INTO recollect.records (team, path, number, data, hash)"
+        "INSERT INTO onrecord.records (team, path, number, data, hash)"
         " SELECT 1, 'decisions/' || n || '.json', n, '123', repeat('f', 32) FROM generate_series(1, 5) n",
         database=database,
     )
     monkeypatch.setattr(schema, "migrations", lambda: steps)
 
-    assert recollect("hub", "init", postgres.url(database)).out.startswith("tables updated from schema 2 to 3\n")
+    assert onrecord("hub", "init", postgres.url(database)).out.startswith("tables updated from schema 2 to 3\n")
 
-    assert postgres.execute("SELECT files, bytes FROM recollect.teams", database=database) == [(5, 15)]
+    assert postgres.execute("SELECT files, bytes FROM onrecord.teams", database=database) == [(5, 15)]
 
 
-def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, recollect, monkeypatch):
+def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, onrecord, monkeypatch):
     steps = schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE recollect.more (x integer)"])
+    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
 
-    assert recollect("hub", "init", "--url", own_hub.server.url(own_hub.database)).code == 0
+    assert onrecord("hub", "init", "--url", own_hub.server.url(own_hub.database)).code == 0
 
-    assert own_hub.rows("SELECT tableowner FROM pg_tables WHERE schemaname = 'recollect' GROUP BY 1") == [(OWNER,)]
+    assert own_hub.rows("SELECT tableowner FROM pg_tables WHERE schemaname = 'onrecord' GROUP BY 1") == [(OWNER,)]

@@ -11,11 +11,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recollect.coldstart import digest
-from recollect.errors import BadRemote, Offline, Refused
-from recollect.hub import transport
-from recollect.hub.transport import PostgresTransport
-from recollect.remotes.transport import Push, Pushed
+from onrecord.coldstart import digest
+from onrecord.errors import BadRemote, Offline, Refused
+from onrecord.hub import transport
+from onrecord.hub.transport import PostgresTransport
+from onrecord.remotes.transport import Push, Pushed
 from tests.postgres import Server
 
 from .conftest import TestHub, everything, new, prepare
@@ -63,7 +63,7 @@ def test_cut_at_any_message_a_sync_fails_cleanly_and_the_next_one_ends_alike(hub
 
         assert _sync(hub.transport("walt"))[1] == Pushed(accepted=(A, B, "decisions/c.json"))
         assert everything(hub.transport("rita")) == {A: b"2", B: b"1", "decisions/c.json": b""}
-        assert hub.rows("SELECT path, data FROM recollect.history ORDER BY path") == [
+        assert hub.rows("SELECT path, data FROM onrecord.history ORDER BY path") == [
             (A, b"1"),
             ("decisions/c.json", b"c"),
         ]
@@ -84,7 +84,7 @@ def test_one_lost_connection_is_made_again(hub: TestHub, proxied):
         assert everything(machine).items() >= pulled.items()
         assert machine.push([new(path, b"x")]).accepted == (path,)
         assert proxy.was_cut
-    assert hub.rows("SELECT count(*) FROM recollect.history") == [(0,)]
+    assert hub.rows("SELECT count(*) FROM onrecord.history") == [(0,)]
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_a
     # While somebody else holds the team, a push waits in the middle of its transaction.
     holding = hub.session("wilma")
     holding.execute("BEGIN")
-    holding.execute("SELECT * FROM recollect.push('platform', 0, '{inbox/x.json}', '{x}', %s, '{\"\"}')", (["f" * 32],))
+    holding.execute("SELECT * FROM onrecord.push('platform', 0, '{inbox/x.json}', '{x}', %s, '{\"\"}')", (["f" * 32],))
     failures: list[BaseException] = []
 
     def push() -> None:
@@ -129,7 +129,7 @@ def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_a
     assert everything(hub.transport("rita")) == dict(islice(files.items(), 3))
     assert hub.transport("walt").push(changes).accepted == tuple(files)
     assert everything(hub.transport("rita")) == files
-    assert hub.rows("SELECT count(*) FROM recollect.history") == [(0,)]
+    assert hub.rows("SELECT count(*) FROM onrecord.history") == [(0,)]
 
 
 def test_a_server_that_is_not_there_is_offline(tmp_path: Path):
@@ -159,12 +159,12 @@ def test_a_wrong_password_is_refused_and_in_no_message(hub: TestHub, monkeypatch
 def test_a_password_that_the_server_repeats_is_left_out(own_hub: TestHub, monkeypatch: pytest.MonkeyPatch):
     own_hub.server.login("walt", "open-sesame")
     monkeypatch.setenv("PGPASSWORD", "open-sesame")
-    own_hub.rows("DROP POLICY own_team ON recollect.teams")
+    own_hub.rows("DROP POLICY own_team ON onrecord.teams")
     own_hub.rows(
-        "CREATE FUNCTION recollect.shout() RETURNS boolean LANGUAGE plpgsql AS"
+        "CREATE FUNCTION onrecord.shout() RETURNS boolean LANGUAGE plpgsql AS"
         " $$BEGIN RAISE 'you said open-sesame \x1b[2J'; END$$"
     )
-    own_hub.rows("CREATE POLICY evil ON recollect.teams USING (recollect.shout())")
+    own_hub.rows("CREATE POLICY evil ON onrecord.teams USING (onrecord.shout())")
 
     with pytest.raises(BadRemote) as failure:
         own_hub.transport("walt").pull("")
@@ -176,11 +176,9 @@ def test_a_password_that_the_server_repeats_is_left_out(own_hub: TestHub, monkey
 
 def test_credentials_come_from_the_password_file(hub: TestHub, home: Path):
     hub.server.login("penny", "the-right-one")
-    hub.rows(
-        "INSERT INTO recollect.members SELECT team, 'penny', 'reader' FROM recollect.teams WHERE name = 'platform'"
-    )
-    hub.rows("GRANT USAGE ON SCHEMA recollect TO penny")
-    hub.rows("GRANT SELECT ON ALL TABLES IN SCHEMA recollect TO penny")
+    hub.rows("INSERT INTO onrecord.members SELECT team, 'penny', 'reader' FROM onrecord.teams WHERE name = 'platform'")
+    hub.rows("GRANT USAGE ON SCHEMA onrecord TO penny")
+    hub.rows("GRANT SELECT ON ALL TABLES IN SCHEMA onrecord TO penny")
     (home / ".pgpass").write_text("*:*:*:penny:the-right-one\n")
     (home / ".pgpass").chmod(0o600)
 
@@ -189,15 +187,15 @@ def test_credentials_come_from_the_password_file(hub: TestHub, home: Path):
 
 def _hostile(hub: TestHub, select: str) -> PostgresTransport:
     """A transport to a hub whose owner has put something else in the place of the records."""
-    hub.rows("ALTER TABLE recollect.records RENAME TO real_records")
-    hub.rows(f"CREATE VIEW recollect.records AS {select}")
-    hub.rows("GRANT SELECT ON recollect.records TO walt")
-    hub.rows("UPDATE recollect.teams SET number = 5000000")
+    hub.rows("ALTER TABLE onrecord.records RENAME TO real_records")
+    hub.rows(f"CREATE VIEW onrecord.records AS {select}")
+    hub.rows("GRANT SELECT ON onrecord.records TO walt")
+    hub.rows("UPDATE onrecord.teams SET number = 5000000")
     return hub.transport("walt")
 
 
 _COLUMNS = "t.team, n AS number, NULL::uuid AS change, 'walt'::name AS login"
-_FROM = "FROM recollect.teams t, generate_series(1, {}) AS n WHERE t.name = 'platform'"
+_FROM = "FROM onrecord.teams t, generate_series(1, {}) AS n WHERE t.name = 'platform'"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +236,7 @@ def test_a_database_without_a_hub_is_named_as_such(postgres):
 
 
 def test_answers_to_a_push_that_cannot_be_are_refused(own_hub: TestHub):
-    signature = "recollect.push(text, bigint, text[], bytea[], text[], text[])"
+    signature = "onrecord.push(text, bigint, text[], bytea[], text[], text[])"
     answers = [
         "(1, 'granted')",
         "(2, 'accepted')",

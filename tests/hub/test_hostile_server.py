@@ -10,19 +10,19 @@ from contextlib import closing
 
 import pytest
 
-from recollect.errors import BadRemote, Offline, RecollectError, Refused
-from recollect.hub import connection, schema, transport
-from recollect.hub.connection import Hub
-from recollect.hub.team_address import parse
-from recollect.hub.transport import PostgresTransport
-from tests.cli.conftest import project, recollect
+from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
+from onrecord.hub import connection, schema, transport
+from onrecord.hub.connection import Hub
+from onrecord.hub.team_address import parse
+from onrecord.hub.transport import PostgresTransport
+from tests.cli.conftest import onrecord, project
 
 from .conftest import OWNER, TestHub, new
 from .false_server import BYTES, LET_IN, READY, TEXT, columns, failure, false_server, message, row
 
-__all__ = ["project", "recollect"]
+__all__ = ["onrecord", "project"]
 HUGE_ROW = (b"D" + struct.pack("!IhI", 1_000_000_000, 1, 999_999_994), bytes(1 << 20))
-HOLD = "SELECT * FROM recollect.push('platform', 0, '{inbox/x.json}', '{x}', %s, '{\"\"}')"
+HOLD = "SELECT * FROM onrecord.push('platform', 0, '{inbox/x.json}', '{x}', %s, '{\"\"}')"
 ENDLESS_ROWS = (b"", row(bytes(1 << 20)))
 
 
@@ -44,7 +44,7 @@ def test_a_server_that_lets_us_in_and_says_nothing_is_offline(monkeypatch: pytes
     assert failed.message == "the database server does not answer"
 
 
-def _asked(error: type[RecollectError], answer: Iterable[bytes]) -> RecollectError:
+def _asked(error: type[OnrecordError], answer: Iterable[bytes]) -> OnrecordError:
     """The error with which a question ends that is answered so."""
     with false_server(LET_IN + READY, answer) as url, closing(Hub(parse(url), lambda session: None)) as hub:
         with pytest.raises(error) as failed:
@@ -63,7 +63,7 @@ def _asked(error: type[RecollectError], answer: Iterable[bytes]) -> RecollectErr
         ("3D000", 'database "memory" does not exist', Refused),
     ],
 )
-def test_a_server_that_lets_nobody_in_for_an_unknown_reason_is_offline(sqlstate, text, error: type[RecollectError]):
+def test_a_server_that_lets_nobody_in_for_an_unknown_reason_is_offline(sqlstate, text, error: type[OnrecordError]):
     """libpq does not give the code of this error, and a server says the reason in its own language."""
     with false_server(failure(sqlstate, text)) as url, pytest.raises(error) as failed:
         connection.connected(parse(url))
@@ -108,7 +108,7 @@ def test_notices_without_end_cause_few_questions(hub: TestHub, monkeypatch: pyte
 
 @pytest.mark.debian("postgresql")
 def test_who_holds_the_lock_of_a_team_makes_others_wait_for_some_seconds(own_hub: TestHub):
-    push = "recollect.push(text, bigint, text[], bytea[], text[], text[])"
+    push = "onrecord.push(text, bigint, text[], bytea[], text[], text[])"
     assert own_hub.rows(f"SELECT proconfig::text FROM pg_proc WHERE oid = '{push}'::regprocedure") == [
         ('{"search_path=pg_catalog, pg_temp",lock_timeout=10s}',)
     ]
@@ -137,13 +137,13 @@ def test_a_failure_that_the_server_names_is_not_called_a_lost_connection(hub: Te
 
 @pytest.mark.debian("postgresql")
 @pytest.mark.parametrize("words", [("init", "--review"), ("init",)], ids=["a team", "the tables"])
-def test_who_keeps_a_lock_does_not_stop_the_administrator_for_ever(own_hub: TestHub, recollect, monkeypatch, words):
+def test_who_keeps_a_lock_does_not_stop_the_administrator_for_ever(own_hub: TestHub, onrecord, monkeypatch, words):
     monkeypatch.setattr(schema, "_PATIENCE", "SET LOCAL lock_timeout = '20ms'")
     holding = own_hub.session("wilma")
     holding.execute("BEGIN")
     holding.execute(HOLD, (["f" * 32],))
     holding.execute("SELECT pg_advisory_xact_lock(%s)", (schema._LOCK if len(words) == 1 else 0,))
 
-    outcome = recollect("hub", *words, "--team=platform", "--url", own_hub.url(OWNER))
+    outcome = onrecord("hub", *words, "--team=platform", "--url", own_hub.url(OWNER))
 
     assert outcome.err.startswith("OFFLINE: somebody else keeps a lock that this needs\n")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from recollect.coldstart import digest
-from recollect.remotes.transport import Push
+from onrecord.coldstart import digest
+from onrecord.remotes.transport import Push
 
 from .conftest import TestHub, new
 
@@ -26,11 +26,11 @@ class Writing(NamedTuple):
 
 def _push(session: psycopg.Connection, name: str) -> object:
     values = ([f"decisions/{name}.json"], [b"x"], ["f" * 32], [""])
-    return session.execute("SELECT * FROM recollect.push('platform', 0, %s, %s, %s, %s)", values)
+    return session.execute("SELECT * FROM onrecord.push('platform', 0, %s, %s, %s, %s)", values)
 
 
 def _pulled(session: psycopg.Connection, number: int) -> list[tuple[int, str]]:
-    query = "SELECT number, path FROM recollect.records WHERE number > %s ORDER BY number"
+    query = "SELECT number, path FROM onrecord.records WHERE number > %s ORDER BY number"
     return session.execute(query, (number,)).fetchall()
 
 
@@ -125,7 +125,7 @@ def test_transactions_that_clash_are_tried_again(hub: TestHub):
         writer.join()
 
     assert len(set(accepted)) == 50
-    assert hub.rows("SELECT number FROM recollect.teams WHERE name = 'platform'") == [(50,)]
+    assert hub.rows("SELECT number FROM onrecord.teams WHERE name = 'platform'") == [(50,)]
 
 
 def test_of_two_who_change_one_record_one_is_outdated(hub: TestHub):
@@ -146,7 +146,7 @@ def test_of_two_who_change_one_record_one_is_outdated(hub: TestHub):
         writer.join()
 
     (winner,) = [name for name, accepted in outcomes.items() if accepted]
-    assert hub.rows("SELECT data, login::text FROM recollect.records") == [(winner.encode(), winner)]
+    assert hub.rows("SELECT data, login::text FROM onrecord.records") == [(winner.encode(), winner)]
 
 
 def test_a_reader_cannot_make_writers_wait(hub: TestHub):
@@ -159,8 +159,8 @@ def test_a_reader_cannot_make_writers_wait(hub: TestHub):
 
 
 TAKEN_AWAY = {
-    "reader": "UPDATE recollect.members SET role = 'reader' WHERE login = 'walt'",
-    "none": "DELETE FROM recollect.members WHERE login = 'walt'",
+    "reader": "UPDATE onrecord.members SET role = 'reader' WHERE login = 'walt'",
+    "none": "DELETE FROM onrecord.members WHERE login = 'walt'",
 }
 
 
@@ -187,7 +187,7 @@ def test_a_right_that_is_taken_away_while_a_push_waits_is_gone(own_hub: TestHub,
     waiting.join()
 
     assert answers == [{"reader": [(1, "reader")], "none": "refused"}[role]]
-    assert own_hub.rows("SELECT path FROM recollect.records") == [("decisions/first.json",)]
+    assert own_hub.rows("SELECT path FROM onrecord.records") == [("decisions/first.json",)]
 
 
 ISOLATIONS = ("REPEATABLE READ", "SERIALIZABLE")
@@ -200,7 +200,7 @@ def test_a_transaction_that_is_older_than_the_loss_of_a_right_pushes_nothing(
 ):
     session = own_hub.session("walt")
     session.execute(f"BEGIN ISOLATION LEVEL {isolation}")
-    assert session.execute("SELECT role FROM recollect.members").fetchall() == [("writer",)]
+    assert session.execute("SELECT role FROM onrecord.members").fetchall() == [("writer",)]
     own_hub.rows(TAKEN_AWAY[role])
 
     with pytest.raises(psycopg.errors.SerializationFailure):
@@ -215,4 +215,4 @@ def test_an_open_transaction_keeps_nobody_from_taking_a_right_away(own_hub: Test
 
     own_hub.rows(f"SET lock_timeout = '10s'; {TAKEN_AWAY[role]}")
 
-    assert own_hub.rows("SELECT role FROM recollect.members WHERE login = 'walt' AND role <> 'reader'") == []
+    assert own_hub.rows("SELECT role FROM onrecord.members WHERE login = 'walt' AND role <> 'reader'") == []

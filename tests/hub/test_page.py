@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Outcome, project, recollect
+from tests.cli.conftest import Outcome, onrecord, project
 from tests.postgres import Server
 
 pytestmark = pytest.mark.debian("postgresql")
-__all__ = ["project", "recollect"]
+__all__ = ["onrecord", "project"]
 PAGE = (Path(__file__).parents[2] / "docs" / "team" / "postgres.md").read_text(encoding="utf-8")
 # Other tests on the same server have logins of these names.
 OWN_NAMES = re.sub(r"\b(ann|ben|carl|hub_owner)(?=\b|_)", r"\1_of_the_page", PAGE)
@@ -23,7 +23,7 @@ ELSEWHERE = "pip install "
 """Installing is tested by tests/test_package.py."""
 
 
-def test_everything_on_the_page_works_in_its_order(postgres: Server, recollect, project, monkeypatch):
+def test_everything_on_the_page_works_in_its_order(postgres: Server, onrecord, project, monkeypatch):
     monkeypatch.setenv("PGHOST", str(postgres.log.parent))
     (project / "carl_of_the_page_password.txt").write_text("a long sentence\n")
     database, shown = "postgres", ""
@@ -33,7 +33,7 @@ def test_everything_on_the_page_works_in_its_order(postgres: Server, recollect, 
             database = "memory"
         elif language == "bash":
             for line in text.replace("@localhost", "@").splitlines():
-                shown += _typed(line, recollect, monkeypatch)
+                shown += _typed(line, onrecord, monkeypatch)
 
     assert "platform: 0 records" in shown
     assert "carl_of_the_page is a reader of the team platform" in shown
@@ -46,14 +46,14 @@ def test_everything_on_the_page_works_in_its_order(postgres: Server, recollect, 
         postgres.execute(f"DROP ROLE {login}")
 
 
-def _typed(line: str, recollect: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> str:
+def _typed(line: str, onrecord: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> str:
     """What a line of the page prints."""
     line, _, file = line.partition(" < ")
     program, *words = shlex.split(line)
     if program == "export":
         monkeypatch.setenv(*words[0].split("=", 1))
     elif not line.startswith(ELSEWHERE):
-        outcome = recollect(*words, stdin=Path(file).read_text() if file else "")
-        assert (program, outcome.code) == ("recollect", 0), outcome
+        outcome = onrecord(*words, stdin=Path(file).read_text() if file else "")
+        assert (program, outcome.code) == ("onrecord", 0), outcome
         return outcome.out
     return ""

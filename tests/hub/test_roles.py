@@ -8,15 +8,15 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from recollect.coldstart import digest
-from recollect.errors import Refused
-from recollect.remotes.transport import Push
+from onrecord.coldstart import digest
+from onrecord.errors import Refused
+from onrecord.remotes.transport import Push
 
 from .conftest import OTHER, OWNER, ROLES, STRANGER, TestHub, everything, new
 
 pytestmark = pytest.mark.debian("postgresql")
 RECORD, DRAFT = "decisions/a.json", "inbox/d.json"
-PUSH = "SELECT outcome FROM recollect.push(%s, 0, %s, %s, %s, %s)"
+PUSH = "SELECT outcome FROM onrecord.push(%s, 0, %s, %s, %s, %s)"
 
 
 @pytest.fixture
@@ -34,27 +34,27 @@ def test_every_member_reads_the_team_and_no_other(filled: TestHub, login: str):
     assert everything(filled.transport(login)) == {RECORD: b"of platform", DRAFT: b"1"}
     session = filled.session(login)
     for table in ("teams", "records", "history"):
-        teams = session.execute(f"SELECT DISTINCT t.name FROM recollect.{table} JOIN recollect.teams t USING (team)")
+        teams = session.execute(f"SELECT DISTINCT t.name FROM onrecord.{table} JOIN onrecord.teams t USING (team)")
         assert teams.fetchall() == [("platform",)]
-    assert session.execute("SELECT login, role FROM recollect.members").fetchall() == [(login, ROLES[login])]
+    assert session.execute("SELECT login, role FROM onrecord.members").fetchall() == [(login, ROLES[login])]
 
 
 @pytest.mark.parametrize("login", [*ROLES, STRANGER, "walt"])
 def test_nobody_gets_into_another_team(filled: TestHub, login: str):
-    before = filled.rows("SELECT * FROM recollect.records ORDER BY team, path")
+    before = filled.rows("SELECT * FROM onrecord.records ORDER BY team, path")
     with pytest.raises(Refused):
         filled.transport(login, "other").pull("")
     with pytest.raises(Refused):
         filled.transport(login, "other").push([new("decisions/x.json", b"x")])
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         filled.session(login).execute(PUSH, ("other", ["decisions/x.json"], [b"x"], ["f" * 32], [""]))
-    assert filled.rows("SELECT * FROM recollect.records ORDER BY team, path") == before
+    assert filled.rows("SELECT * FROM onrecord.records ORDER BY team, path") == before
 
 
 def test_a_stranger_does_not_even_see_the_tables(filled: TestHub):
     for table in ("teams", "members", "records", "history", "schema_version"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            filled.session(STRANGER).execute(f"SELECT * FROM recollect.{table}")
+            filled.session(STRANGER).execute(f"SELECT * FROM onrecord.{table}")
 
 
 OUTCOMES = {
@@ -68,7 +68,7 @@ OUTCOMES = {
 @pytest.mark.parametrize("asks_for_review", [False, True])
 @pytest.mark.parametrize("login", OUTCOMES)
 def test_what_each_role_writes(filled: TestHub, login: str, asks_for_review: bool):
-    filled.rows("UPDATE recollect.teams SET asks_for_review = %s", asks_for_review)
+    filled.rows("UPDATE onrecord.teams SET asks_for_review = %s", asks_for_review)
     changes = [
         Push(RECORD, b"changed", digest(b"of platform")),
         new("decisions/new.json", b"new"),
@@ -98,18 +98,18 @@ def test_the_author_is_the_login_whatever_the_session_says(filled: TestHub):
     session.execute("CREATE TEMP TABLE members (team integer, login name, role text)")
     session.execute("CREATE TEMP TABLE teams (team integer, name text, asks_for_review boolean, number bigint)")
     session.execute("CREATE FUNCTION pg_temp.starts_with(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'")
-    session.execute("SET search_path = pg_temp, recollect, pg_catalog")
+    session.execute("SET search_path = pg_temp, onrecord, pg_catalog")
     for statement in ("SET ROLE vera", f"SET ROLE {OWNER}", "SET SESSION AUTHORIZATION vera"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             session.execute(statement)
 
     session.execute(PUSH, ("platform", ["decisions/by-walt.json"], [b"x"], ["f" * 32], [""]))
 
-    assert filled.rows("SELECT login FROM recollect.records WHERE path = 'decisions/by-walt.json'") == [("walt",)]
+    assert filled.rows("SELECT login FROM onrecord.records WHERE path = 'decisions/by-walt.json'") == [("walt",)]
 
 
 def test_a_temporary_function_does_not_get_a_writer_past_review(filled: TestHub):
-    filled.rows("UPDATE recollect.teams SET asks_for_review = true")
+    filled.rows("UPDATE onrecord.teams SET asks_for_review = true")
     session = filled.session("walt")
     session.execute("CREATE FUNCTION pg_temp.starts_with(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'")
     session.execute("SET search_path = pg_temp, pg_catalog")
@@ -120,53 +120,51 @@ def test_a_temporary_function_does_not_get_a_writer_past_review(filled: TestHub)
 
 
 BY_HAND = [
-    "INSERT INTO recollect.records (team, path, number, data, hash) VALUES (1, 'decisions/x.json', 99, '', '')",
-    "UPDATE recollect.records SET data = 'x'",
-    "DELETE FROM recollect.records",
-    "TRUNCATE recollect.records",
-    "UPDATE recollect.teams SET number = 99",
-    "UPDATE recollect.teams SET asks_for_review = false",
-    "INSERT INTO recollect.members VALUES (2, session_user, 'reviewer')",
-    "UPDATE recollect.members SET role = 'reviewer'",
-    "INSERT INTO recollect.history SELECT * FROM recollect.history",
-    "UPDATE recollect.history SET login = 'vera'",
-    "DELETE FROM recollect.history",
-    "ALTER TABLE recollect.records DISABLE ROW LEVEL SECURITY",
-    "CREATE TABLE recollect.mine (x integer)",
-    "CREATE OR REPLACE FUNCTION recollect.is_administrator() RETURNS boolean LANGUAGE sql AS 'SELECT true'",
-    "DROP SCHEMA recollect CASCADE",
-    "UPDATE recollect.schema_version SET version = 99",
+    "INSERT INTO onrecord.records (team, path, number, data, hash) VALUES (1, 'decisions/x.json', 99, '', '')",
+    "UPDATE onrecord.records SET data = 'x'",
+    "DELETE FROM onrecord.records",
+    "TRUNCATE onrecord.records",
+    "UPDATE onrecord.teams SET number = 99",
+    "UPDATE onrecord.teams SET asks_for_review = false",
+    "INSERT INTO onrecord.members VALUES (2, session_user, 'reviewer')",
+    "UPDATE onrecord.members SET role = 'reviewer'",
+    "INSERT INTO onrecord.history SELECT * FROM onrecord.history",
+    "UPDATE onrecord.history SET login = 'vera'",
+    "DELETE FROM onrecord.history",
+    "ALTER TABLE onrecord.records DISABLE ROW LEVEL SECURITY",
+    "CREATE TABLE onrecord.mine (x integer)",
+    "CREATE OR REPLACE FUNCTION onrecord.is_administrator() RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+    "DROP SCHEMA onrecord CASCADE",
+    "UPDATE onrecord.schema_version SET version = 99",
 ]
 
 
 @pytest.mark.parametrize("login", ["rita", "walt", "vera", OTHER])
 def test_no_member_writes_past_the_function(filled: TestHub, login: str):
-    before = [
-        filled.rows(f"SELECT * FROM recollect.{table} ORDER BY 1, 2") for table in ("records", "history", "teams")
-    ]
+    before = [filled.rows(f"SELECT * FROM onrecord.{table} ORDER BY 1, 2") for table in ("records", "history", "teams")]
     session = filled.session(login)
     for statement in BY_HAND:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             session.execute(statement)
     assert [
-        filled.rows(f"SELECT * FROM recollect.{table} ORDER BY 1, 2") for table in ("records", "history", "teams")
+        filled.rows(f"SELECT * FROM onrecord.{table} ORDER BY 1, 2") for table in ("records", "history", "teams")
     ] == before
 
 
 def test_not_even_the_owner_rewrites_history(filled: TestHub):
     session = filled.session(OWNER)
-    before = filled.rows("SELECT * FROM recollect.history ORDER BY team")
+    before = filled.rows("SELECT * FROM onrecord.history ORDER BY team")
 
-    changed = session.execute("UPDATE recollect.history SET login = 'vera'").rowcount
+    changed = session.execute("UPDATE onrecord.history SET login = 'vera'").rowcount
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        session.execute("INSERT INTO recollect.history SELECT * FROM recollect.history")
+        session.execute("INSERT INTO onrecord.history SELECT * FROM onrecord.history")
 
     assert changed == 0
-    assert filled.rows("SELECT * FROM recollect.history ORDER BY team") == before
+    assert filled.rows("SELECT * FROM onrecord.history ORDER BY team") == before
 
 
 def test_who_administers_is_asked_once_and_not_for_every_version(filled: TestHub):
-    for statement in ("SELECT count(*) FROM recollect.history", "DELETE FROM recollect.history"):
+    for statement in ("SELECT count(*) FROM onrecord.history", "DELETE FROM onrecord.history"):
         plan = filled.session(OWNER).execute(f"EXPLAIN (VERBOSE) {statement}").fetchall()
         lines = [str(line) for (line,) in plan]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect.coldstart import digest
-from recollect.errors import BadInput, BadRemote, Refused
-from recollect.hub import connection, search, team_address, teams
+from onrecord.coldstart import digest
+from onrecord.errors import BadInput, BadRemote, Refused
+from onrecord.hub import connection, search, team_address, teams
 from tests.hub.conftest import OWNER, STRANGER, TestHub
 from tests.postgres import Server
 
@@ -28,23 +28,23 @@ class Company(TestHub):
 
     def save(self, team: str, path: str, data: bytes) -> None:
         statement = (
-            "INSERT INTO recollect.records (team, path, number, data, hash) SELECT team, %s, number + 5000, %s, %s"
-            " FROM recollect.teams WHERE name = %s"
+            "INSERT INTO onrecord.records (team, path, number, data, hash) SELECT team, %s, number + 5000, %s, %s"
+            " FROM onrecord.teams WHERE name = %s"
             " ON CONFLICT (team, path) DO UPDATE SET data = excluded.data, hash = excluded.hash"
         )
         self.rows(statement, path, data, digest(data) if data else "", team)
-        self.rows("UPDATE recollect.teams SET number = number + 5000 WHERE name = %s", team)
+        self.rows("UPDATE onrecord.teams SET number = number + 5000 WHERE name = %s", team)
 
     def decide(self, id: str, title: str, decision: str = "", team: str = "platform", **fields: object) -> None:
         self.save(team, f"decisions/{id}.json", _decision(id, title, decision, **fields))
 
     def fill(self, count: int, data: bytes) -> None:
         statement = (
-            "INSERT INTO recollect.records (team, path, number, data, hash) SELECT team, 'decisions/r' || i || '.json',"
-            " i, %s, md5(i::text) FROM recollect.teams, generate_series(1, %s) i WHERE name = 'platform'"
+            "INSERT INTO onrecord.records (team, path, number, data, hash) SELECT team, 'decisions/r' || i || '.json',"
+            " i, %s, md5(i::text) FROM onrecord.teams, generate_series(1, %s) i WHERE name = 'platform'"
         )
         self.rows(statement, data, count)
-        self.rows("ANALYZE recollect.records")
+        self.rows("ANALYZE onrecord.records")
 
     def found(self, text: str, login: str = BOTH, **options: Any) -> list[str]:
         return [hit.memory.id for hit in search.find(self.url(login), text, **options).hits]
@@ -169,7 +169,7 @@ def test_so_many_matches_that_not_all_are_compared_are_reported_and_titles_come_
 
 def test_if_all_matches_were_compared_nothing_is_said_of_more(company):
     company.fill(1_200, _decision("r0", "Other", "kafka"))
-    company.rows("UPDATE recollect.records SET data = %s WHERE number <= 600", _decision("r0", "Kafka", ""))
+    company.rows("UPDATE onrecord.records SET data = %s WHERE number <= 600", _decision("r0", "Kafka", ""))
 
     assert not search.find(company.url("walt"), "kafka").is_cut
 
@@ -177,13 +177,13 @@ def test_if_all_matches_were_compared_nothing_is_said_of_more(company):
 def test_a_search_reads_the_index_for_a_login_that_row_level_security_binds(company):
     """Matching is not leakproof, so a plain SELECT of a member reads every row; the function does not."""
     company.fill(1_000, _decision("r0", "Other", "nats"))
-    plain = "EXPLAIN SELECT path FROM recollect.records WHERE words @@ 'kafka'::tsquery"
-    scans = "SELECT pg_stat_get_xact_numscans('recollect.records_words'::regclass)"
+    plain = "EXPLAIN SELECT path FROM onrecord.records WHERE words @@ 'kafka'::tsquery"
+    scans = "SELECT pg_stat_get_xact_numscans('onrecord.records_words'::regclass)"
     session = company.session()
     with session.transaction():
         plan = "\n".join(str(row[0]) for row in session.execute(plain))
         before = session.execute(scans).fetchone()
-        session.execute("SELECT * FROM recollect.search('kafka', '{}', '{}', '{}', 10)")
+        session.execute("SELECT * FROM onrecord.search('kafka', '{}', '{}', '{}', 10)")
         after = session.execute(scans).fetchone()
 
     assert "records_words" not in plan

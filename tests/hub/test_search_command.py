@@ -1,4 +1,4 @@
-"""`recollect search --remote` with a hub: what a person and a program get, and what happens without the server."""
+"""`onrecord search --remote` with a hub: what a person and a program get, and what happens without the server."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.remotes.replica import Replica
-from tests.cli.conftest import project, recollect
+from onrecord.remotes.replica import Replica
+from tests.cli.conftest import onrecord, project
 
 from .conftest import TestHub, new
 from .test_command import BIN
 
 pytestmark = pytest.mark.debian("postgresql")
-__all__ = ["project", "recollect"]
+__all__ = ["onrecord", "project"]
 
 
 def _record(id: str, title: str, decision: str) -> bytes:
@@ -25,21 +25,21 @@ def _record(id: str, title: str, decision: str) -> bytes:
 
 
 @pytest.fixture
-def acme(hub: TestHub, recollect) -> TestHub:
+def acme(hub: TestHub, onrecord) -> TestHub:
     """A hub with records of two teams, connected as `acme`; the login belongs to one of them."""
     hub.transport("walt").push(
         [new("decisions/use-kafka.json", _record("use-kafka", "Use Kafka", "Kafka for all queues."))]
     )
     hub.transport("olga", "other").push([new("decisions/theirs.json", _record("theirs", "Kafka is theirs", "Kafka."))])
-    assert recollect("remote", "add", "acme", hub.url("walt")).code == 0
+    assert onrecord("remote", "add", "acme", hub.url("walt")).code == 0
     return hub
 
 
-def test_what_the_server_finds_has_the_form_of_any_search(acme, recollect):
-    outcome = json.loads(recollect("search", "kafka queues", "--remote=acme", "--json").out)
+def test_what_the_server_finds_has_the_form_of_any_search(acme, onrecord):
+    outcome = json.loads(onrecord("search", "kafka queues", "--remote=acme", "--json").out)
     fields = ("--set=decision=Kafka for all queues.", "--set=context=c", "--set=rationale=r")
-    assert recollect("save", "decision", "Use Kafka", "--tag=queue", *fields).code == 0
-    local = json.loads(recollect("search", "kafka queues", "--json").out)
+    assert onrecord("save", "decision", "Use Kafka", "--tag=queue", *fields).code == 0
+    local = json.loads(onrecord("search", "kafka queues", "--json").out)
 
     (hit,) = outcome["results"]
     assert (outcome["query"], outcome["is_cut"]) == ("kafka queues", False)
@@ -64,25 +64,25 @@ def test_what_the_server_finds_has_the_form_of_any_search(acme, recollect):
     }
 
 
-def test_what_the_project_hides_is_marked(acme, recollect):
+def test_what_the_project_hides_is_marked(acme, onrecord):
     fields = ("--set=decision=Rows in Postgres.", "--set=context=c", "--set=rationale=r")
-    assert recollect("save", "decision", "Use Kafka", *fields).code == 0
+    assert onrecord("save", "decision", "Use Kafka", *fields).code == 0
 
     hidden_by = ".claude/memory/decisions/use-kafka.json"
-    (hit,) = json.loads(recollect("search", "kafka", "--remote=acme", "--json").out)["results"]
+    (hit,) = json.loads(onrecord("search", "kafka", "--remote=acme", "--json").out)["results"]
     assert hit["hidden_by"] == hidden_by
-    assert f"Use Kafka [hidden here by {hidden_by}]\n" in recollect("search", "kafka", "--remote=acme").out
+    assert f"Use Kafka [hidden here by {hidden_by}]\n" in onrecord("search", "kafka", "--remote=acme").out
 
 
-def test_a_person_sees_title_path_and_passage_and_which_team_it_is_of(acme, recollect):
+def test_a_person_sees_title_path_and_passage_and_which_team_it_is_of(acme, onrecord):
     acme.rows(
-        "INSERT INTO recollect.members SELECT team, 'walt', 'reader' FROM recollect.teams WHERE name = 'other'"
+        "INSERT INTO onrecord.members SELECT team, 'walt', 'reader' FROM onrecord.teams WHERE name = 'other'"
         " ON CONFLICT DO NOTHING"
     )
 
-    outcome = recollect("search", "kafka", "theirs", "--remote", "acme")
+    outcome = onrecord("search", "kafka", "theirs", "--remote", "acme")
 
-    acme.rows("DELETE FROM recollect.members m USING recollect.teams t WHERE t.team = m.team AND t.name = 'other'"
+    acme.rows("DELETE FROM onrecord.members m USING onrecord.teams t WHERE t.team = m.team AND t.name = 'other'"
               " AND login = 'walt'")  # fmt: skip
     assert outcome == (
         0,
@@ -92,42 +92,42 @@ def test_a_person_sees_title_path_and_passage_and_which_team_it_is_of(acme, reco
     )
 
 
-def test_options_are_for_the_server_too(acme, recollect):
+def test_options_are_for_the_server_too(acme, onrecord):
     def count(*options: str) -> int:
-        return len(json.loads(recollect("search", "kafka", "--remote=acme", "--json", *options).out)["results"])
+        return len(json.loads(onrecord("search", "kafka", "--remote=acme", "--json", *options).out)["results"])
 
     assert [count(), count("--tag=QUEUE"), count("--tag=other"), count("--category=runbook")] == [1, 1, 0, 0]
-    assert recollect("search", "kafka", "--remote=acme", "--limit=101").err.startswith("BAD_INPUT: --limit 101 ")
+    assert onrecord("search", "kafka", "--remote=acme", "--limit=101").err.startswith("BAD_INPUT: --limit 101 ")
 
 
-def test_a_record_cannot_write_to_the_terminal(acme, recollect):
+def test_a_record_cannot_write_to_the_terminal(acme, onrecord):
     evil = _record("evil", "Evil \x1b[31mred\x07", "Nats \x1b]0;title\x07 evil \x02word\x03")
     acme.transport("walt").push([new("decisions/evil.json", evil)])
 
-    outcome = recollect("search", "evil", "--remote", "acme")
+    outcome = onrecord("search", "evil", "--remote", "acme")
 
     assert outcome.code == 0 and "Evil" in outcome.out
     assert not set(outcome.out) & {"\x1b", "\x07", "\x02", "\x03"}
 
 
-def test_without_the_server_the_replica_is_searched_and_a_warning_says_so(recollect, tmp_path):
-    recollect("remote", "add", "acme", f"postgresql://walt@/memory?host={tmp_path}#platform")
+def test_without_the_server_the_replica_is_searched_and_a_warning_says_so(onrecord, tmp_path):
+    onrecord("remote", "add", "acme", f"postgresql://walt@/memory?host={tmp_path}#platform")
     folder = Path(Replica("acme").store, "decisions")
     folder.mkdir(parents=True)
     (folder / "use-kafka.json").write_bytes(_record("use-kafka", "Use Kafka", "Kafka for all queues."))
 
-    outcome = recollect("search", "kafka queues", "--remote=acme")
+    outcome = onrecord("search", "kafka queues", "--remote=acme")
 
     assert outcome.out.startswith("Use Kafka\n")
     assert "cannot be reached" in outcome.err and "searched the replica of acme instead" in outcome.err
 
 
-def test_without_the_package_it_says_what_to_install(recollect):
-    recollect("remote", "add", "acme", "postgresql://walt@/memory#platform")
+def test_without_the_package_it_says_what_to_install(onrecord):
+    onrecord("remote", "add", "acme", "postgresql://walt@/memory#platform")
 
     done = subprocess.run(
         [sys.executable, "-S", str(BIN), "search", "x", "--remote=acme"], capture_output=True, text=True
     )
 
     assert done.returncode == 1
-    assert done.stderr.endswith("No module named 'psycopg'\nfix: pip install 'recollect[hub]'\n")
+    assert done.stderr.endswith("No module named 'psycopg'\nfix: pip install 'onrecord[hub]'\n")

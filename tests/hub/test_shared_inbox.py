@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from recollect.capture.inbox import Inbox
-from recollect.remotes import remote
-from recollect.remotes.replica import Replica
-from recollect.store.store import Store
-from tests.cli.conftest import BIN, DECISION, project, recollect  # noqa: F401
+from onrecord.capture.inbox import Inbox
+from onrecord.remotes import remote
+from onrecord.remotes.replica import Replica
+from onrecord.store.store import Store
+from tests.cli.conftest import BIN, DECISION, onrecord, project  # noqa: F401
 from tests.hub.conftest import TestHub, new
 from tests.records import raw
 
@@ -30,7 +30,7 @@ def person(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     """Sit down at the machine of a member."""
 
     def sit(login: str) -> None:
-        monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / login / "data"))
+        monkeypatch.setenv("ONRECORD_DATA_DIR", str(tmp_path / login / "data"))
         monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / login / "config"))
         if not remote.connected():
             remote.add("platform", hub.url(login))
@@ -38,20 +38,20 @@ def person(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     return sit
 
 
-def test_what_a_writer_shares_waits_for_a_reviewer_where_the_team_wants_that(hub, person, recollect):  # noqa: F811
-    hub.rows("UPDATE recollect.teams SET asks_for_review = true WHERE name = 'platform'")
-    recollect("save", "decision", "Jobs are rows", *DECISION)
+def test_what_a_writer_shares_waits_for_a_reviewer_where_the_team_wants_that(hub, person, onrecord):  # noqa: F811
+    hub.rows("UPDATE onrecord.teams SET asks_for_review = true WHERE name = 'platform'")
+    onrecord("save", "decision", "Jobs are rows", *DECISION)
     person("walt")
-    assert recollect("sync").code == 0
+    assert onrecord("sync").code == 0
 
-    shared = json.loads(recollect("share", "jobs-are-rows", "--to=platform", "--yes", "--json").out)
-    sent = recollect("sync")
+    shared = json.loads(onrecord("share", "jobs-are-rows", "--to=platform", "--yes", "--json").out)
+    sent = onrecord("sync")
     person("vera")
-    recollect("sync")
-    accepted = recollect("review", "--remote=platform", "--accept=jobs-are-rows")
-    published = recollect("sync")
+    onrecord("sync")
+    accepted = onrecord("review", "--remote=platform", "--accept=jobs-are-rows")
+    published = onrecord("sync")
     person("walt")
-    recollect("sync")
+    onrecord("sync")
 
     assert (shared["action"], sent.out) == ("drafted", "platform: pushed 1\n")
     assert accepted.code == 0 and published.out == "platform: pushed 2\n"

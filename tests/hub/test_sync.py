@@ -9,12 +9,12 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-import recollect.hub
-import recollect.remotes
-from recollect.errors import Offline
-from recollect.hub import connection, team_address, teams
-from recollect.hub.transport import PostgresTransport
-from recollect.remotes.transport import Transport
+import onrecord.hub
+import onrecord.remotes
+from onrecord.errors import Offline
+from onrecord.hub import connection, team_address, teams
+from onrecord.hub.transport import PostgresTransport
+from onrecord.remotes.transport import Transport
 from tests.killed import killed_at
 from tests.remotes.machines import Machine
 from tests.remotes.test_sync_model import SharedStore
@@ -22,7 +22,7 @@ from tests.remotes.test_sync_model import SharedStore
 from .conftest import OWNER, TestHub
 
 pytestmark = pytest.mark.debian("postgresql")
-WATCHED = tuple(str(Path(package.__file__ or "").parent) for package in (recollect.hub, recollect.remotes))
+WATCHED = tuple(str(Path(package.__file__ or "").parent) for package in (onrecord.hub, onrecord.remotes))
 COLUMNS = "team, path, number, data, hash, previous, change, login, at"
 STEP = 211
 """Lines between two kills: a sync has some thousand."""
@@ -57,7 +57,7 @@ def test_edits_of_one_record_are_merged_and_what_clashes_is_a_draft_on_both(hub:
     content = walt.read("use-uv").content
     assert (content["decision"], content["context"], content["rationale"]) == ("By Walt", "Walt's", ["Wilma's"])
     assert conflict.fields == ("content.decision",)
-    authors = hub.rows("SELECT path, login::text FROM recollect.records ORDER BY path")
+    authors = hub.rows("SELECT path, login::text FROM onrecord.records ORDER BY path")
     assert authors == [("decisions/use-uv.json", "wilma"), (f"inbox/{conflict.draft}.json", "wilma")]
 
 
@@ -80,7 +80,7 @@ def test_a_deleted_record_whose_versions_the_hub_forgot_stays_deleted(hub: TestH
 
 
 def test_a_writer_of_a_team_that_reviews_is_told_so_and_keeps_the_record(hub: TestHub, machines):
-    hub.rows("UPDATE recollect.teams SET asks_for_review = true")
+    hub.rows("UPDATE onrecord.teams SET asks_for_review = true")
     walt, wilma = machines
     walt.save("use-uv")
 
@@ -88,7 +88,7 @@ def test_a_writer_of_a_team_that_reviews_is_told_so_and_keeps_the_record(hub: Te
     wilma.sync()
 
     assert done.refused == {
-        "decisions/use-uv.json": "this team reviews what is written: send a draft with `recollect share`"
+        "decisions/use-uv.json": "this team reviews what is written: send a draft with `onrecord share`"
     }
     assert walt.replica.state.asks_for_review
     assert (list(walt.files()), wilma.files()) == (["decisions/use-uv.json"], {})
@@ -98,15 +98,15 @@ def test_after_a_restored_backup_everything_comes_back_from_the_replicas(hub: Te
     walt, wilma = machines
     walt.save("old")
     walt.sync()
-    kept = hub.rows(f"SELECT {COLUMNS} FROM recollect.records")
+    kept = hub.rows(f"SELECT {COLUMNS} FROM onrecord.records")
     walt.edit("old", {"content": {"decision": "Edited after the backup"}})
     walt.save("new")
     walt.sync()
     wilma.sync()
     before = walt.files()
-    hub.rows("TRUNCATE recollect.records, recollect.history")
+    hub.rows("TRUNCATE onrecord.records, onrecord.history")
     _insert(hub, "records", kept)
-    hub.rows("UPDATE recollect.teams SET number = 1 WHERE name = 'platform'")
+    hub.rows("UPDATE onrecord.teams SET number = 1 WHERE name = 'platform'")
 
     assert walt.sync().is_reset
     wilma.sync()
@@ -166,11 +166,11 @@ def _end(hub: TestHub, folder: Path) -> dict[str, bytes]:
 
 def test_killed_at_any_line_the_next_sync_ends_with_the_same_files(hub: TestHub, tmp_path: Path):
     _begin(hub, tmp_path / "pattern")
-    tables = {table: hub.rows(f"SELECT {COLUMNS} FROM recollect.{table}") for table in ("records", "history")}
-    number = hub.rows("SELECT max(number) FROM recollect.teams")[0][0]
+    tables = {table: hub.rows(f"SELECT {COLUMNS} FROM onrecord.{table}") for table in ("records", "history")}
+    number = hub.rows("SELECT max(number) FROM onrecord.teams")[0][0]
     shutil.copytree(tmp_path / "pattern", tmp_path / "undisturbed")
     expected = _end(hub, tmp_path / "undisturbed")
-    versions = hub.rows("SELECT max(number) FROM recollect.teams")
+    versions = hub.rows("SELECT max(number) FROM onrecord.teams")
 
     line, was_killed = 1, True
     while was_killed:
@@ -184,7 +184,7 @@ def test_killed_at_any_line_the_next_sync_ends_with_the_same_files(hub: TestHub,
         was_killed = killed_at(line, work, WATCHED)
 
         assert _end(hub, folder) == expected, line
-        assert hub.rows("SELECT max(number) FROM recollect.teams") == versions, line
+        assert hub.rows("SELECT max(number) FROM onrecord.teams") == versions, line
         line += STEP
     assert line > 5 * STEP
 
@@ -211,9 +211,9 @@ def _put_back(hub: TestHub, tables: dict[str, list[tuple[object, ...]]], number:
     hub.empty()
     for table, rows in tables.items():
         _insert(hub, table, rows)
-    hub.rows("UPDATE recollect.teams SET number = %s WHERE name = 'platform'", number)
+    hub.rows("UPDATE onrecord.teams SET number = %s WHERE name = 'platform'", number)
 
 
 def _insert(hub: TestHub, table: str, rows: list[tuple[object, ...]]) -> None:
     for row in rows:
-        hub.rows(f"INSERT INTO recollect.{table} ({COLUMNS}) VALUES ({', '.join(['%s'] * len(row))})", *row)
+        hub.rows(f"INSERT INTO onrecord.{table} ({COLUMNS}) VALUES ({', '.join(['%s'] * len(row))})", *row)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.coldstart import digest
-from recollect.errors import BadInput
-from recollect.hub import connection, team_address, transport
-from recollect.remotes import door
-from recollect.remotes.transport import Push, Pushed, Version
+from onrecord.coldstart import digest
+from onrecord.errors import BadInput
+from onrecord.hub import connection, team_address, transport
+from onrecord.remotes import door
+from onrecord.remotes.transport import Push, Pushed, Version
 
 from .conftest import TestHub, everything, new
 
@@ -110,7 +110,7 @@ def test_a_push_that_is_repeated_is_accepted_though_somebody_replaced_it_since(h
     assert walt.push(change).accepted == (A,)
     assert wilma.push(change).outdated == (A,)
     assert everything(walt) == {A: b"3"}
-    assert hub.rows("SELECT count(*) FROM recollect.history") == [(2,)]
+    assert hub.rows("SELECT count(*) FROM onrecord.history") == [(2,)]
 
 
 def test_a_change_back_and_forth_is_not_taken_for_a_repetition(hub: TestHub):
@@ -170,7 +170,7 @@ def test_large_pushes_are_split(hub: TestHub, monkeypatch: pytest.MonkeyPatch):
 
     assert pushed == Pushed(accepted=tuple(files))
     assert everything(walt) == files
-    assert hub.rows("SELECT number FROM recollect.teams WHERE name = 'platform'") == [(100,)]
+    assert hub.rows("SELECT number FROM onrecord.teams WHERE name = 'platform'") == [(100,)]
 
 
 def test_an_empty_push_asks_nobody(hub: TestHub):
@@ -185,7 +185,7 @@ class PostgresNowhere(transport.PostgresTransport):
 def test_a_hash_that_a_client_made_up_keeps_nobody_from_writing(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     wrong = "f" * 32
-    push = "SELECT outcome FROM recollect.push('platform', 0, %s, %s, %s, %s)"
+    push = "SELECT outcome FROM onrecord.push('platform', 0, %s, %s, %s, %s)"
     wilma_by_hand = hub.session("wilma").execute(push, ([A], [b"1"], [wrong], [""]))
     assert wilma_by_hand.fetchall() == [("accepted",)]
 
@@ -199,7 +199,7 @@ def test_a_team_takes_no_more_than_a_machine_can_pull(hub: TestHub, column: str,
     """Else nobody could join it any more."""
     walt = hub.transport("walt")
     walt.push([new(A, b"1")])
-    hub.rows(f"UPDATE recollect.teams SET {column} = %s WHERE name = 'platform'", most - 1)
+    hub.rows(f"UPDATE onrecord.teams SET {column} = %s WHERE name = 'platform'", most - 1)
 
     pushed = walt.push([new(B, b"1"), new(C, b"1"), Push(A, b"2", digest(b"1"))])
 
@@ -214,7 +214,7 @@ def test_the_size_of_a_team_is_counted(hub: TestHub):
     walt.push([new(A, b"12"), new(B, b"345")])
     walt.push([Push(A, b"1234", digest(b"12")), Push(B, b"", digest(b"345"))])
 
-    assert hub.rows("SELECT files, bytes FROM recollect.teams WHERE name = 'platform'") == [(2, 4)]
+    assert hub.rows("SELECT files, bytes FROM onrecord.teams WHERE name = 'platform'") == [(2, 4)]
 
 
 def test_waiting_ends_when_somebody_else_writes(hub: TestHub):

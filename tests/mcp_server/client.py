@@ -1,4 +1,4 @@
-"""A client of `recollect mcp`: the real process, one JSON message a line."""
+"""A client of `onrecord mcp`: the real process, one JSON message a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-BIN = Path(__file__).parents[2] / "bin" / "recollect"
+BIN = Path(__file__).parents[2] / "bin" / "onrecord"
 STATELESS = "2026-07-28"
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 _META = "io.modelcontextprotocol/"

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect import paths
-from recollect.capture.inbox import Inbox
-from recollect.mcp import server, tool_table
-from recollect.mcp.pipe import Pipe
+import onrecord
+from onrecord import paths
+from onrecord.capture.inbox import Inbox
+from onrecord.mcp import server, tool_table
+from onrecord.mcp.pipe import Pipe
 from tests.hooks.conftest import SIX
 from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, envelope
 from tests.mcp_server.conftest import SESSIONS
@@ -25,7 +25,7 @@ from tests.records import any_json
 from tests.test_doors import EVIL, _assert_safe_to_show, project  # noqa: F401
 
 _METHODS = [*server._METHODS, "no/such", "notifications/initialized", "notifications/cancelled"]
-_TEXTS = st.sampled_from(["", "sessions", SESSIONS, EVIL, "recollect://project/decision/x", "../..", "\0", "\ud800"])
+_TEXTS = st.sampled_from(["", "sessions", SESSIONS, EVIL, "onrecord://project/decision/x", "../..", "\0", "\ud800"])
 
 
 def _params() -> st.SearchStrategy[Any]:
@@ -55,7 +55,7 @@ _lines = st.lists(_requests | st.lists(_requests, max_size=3) | _junk | st.binar
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sequences")
     (folder / ".git").mkdir()
-    recollect.open(str(folder)).save("decision", SIX["decision"])
+    onrecord.open(str(folder)).save("decision", SIX["decision"])
     return folder
 
 
@@ -129,14 +129,14 @@ def test_ten_thousand_requests_leave_nothing_behind(store):
 def test_drafts_and_commands_that_race_lose_nothing(tmp_path):
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
-    recollect.open(str(folder)).save("decision", SIX["decision"])
+    onrecord.open(str(folder)).save("decision", SIX["decision"])
     content = {"context": "c", "rationale": ["r"]}
     script = (
-        "import sys, recollect; opened = recollect.open(sys.argv[1])\n"
+        "import sys, onrecord; opened = onrecord.open(sys.argv[1])\n"
         "fields = {'context': 'c', 'rationale': ['r']}\n"
         "for n in range(12): opened.save('decision', {'title': f'Typed {n}', 'decision': f'd{n}', **fields})"
     )
-    source = str(Path(recollect.__file__).parents[1])
+    source = str(Path(onrecord.__file__).parents[1])
     writer = subprocess.Popen((sys.executable, "-c", script, str(folder)), env={"PYTHONPATH": source, "PATH": ""})
     with Client(folder, version="2025-06-18") as one, Client(folder, version=STATELESS) as two:
         for number in range(12):
@@ -149,7 +149,7 @@ def test_drafts_and_commands_that_race_lose_nothing(tmp_path):
                 assert client.receive()["result"]["isError"] is False
     assert writer.wait() == 0
 
-    store = recollect.open(str(folder)).store
+    store = onrecord.open(str(folder)).store
     assert sorted(entry.memory.id for entry in store.entries() if entry.memory.id.startswith("typed")) == sorted(
         f"typed-{number}" for number in range(12)
     )

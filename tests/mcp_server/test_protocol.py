@@ -1,4 +1,4 @@
-"""`recollect mcp` as a client of each version sees it: agreement on a version, errors, batches, the end."""
+"""`onrecord mcp` as a client of each version sees it: agreement on a version, errors, batches, the end."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.mcp import pipe
+import onrecord
+from onrecord.mcp import pipe
 from tests.mcp_server.client import BIN, HANDSHAKE, STATELESS, Client, envelope, text_of
 
 VERSIONS = (*HANDSHAKE, STATELESS)
@@ -21,7 +21,7 @@ VERSIONS = (*HANDSHAKE, STATELESS)
 def test_a_client_gets_the_version_it_asks_for(project, version):
     with Client(project, version=version) as client:
         assert client.greeting["protocolVersion"] == version
-        assert client.greeting["serverInfo"]["version"] == recollect.__version__
+        assert client.greeting["serverInfo"]["version"] == onrecord.__version__
         assert set(client.greeting["capabilities"]) == {"tools", "resources", "prompts"}
         assert client.request("ping") == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
@@ -41,9 +41,9 @@ def test_the_stateless_version_is_discovered_and_has_no_handshake(project):
     assert (found["resultType"], found["ttlMs"] > 0, found["cacheScope"]) == ("complete", True, "public")
     assert found["_meta"] == {
         "io.modelcontextprotocol/serverInfo": {
-            "name": "recollect",
-            "title": "Recollect",
-            "version": recollect.__version__,
+            "name": "onrecord",
+            "title": "Onrecord",
+            "version": onrecord.__version__,
         }
     }
     assert gone == [-32601] * 3
@@ -82,7 +82,7 @@ def test_what_cannot_be_answered_gets_the_code_for_it(project, version):
             "bad arguments": client.request("tools/call", name="search", arguments=[]),
             "no page": client.request("tools/list", cursor="7"),
             "no prompt": client.request("prompts/get", name="nope"),
-            "no resource": client.request("resources/read", uri="recollect://project/decision/nope"),
+            "no resource": client.request("resources/read", uri="onrecord://project/decision/nope"),
         }
 
     codes = {name: answer["error"]["code"] for name, answer in errors.items()}
@@ -294,10 +294,10 @@ def test_the_first_messages_load_next_to_nothing(project):
 
     script = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); sys.argv[1:] = ['mcp']; before = set(sys.modules)\n"
-        "from recollect.__main__ import main; main()\n"
+        "from onrecord.__main__ import main; main()\n"
         "print(*sorted(set(sys.modules) - before), file=sys.stderr)"
     )
-    source = str(Path(recollect.__file__).parents[1])
+    source = str(Path(onrecord.__file__).parents[1])
     messages = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -315,15 +315,15 @@ def test_the_first_messages_load_next_to_nothing(project):
     assert len(done.stdout.splitlines()) == 2
     loaded = set(done.stderr.decode().split())
     assert too_heavy(loaded) == []
-    assert "recollect.mcp.tool_table" in loaded
-    assert "recollect.project" not in loaded
+    assert "onrecord.mcp.tool_table" in loaded
+    assert "onrecord.project" not in loaded
 
 
 def test_a_bug_is_an_error_of_one_request_and_leaves_a_trace(project, monkeypatch):
     import tempfile
 
-    from recollect import failure_log
-    from recollect.mcp import server
+    from onrecord import failure_log
+    from onrecord.mcp import server
 
     def fail(*_):
         raise ZeroDivisionError("one over nought")
@@ -343,14 +343,14 @@ def test_a_bug_is_an_error_of_one_request_and_leaves_a_trace(project, monkeypatc
 def test_what_something_prints_does_not_reach_the_client(project):
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from recollect.mcp import server\n"
+        "from onrecord.mcp import server\n"
         "import os; server._METHODS['ping'] = lambda *_: {'x': print('stray'), 'y': os.system('echo child; cat')}\n"
         "server.serve()"
     )
     import subprocess
 
     done = subprocess.run(
-        (sys.executable, "-c", script, str(Path(recollect.__file__).parents[1])),
+        (sys.executable, "-c", script, str(Path(onrecord.__file__).parents[1])),
         input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n',
         capture_output=True,
         cwd=project,

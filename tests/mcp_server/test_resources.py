@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-import recollect
-from recollect import paths
-from recollect.cli import main
-from recollect.mcp import resources
+import onrecord
+from onrecord import paths
+from onrecord.cli import main
+from onrecord.mcp import resources
 from tests.mcp_server.client import Client
 from tests.mcp_server.conftest import SESSIONS
 
@@ -36,13 +36,13 @@ def test_every_current_record_is_listed_and_can_be_read(client, project):
     main(["save", "preference", "Answers in German", "--user", "--set=topic=t", "--set=value=v", "--set=reason=r"])
     (pages,) = listed(client)
 
-    records = [entry.memory for entry in recollect.open(str(project)).store.entries() if entry.memory.is_current]
+    records = [entry.memory for entry in onrecord.open(str(project)).store.entries() if entry.memory.is_current]
     assert len(records) == 5
-    own = [f"recollect://project/{record.category}/{record.id}" for record in records]
-    assert pages == [*own, "recollect://user/preference/answers-in-german"]
+    own = [f"onrecord://project/{record.category}/{record.id}" for record in records]
+    assert pages == [*own, "onrecord://user/preference/answers-in-german"]
     assert "User sessions are rows in auth.sessions" in read(client, pages[0])
     assert read(client, pages[-1]).startswith('<memory-context source="~/.claude/memory/preferences/')
-    retired = read(client, "recollect://project/tech_debt/address-parsing-is-written-twice")
+    retired = read(client, "onrecord://project/tech_debt/address-parsing-is-written-twice")
     assert "Caution: it is retired (done)." in retired
 
 
@@ -68,18 +68,18 @@ def test_pages_hold_what_is_there_when_they_are_asked_for(client, project):
     "uri",
     [
         "",
-        "recollect://",
-        "recollect://project/decision/",
-        "recollect://project/decision/../../../secret",
-        "recollect://project/decision/%2e%2e%2fsecret",
-        "recollect://project/decision/a/b",
-        "recollect://project/inbox/draft",
-        "recollect://other/decision/x",
-        "recollect://user/decision/x",
+        "onrecord://",
+        "onrecord://project/decision/",
+        "onrecord://project/decision/../../../secret",
+        "onrecord://project/decision/%2e%2e%2fsecret",
+        "onrecord://project/decision/a/b",
+        "onrecord://project/inbox/draft",
+        "onrecord://other/decision/x",
+        "onrecord://user/decision/x",
         "file:///etc/passwd",
-        "RECOLLECT://project/decision/x",
-        "recollect://project/decision/x\n",
-        "recollect://project/decision/" + "x" * 100_000,
+        "ONRECORD://project/decision/x",
+        "onrecord://project/decision/x\n",
+        "onrecord://project/decision/" + "x" * 100_000,
     ],
 )
 def test_no_other_address_leads_anywhere(client, uri):
@@ -93,11 +93,11 @@ def test_a_link_out_of_the_store_is_not_followed(client, project, tmp_path):
     secret.write_text((project / ".claude" / "memory" / "decisions" / f"{SESSIONS}.json").read_text())
     os.symlink(secret, project / ".claude" / "memory" / "decisions" / "link.json")
 
-    assert client.request("resources/read", uri="recollect://project/decision/link")["error"]["code"] == -32603
-    assert "recollect://project/decision/link" not in listed(client)[0]
+    assert client.request("resources/read", uri="onrecord://project/decision/link")["error"]["code"] == -32603
+    assert "onrecord://project/decision/link" not in listed(client)[0]
 
 
-@pytest.mark.parametrize("cursor", ["", "nonsense", 7, "recollect://project/decision", "recollect://x/y/z"])
+@pytest.mark.parametrize("cursor", ["", "nonsense", 7, "onrecord://project/decision", "onrecord://x/y/z"])
 def test_a_page_that_is_none_is_refused(client, cursor):
     assert client.request("resources/list", cursor=cursor)["error"]["code"] == -32602
 
@@ -129,4 +129,4 @@ def test_the_prompt_to_review_holds_the_drafts(client, project):
     assert text.count("<memory-context draft=") == 5
     assert "2 more wait after these." in text
     assert "Number 0 is &lt;b&gt;bold&lt;/b&gt;." in text
-    assert recollect.open(str(project)).store.root == str(project / paths.STORE)
+    assert onrecord.open(str(project)).store.root == str(project / paths.STORE)

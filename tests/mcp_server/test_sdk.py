@@ -18,7 +18,7 @@ from mcp.client import session as client_session
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
-import recollect
+import onrecord
 from tests.mcp_server.client import BIN, HANDSHAKE, STATELESS
 from tests.mcp_server.conftest import SESSIONS
 
@@ -67,7 +67,7 @@ def test_everything_that_is_offered_is_accepted(project, monkeypatch, version):
         for prompt in prompts:
             (message,) = (await client.get_prompt(prompt.name)).messages
             assert message.role == "user" and len(message.content.text) > 100
-        assert client.server_info.version == recollect.__version__
+        assert client.server_info.version == onrecord.__version__
         assert "recall" in client.instructions
 
     play(project, version, talk, monkeypatch)
@@ -80,7 +80,7 @@ def test_errors_of_the_protocol_have_their_codes(project, monkeypatch, version):
         for attempt in (
             lambda: client.call_tool("nope", {}),
             lambda: client.get_prompt("nope"),
-            lambda: client.read_resource("recollect://project/decision/nope"),
+            lambda: client.read_resource("onrecord://project/decision/nope"),
             lambda: client.list_tools(cursor="nope"),
         ):
             with pytest.raises(mcp.MCPError) as error:

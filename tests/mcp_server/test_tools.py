@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-import recollect
-from recollect import paths
-from recollect.capture.inbox import Inbox
-from recollect.cli import main
-from recollect.mcp import tool_table
-from recollect.usage import counts
+import onrecord
+from onrecord import paths
+from onrecord.capture.inbox import Inbox
+from onrecord.cli import main
+from onrecord.mcp import tool_table
+from onrecord.usage import counts
 from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, text_of
 from tests.mcp_server.conftest import SESSIONS
 
@@ -58,7 +58,7 @@ def test_every_tool_is_announced_with_schemas_and_hints(project, version):
 
 def test_what_is_announced_costs_an_agent_little():
     """All definitions are in the context of every request of a client that does not defer them."""
-    from recollect.text import tokens
+    from onrecord.text import tokens
 
     assert tokens(json.dumps([tool.definition for tool in tool_table.TOOLS])) < 2_600
 
@@ -170,7 +170,7 @@ def test_in_the_home_folder_a_record_is_found_once(home):
 
 
 def test_save_makes_a_draft_and_no_record(client, project):
-    store = recollect.open(str(project)).store
+    store = onrecord.open(str(project)).store
     before = {entry.path for entry in store.entries()}
 
     result = client.call("save", **QUEUE)
@@ -184,7 +184,7 @@ def test_save_makes_a_draft_and_no_record(client, project):
         "file": ".claude/memory/inbox/jobs-are-rows-in-postgres.json",
         "similar": [],
     }
-    assert "`recollect review`" in text_of(result)
+    assert "`onrecord review`" in text_of(result)
     assert (draft.record.origin, draft.record.source) == ("agent", "an agent over MCP (tester)")
     assert {entry.path for entry in store.entries()} == before
 
@@ -203,9 +203,9 @@ def test_supersede_makes_a_draft_that_replaces_the_record_when_it_is_accepted(cl
     result = client.call("supersede", id=SESSIONS, **SQLITE)
 
     assert result["structuredContent"]["supersedes"] == SESSIONS
-    assert recollect.open(str(project)).get(SESSIONS).memory.is_current
+    assert onrecord.open(str(project)).get(SESSIONS).memory.is_current
     assert main(["review", "--accept", "sessions-live-in-sqlite", "--project", str(project)]) == 0
-    assert recollect.open(str(project)).get(SESSIONS).memory.superseded_by == "sessions-live-in-sqlite"
+    assert onrecord.open(str(project)).get(SESSIONS).memory.superseded_by == "sessions-live-in-sqlite"
 
 
 def test_updates_makes_a_draft_of_a_change(client, project):
@@ -213,7 +213,7 @@ def test_updates_makes_a_draft_of_a_change(client, project):
 
     assert client.call("save", updates=SESSIONS, **fields)["structuredContent"]["updates"] == SESSIONS
     assert main(["review", "--accept", "session-expiry", "--project", str(project)]) == 0
-    assert recollect.open(str(project)).get(SESSIONS).memory.content["consequences"] == ["a job prunes"]
+    assert onrecord.open(str(project)).get(SESSIONS).memory.content["consequences"] == ["a job prunes"]
 
 
 def test_where_the_user_lets_sessions_save_it_is_a_record_at_once(client, project):
@@ -226,7 +226,7 @@ def test_where_the_user_lets_sessions_save_it_is_a_record_at_once(client, projec
 
     assert (saved["state"], saved["file"]) == ("record", ".claude/memory/decisions/jobs-are-rows-in-postgres.json")
     assert (replaced["state"], drafts(project)) == ("record", [])
-    opened = recollect.open(str(project))
+    opened = onrecord.open(str(project))
     assert opened.get(SESSIONS).memory.superseded_by == "sessions-live-in-sqlite"
     assert updated["structuredContent"]["name"] == "jobs-are-rows-in-postgres"
     assert "jobs" in opened.get("jobs-are-rows-in-postgres").memory.tags
@@ -301,16 +301,16 @@ def test_where_there_is_no_memory_that_is_said_and_none_is_made(tmp_path):
         listed = client.request("resources/list")["result"]["resources"]
 
     assert [text_of(result).split(":")[0] for result in results] == ["NO_STORE"] * 3
-    assert text_of(results[0]).endswith("\nfix: if the user wants a memory for this project: recollect init")
+    assert text_of(results[0]).endswith("\nfix: if the user wants a memory for this project: onrecord init")
     assert listed == []
     assert os.listdir(folder) == []
 
 
 def test_what_is_switched_off_stays_off_and_is_said(project):
-    with Client(project, version="2025-11-25", env={**os.environ, "RECOLLECT_OFF": "1"}) as client:
+    with Client(project, version="2025-11-25", env={**os.environ, "ONRECORD_OFF": "1"}) as client:
         off = [client.call("search", query="sessions"), client.call("save", **QUEUE)]
         listed = client.request("resources/list")["result"]["resources"]
-        read = client.request("resources/read", uri=f"recollect://project/decision/{SESSIONS}")
+        read = client.request("resources/read", uri=f"onrecord://project/decision/{SESSIONS}")
     main(["config", "set", "retrieval.enabled", "false", "--project", str(project)])
     with Client(project, version="2025-11-25") as client:
         recalled = client.call("recall", task="where do we keep sessions, postgres or redis?")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import project as projects
-from recollect.project import Project
-from recollect.remotes import remote, replica
-from recollect.settings import Settings
-from recollect.store.store import Entry, Store
-from recollect.store.writer import Writer
+import onrecord
+from onrecord import project as projects
+from onrecord.project import Project
+from onrecord.remotes import remote, replica
+from onrecord.settings import Settings
+from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
 
 Share = Callable[..., Entry]
 
@@ -22,7 +22,7 @@ Share = Callable[..., Entry]
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     (tmp_path / "project" / ".git").mkdir(parents=True)
-    return recollect.open(str(tmp_path / "project"))
+    return onrecord.open(str(tmp_path / "project"))
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ import sys
 import threading
 import time
 
-from recollect.errors import RecollectError
-from recollect.remotes import engine, git_transport
-from recollect.remotes.replica import Replica
+from onrecord.errors import OnrecordError
+from onrecord.remotes import engine, git_transport
+from onrecord.remotes.replica import Replica
 
 _SIOCSIFFLAGS = 0x8914
 _UP_RUNNING, _DOWN = 0x1 | 0x40, 0
@@ -84,7 +84,7 @@ def report(name: str, url: str) -> None:
     try:
         done = engine.sync(replica, git_transport.GitTransport(url, replica.repository))
         facts = {"pulled": len(done.pulled), "error": ""}
-    except RecollectError as error:
+    except OnrecordError as error:
         facts = {"pulled": 0, "error": error.code}
     records = sum(len(names) for folder, _, names in os.walk(replica.store) if os.path.basename(folder) == "decisions")
     state = replica.state

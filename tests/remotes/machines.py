@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.record import memory
-from recollect.remotes import engine
-from recollect.remotes.engine import Synced
-from recollect.remotes.replica import Replica
-from recollect.remotes.transport import Pulled, Push, Pushed, Transport, Version, fingerprint
-from recollect.settings import Settings
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+from onrecord.record import memory
+from onrecord.remotes import engine
+from onrecord.remotes.engine import Synced
+from onrecord.remotes.replica import Replica
+from onrecord.remotes.transport import Pulled, Push, Pushed, Transport, Version, fingerprint
+from onrecord.settings import Settings
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests.records import raw, sample
 
 NOW = "2026-05-01T12:00:00Z"

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import failure_log, paths
-from recollect.cli import automatic_sync
-from recollect.errors import Locked
-from recollect.remotes import background, remote
-from recollect.remotes.replica import Replica
+from onrecord import failure_log, paths
+from onrecord.cli import automatic_sync
+from onrecord.errors import Locked
+from onrecord.remotes import background, remote
+from onrecord.remotes.replica import Replica
 from tests.hooks.conftest import ROOT, run_hook, six_records
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process is detached by a fork")
@@ -100,9 +100,9 @@ def test_the_hook_ends_while_the_sync_still_runs(tmp_path, silent):
 
 IN_TIME = """
 import signal, sys, threading
-from recollect import budget
-from recollect.cli import main
-from recollect.git.mirror import _Conversation
+from onrecord import budget
+from onrecord.cli import main
+from onrecord.git.mirror import _Conversation
 is_reaching, guard = threading.Event(), _Conversation._guard
 def watched_guard(self, deadline):
     if self._grows:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.git.mirror import Answer
-from recollect.record import memory
-from recollect.remotes import door, git_answers
-from recollect.remotes.reconcile import reconcile
-from recollect.remotes.spool import Spool
-from recollect.remotes.transport import Version
+from onrecord.git.mirror import Answer
+from onrecord.record import memory
+from onrecord.remotes import door, git_answers
+from onrecord.remotes.reconcile import reconcile
+from onrecord.remotes.spool import Spool
+from onrecord.remotes.transport import Version
 from tests.records import sample, valid_records
 
 PATHS = st.one_of(

@@ -7,16 +7,16 @@ import os
 
 import pytest
 
-from recollect import files
-from recollect.capture import review
-from recollect.capture.inbox import Inbox
-from recollect.coldstart import digest
-from recollect.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
-from recollect.record import memory
-from recollect.remotes import door, engine, pending
-from recollect.remotes.renamed import Renamed
-from recollect.remotes.transport import Pulled, Pushed, Version
-from recollect.store import history, undo
+from onrecord import files
+from onrecord.capture import review
+from onrecord.capture.inbox import Inbox
+from onrecord.coldstart import digest
+from onrecord.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
+from onrecord.record import memory
+from onrecord.remotes import door, engine, pending
+from onrecord.remotes.renamed import Renamed
+from onrecord.remotes.transport import Pulled, Pushed, Version
+from onrecord.store import history, undo
 from tests.records import raw, sample
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport, both_have, conflict_in_a_hundred
 

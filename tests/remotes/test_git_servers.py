@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import Offline, RecollectError, Refused
-from recollect.remotes.git_transport import GitTransport
+from onrecord.errors import Offline, OnrecordError, Refused
+from onrecord.remotes.git_transport import GitTransport
 from tests.remotes import git_servers
 from tests.remotes.machines import Machine, both_have
 
@@ -38,8 +38,8 @@ def _machines(tmp_path: Path, url: str) -> list[Machine]:
     return [Machine(folder, GitTransport(url, str(folder / "repository"))) for folder in folders]
 
 
-def _refusal(tmp_path: Path, url: str) -> RecollectError:
-    with pytest.raises(RecollectError) as caught:
+def _refusal(tmp_path: Path, url: str) -> OnrecordError:
+    with pytest.raises(OnrecordError) as caught:
         _machines(tmp_path, url)[0].sync()
     return caught.value
 

@@ -11,12 +11,12 @@ import subprocess
 
 import pytest
 
-from recollect.capture.inbox import Inbox
-from recollect.errors import BadRemote, Offline, RecollectError, Refused
-from recollect.git.mirror import Answer, Mirror
-from recollect.record import memory
-from recollect.remotes import git_answers, git_transport
-from recollect.remotes.git_transport import GitTransport
+from onrecord.capture.inbox import Inbox
+from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
+from onrecord.git.mirror import Answer, Mirror
+from onrecord.record import memory
+from onrecord.remotes import git_answers, git_transport
+from onrecord.remotes.git_transport import GitTransport
 from tests.git_project import GitProject
 from tests.records import sample
 from tests.remotes.machines import Machine, both_have, conflict_in_a_hundred
@@ -155,7 +155,7 @@ def test_a_protected_branch_gets_a_branch_beside_it_until_somebody_merges(ann, b
     again = bob.sync()
 
     assert (first.pushed, first.waiting) == ((), ("decisions/use-uv.json",))
-    assert first.note.startswith("main does not take changes directly: they are on the branch recollect/")
+    assert first.note.startswith("main does not take changes directly: they are on the branch onrecord/")
     assert again == first
     assert bob.replica.state.note == first.note
     branch = server.other_branch()
@@ -299,7 +299,7 @@ def test_a_broken_mirror_is_fetched_again(tmp_path, ann, bob):
     assert ann.files() == bob.files()
 
 
-@pytest.mark.parametrize(("damaged", "others_wrote"), [("refs/recollect/*", True), ("objects/??/*", False)])
+@pytest.mark.parametrize(("damaged", "others_wrote"), [("refs/onrecord/*", True), ("objects/??/*", False)])
 def test_a_mirror_that_a_power_failure_has_damaged_is_fetched_again(tmp_path, ann, bob, damaged, others_wrote):
     ann.save("use-uv")
     ann.sync()
@@ -337,7 +337,7 @@ def test_a_lock_left_by_a_killed_git_does_not_matter(tmp_path, ann, bob):
     both_have(ann, bob)
     ann.edit("use-uv", {"tags": ["more"]})
     ann.sync()
-    (tmp_path / "bob/repository/refs/recollect/theirs.lock").touch()
+    (tmp_path / "bob/repository/refs/onrecord/theirs.lock").touch()
 
     bob.sync()
 
@@ -552,7 +552,7 @@ def test_a_git_that_gives_no_answer_is_no_rewritten_history(ann, bob, monkeypatc
 
     with monkeypatch.context() as patch:
         patch.setattr(Mirror, "ask", late)
-        with pytest.raises(RecollectError):
+        with pytest.raises(OnrecordError):
             bob.sync()
     done = bob.sync()
 
@@ -562,7 +562,7 @@ def test_a_git_that_gives_no_answer_is_no_rewritten_history(ann, bob, monkeypatc
 
 def test_a_fetch_of_a_killed_sync_that_ends_late_is_no_rewritten_history(ann, bob, monkeypatch):
     both_have(ann, bob)
-    older = bob.transport._mirror.commit_of("refs/recollect/theirs")
+    older = bob.transport._mirror.commit_of("refs/onrecord/theirs")
     ann.edit("use-uv", {"tags": ["more"]})
     ann.sync()
     bob.sync()
@@ -573,7 +573,7 @@ def test_a_fetch_of_a_killed_sync_that_ends_late_is_no_rewritten_history(ann, bo
     def late(self, *words, **options):
         answer = reach(self, *words, **options)
         if words[0] == "fetch":
-            self.ask("update-ref", "refs/recollect/theirs", older)
+            self.ask("update-ref", "refs/onrecord/theirs", older)
         return answer
 
     bob.save("use-ruff")

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import budget, failure_log, paths
-from recollect.cli import main
-from recollect.digest import digest
-from recollect.mcp import reading, resources
-from recollect.mcp.messages import Request
-from recollect.mcp.server import Caller
-from recollect.recall.context_block import Stores
-from recollect.search import index, indexing, refresh
-from recollect.settings import load_settings
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+import onrecord
+from onrecord import budget, failure_log, paths
+from onrecord.cli import main
+from onrecord.digest import digest
+from onrecord.mcp import reading, resources
+from onrecord.mcp.messages import Request
+from onrecord.mcp.server import Caller
+from onrecord.recall.context_block import Stores
+from onrecord.search import index, indexing, refresh
+from onrecord.settings import load_settings
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests.hooks.conftest import SIX
 
 DECISION = SIX["decision"]
@@ -80,7 +80,7 @@ def test_a_record_of_the_users_own_store_is_hidden_by_the_projects(project, run)
 
 def test_an_mcp_client_is_told_that_a_record_is_hidden(project, replaced):
     shown = reading.show(project, PATH)
-    address = resources.parse(f"recollect://platform/decision/{ID}")
+    address = resources.parse(f"onrecord://platform/decision/{ID}")
     caller = Caller("2025-11-25", "client", project.root)
 
     page = resources.read(Request(1, "resources/read", {"uri": str(address)}), caller)["contents"][0]["text"]
@@ -93,7 +93,7 @@ def test_an_mcp_client_is_told_that_a_record_is_hidden(project, replaced):
 
 
 def _sources(project) -> list[str]:
-    return [hit.source for hit in recollect.open(project.root).search("carrier calls a minute")]
+    return [hit.source for hit in onrecord.open(project.root).search("carrier calls a minute")]
 
 
 def test_an_expired_record_no_longer_hides_the_general_rule(project, share):

@@ -20,16 +20,16 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import main
-from recollect.errors import BadRemote, RecollectError
-from recollect.project import Project
-from recollect.record import memory
-from recollect.remotes import door, engine, remote
-from recollect.remotes.engine import Synced
-from recollect.remotes.git_transport import GitTransport
-from recollect.remotes.replica import Replica
-from recollect.remotes.transport import Pulled, Version
-from recollect.store.store import Store
+from onrecord.cli import main
+from onrecord.errors import BadRemote, OnrecordError
+from onrecord.project import Project
+from onrecord.record import memory
+from onrecord.remotes import door, engine, remote
+from onrecord.remotes.engine import Synced
+from onrecord.remotes.git_transport import GitTransport
+from onrecord.remotes.replica import Replica
+from onrecord.remotes.transport import Pulled, Version
+from onrecord.store.store import Store
 from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.records import raw
 from tests.remotes.hostile_repository import LINK, PROGRAM, SUBMODULE, HostileRepository, Node, folded
@@ -243,7 +243,7 @@ def test_a_hostile_name_of_a_branch_runs_nothing_and_is_an_error_at_worst(hostil
     hostile.commit(folded([(GOOD.encode(), Node(record()))]))
     (hostile.root / "HEAD").write_text(f"ref: {head}\n")
 
-    with contextlib.suppress(RecollectError):
+    with contextlib.suppress(OnrecordError):
         synced(hostile)
 
     assert not (tmp_path / "PWNED").exists() and not (hostile.root / "PWNED").exists()

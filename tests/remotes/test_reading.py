@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import budget, failure_log, paths
-from recollect.cli import main
-from recollect.mcp import reading, resources
-from recollect.project import Project
-from recollect.recall import for_file, rules_and_pointers
-from recollect.recall.context_block import Candidate, Stores
-from recollect.remotes import remote
-from recollect.search import index, rank
-from recollect.store import short_name
-from recollect.store.store import Store
-from recollect.store.writer import Writer
+import onrecord
+from onrecord import budget, failure_log, paths
+from onrecord.cli import main
+from onrecord.mcp import reading, resources
+from onrecord.project import Project
+from onrecord.recall import for_file, rules_and_pointers
+from onrecord.recall.context_block import Candidate, Stores
+from onrecord.remotes import remote
+from onrecord.search import index, rank
+from onrecord.store import short_name
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from tests.hooks.conftest import SIX, run_hook
 
 DECISION = SIX["decision"]
@@ -66,7 +66,7 @@ def test_search_recall_and_show_name_the_source(project, share, capsys):
 def test_the_same_id_in_a_higher_store_hides_the_lower_one(project, share):
     for name in ("zeta", "platform"):
         share(name, "decision", DECISION)
-    user = recollect.open(os.path.dirname(os.path.dirname(paths.user_store())))
+    user = onrecord.open(os.path.dirname(os.path.dirname(paths.user_store())))
 
     def sources() -> list[str]:
         return [hit.source for hit in project.search("sessions postgres")]
@@ -120,7 +120,7 @@ def test_a_project_chooses_among_the_connected_ones(project, share, names, expec
     os.makedirs(project.store.root)
     Path(project.store.root, paths.CONFIG).write_text(json.dumps({"remotes": names}))
 
-    assert [hit.source for hit in recollect.open(project.root).search("sessions postgres")] == expected
+    assert [hit.source for hit in onrecord.open(project.root).search("sessions postgres")] == expected
     assert bool(_hook(project, prompt=ASKED)) is bool(expected)
 
 
@@ -149,7 +149,7 @@ def test_a_record_for_other_repositories_or_languages_is_not_shown(project, shar
     Path(project.root, ".git", "config").write_text('[remote "origin"]\nurl = git@github.com:acme/api.git\n')
     Path(project.root, ".git", "HEAD").write_text("ref: refs/heads/main\n")
     Path(project.root, "go.mod").write_text("")
-    assert [hit.source for hit in recollect.open(project.root).search("sessions postgres")] == ["platform"]
+    assert [hit.source for hit in onrecord.open(project.root).search("sessions postgres")] == ["platform"]
     assert PATH in _hook(project, prompt=ASKED)
 
 
@@ -191,7 +191,7 @@ def test_a_pointer_says_how_to_read_the_record(share):
 
     line = rules_and_pointers.pointer(Candidate(match, "platform:"))
 
-    assert line.endswith(f"recollect show --remote platform {short_name.of(entry.path)}")
+    assert line.endswith(f"onrecord show --remote platform {short_name.of(entry.path)}")
 
 
 def test_records_of_shared_stores_are_resources(project, share):
@@ -226,13 +226,13 @@ def test_a_list_that_came_with_the_project_is_not_read(project, share, monkeypat
 
     assert [each.name for each in remote.connected()] == ["platform"]
     assert _hook(project, prompt=ASKED) == ""
-    assert recollect.open(project.root).places == [paths.StorePlace(paths.user_store(), paths.USER_SOURCE)]
+    assert onrecord.open(project.root).places == [paths.StorePlace(paths.user_store(), paths.USER_SOURCE)]
 
 
 def test_shared_stores_are_read_in_the_home_folder(share):
     share("platform", "decision", DECISION)
 
-    hits = recollect.open(os.path.expanduser("~")).search("sessions postgres")
+    hits = onrecord.open(os.path.expanduser("~")).search("sessions postgres")
 
     assert [hit.source for hit in hits] == ["platform"]
 

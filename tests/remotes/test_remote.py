@@ -6,11 +6,11 @@ import stat
 
 import pytest
 
-from recollect import failure_log, paths
-from recollect.errors import AlreadyExists, BadInput, NotFound, RecollectError
-from recollect.remotes import address, remote
-from recollect.remotes.remote import Remote
-from recollect.remotes.replica import Replica, State
+from onrecord import failure_log, paths
+from onrecord.errors import AlreadyExists, BadInput, NotFound, OnrecordError
+from onrecord.remotes import address, remote
+from onrecord.remotes.remote import Remote
+from onrecord.remotes.replica import Replica, State
 
 GIT = "git@example.com:team/memory.git"
 
@@ -157,12 +157,12 @@ def test_a_list_that_is_a_pipe_does_not_block():
     os.makedirs(paths.user_store())
     os.mkfifo(paths.remotes_file())
 
-    with pytest.raises(RecollectError):
+    with pytest.raises(OnrecordError):
         remote.connected()
 
 
 def test_a_replica_lies_in_the_data_folder(home, monkeypatch):
-    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(home / "data"))
+    monkeypatch.setenv("ONRECORD_DATA_DIR", str(home / "data"))
     replica = Replica("platform")
 
     assert replica.store == str(home / "data" / "remotes" / "platform" / "store")

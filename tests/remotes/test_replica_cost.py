@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import paths
-from recollect.digest import digest
-from recollect.paths import StorePlace
-from recollect.recall import for_failure
-from recollect.recall.context_block import Stores
-from recollect.search import index
-from recollect.settings import Settings
+from onrecord import paths
+from onrecord.digest import digest
+from onrecord.paths import StorePlace
+from onrecord.recall import for_failure
+from onrecord.recall.context_block import Stores
+from onrecord.search import index
+from onrecord.settings import Settings
 from tests import cost, records
 from tests.git_project import GitProject
 

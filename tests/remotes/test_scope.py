@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import languages, scopes
-from recollect.recall import scope
-from recollect.recall.scope import Here
-from recollect.scopes import Limits
+from onrecord import languages, scopes
+from onrecord.recall import scope
+from onrecord.recall.scope import Here
+from onrecord.scopes import Limits
 
 ORIGIN = "git@GitHub.com:Acme/api-orders.git"
 

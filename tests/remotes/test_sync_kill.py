@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import files
-from recollect.remotes import agreed, git_transport
-from recollect.remotes.git_transport import GitTransport
-from recollect.remotes.transport import Pulled, Push, Pushed
+from onrecord import files
+from onrecord.remotes import agreed, git_transport
+from onrecord.remotes.git_transport import GitTransport
+from onrecord.remotes.transport import Pulled, Push, Pushed
 from tests.killed import states_during
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
 

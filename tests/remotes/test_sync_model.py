@@ -21,12 +21,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from recollect import files
-from recollect.capture import review
-from recollect.capture.inbox import Inbox
-from recollect.errors import RecollectError
-from recollect.remotes.git_transport import GitTransport
-from recollect.remotes.transport import Push, Pushed, Transport
+from onrecord import files
+from onrecord.capture import review
+from onrecord.capture.inbox import Inbox
+from onrecord.errors import OnrecordError
+from onrecord.remotes.git_transport import GitTransport
+from onrecord.remotes.transport import Push, Pushed, Transport
 from tests.records import raw
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
 
@@ -109,7 +109,7 @@ class SharedStore(RuleBasedStateMachine):
         before, written = places_of_tokens(machine), set(self.written)
         try:
             yield
-        except RecollectError:
+        except OnrecordError:
             self.written = written
         after = places_of_tokens(machine)
         # What is in another file now was moved, by a rename or by accepting a draft.

@@ -1,4 +1,4 @@
-"""`recollect sync --watch`: it tells what each sync did, and ends with whoever started it."""
+"""`onrecord sync --watch`: it tells what each sync did, and ends with whoever started it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import paths
-from recollect.cli import watch
-from recollect.errors import BadInput, Offline
-from recollect.remotes import remote
-from recollect.remotes.replica import Replica
+from onrecord import paths
+from onrecord.cli import watch
+from onrecord.errors import BadInput, Offline
+from onrecord.remotes import remote
+from onrecord.remotes.replica import Replica
 from tests.cli.conftest import BIN
 from tests.records import raw
 from tests.remotes.hostile_repository import HostileRepository, Node, folded

@@ -1,4 +1,4 @@
-"""A project, its user's home and a session in the middle, as Recollect 0.1.0 leaves them on a machine.
+"""A project, its user's home and a session in the middle, as Onrecord 0.1.0 leaves them on a machine.
 
 `make` lets the programs of a 0.1.0 checkout write them. `pack` turns the folder into one JSON object that says nothing
 about the machine, `unpack` turns it into a folder again, and 0.1.0.json is one that is kept here.
@@ -30,16 +30,16 @@ STARTED = "just-started"
 """Two sessions that were open at the upgrade: one had prompts, the other only a digest."""
 
 UNDERSTOOD = "config.json"
-"""What 0.1.0 answers to `recollect config --json`."""
+"""What 0.1.0 answers to `onrecord config --json`."""
 
-PLUGIN = "recollect"
+PLUGIN = "onrecord"
 """The folder of the clone that the plugin is installed from, beside the project."""
 
 DRIVER = "project/.git/config"
-_INTERPRETER = "home/.cache/recollect/python"
+_INTERPRETER = "home/.cache/onrecord/python"
 _BINARY = "zlib, base64: "
 _NAMED_AFTER = ("project/.claude/memory", "home/.claude/memory", "project")
-"""The folders after whose paths Recollect names files: an index, a log."""
+"""The folders after whose paths Onrecord names files: an index, a log."""
 
 Packed = dict[str, str]
 
@@ -84,8 +84,8 @@ class OldProject(NamedTuple):
         return self._run("git", "-C", str(self.project), *words)
 
     def command(self, *words: str, given: str = "") -> str:
-        """Run a command of the Recollect that is at the plugin's path now."""
-        return self._run(sys.executable, str(self.plugin / "bin" / "recollect"), *words, given=given)
+        """Run a command of the Onrecord that is at the plugin's path now."""
+        return self._run(sys.executable, str(self.plugin / "bin" / "onrecord"), *words, given=given)
 
     def hook(self, launcher: str, event: str, **fields: Any) -> dict[str, Any]:
         """Run a hook as the plugin does; what it answers."""
@@ -95,7 +95,7 @@ class OldProject(NamedTuple):
 
     def refused(self, *words: str) -> str:
         """What a command says that fails."""
-        done = self._start((sys.executable, str(self.plugin / "bin" / "recollect"), *words), "")
+        done = self._start((sys.executable, str(self.plugin / "bin" / "onrecord"), *words), "")
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
 
@@ -126,7 +126,7 @@ def _git_of_clone(*words: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def make(root: Path) -> OldProject:
-    """Let the checkout of 0.1.0 in `root/recollect` make everything that it leaves behind."""
+    """Let the checkout of 0.1.0 in `root/onrecord` make everything that it leaves behind."""
     made = OldProject(root)
     for folder in (made.project / "src" / "carrier", made.home):
         folder.mkdir(parents=True)

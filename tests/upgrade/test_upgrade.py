@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from recollect.old_settings import OF_0_1_0
-from recollect.setting_table import setting
+from onrecord.old_settings import OF_0_1_0
+from onrecord.setting_table import setting
 from tests.hooks.conftest import SIX
 from tests.upgrade import old_data, old_project
 from tests.upgrade.old_project import ROOT, SESSION, STARTED, OldProject
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="hooks are started by a POSIX shell")
 
-LAUNCHER = "src/recollect/hooks/launch"
+LAUNCHER = "src/onrecord/hooks/launch"
 OLD_LAUNCHER = "hooks/launch"
 READS = {"tool_name": "Read", "tool_input": {"file_path": old_data.READS}}
 FAILS = {"tool_name": "Bash", "tool_input": {"command": "make run"}, "error": old_data.FAILS}
@@ -108,7 +108,7 @@ def test_what_0_1_0_suggested_is_not_suggested_again_and_can_still_be_saved(old:
     assert "did you mean --suggested?" in asked_for
     inbox = answered(old, "inbox", draft["draft"])["drafts"]
     assert [each["evidence"] for each in inbox] == [[old_data.SETTLED]]
-    state = old.home / ".local/state/recollect"
+    state = old.home / ".local/state/onrecord"
     assert [(state / name).exists() for name in ("offers", "suggestions")] == [False, True]
 
 
@@ -142,7 +142,7 @@ def test_every_setting_of_0_1_0_means_what_it_meant(old: OldProject) -> None:
 
 
 def test_the_index_is_built_anew_once_and_nobody_hears_of_it(old: OldProject) -> None:
-    index = old.home / ".cache" / "recollect" / f"{old_project.fingerprint(old.store.resolve())}.sqlite"
+    index = old.home / ".cache" / "onrecord" / f"{old_project.fingerprint(old.store.resolve())}.sqlite"
     before = tables(index)
 
     old.command("search", "sessions")
@@ -151,7 +151,7 @@ def test_the_index_is_built_anew_once_and_nobody_hears_of_it(old: OldProject) ->
 
     assert before != built == tables(index)
     assert file == index.stat().st_ino
-    assert not (old.home / ".local/state/recollect/failures.log").exists()
+    assert not (old.home / ".local/state/onrecord/failures.log").exists()
 
 
 def test_the_merge_driver_of_0_1_0_merges_records_by_field(old: OldProject) -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra recollect[web] is not installed")
+pytest.importorskip("starlette", reason="the extra onrecord[web] is not installed")
 
 from starlette.testclient import TestClient
 
-from recollect.capture import inbox
-from recollect.capture.inbox import Inbox
-from recollect.project import Project
-from recollect.record import compose
-from recollect.store.store import Entry
-from recollect.web import access, app, view
+from onrecord.capture import inbox
+from onrecord.capture.inbox import Inbox
+from onrecord.project import Project
+from onrecord.record import compose
+from onrecord.store.store import Entry
+from onrecord.web import access, app, view
 
 PORT = 8700
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Playwright
 
-from recollect.capture import inbox
-from recollect.capture.inbox import Inbox
-from recollect.project import Project
-from recollect.record import compose
-from recollect.store.writer import Writer
-from recollect.usage import usage_log
+from onrecord.capture import inbox
+from onrecord.capture.inbox import Inbox
+from onrecord.project import Project
+from onrecord.record import compose
+from onrecord.store.writer import Writer
+from onrecord.usage import usage_log
 from tests.git_project import GitProject
 
 ROOT = Path(__file__).parents[2]
@@ -63,8 +63,8 @@ def _decision(project: Project, title: str, decision: str, **fields: object) -> 
 
 @contextlib.contextmanager
 def serving(root: Path) -> Iterator[str]:
-    """The address that `recollect web` prints for a project, while it runs."""
-    command = [sys.executable, "-m", "recollect", "web", "--no-open", "--project", str(root)]
+    """The address that `onrecord web` prints for a project, while it runs."""
+    command = [sys.executable, "-m", "onrecord", "web", "--no-open", "--project", str(root)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

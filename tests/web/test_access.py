@@ -13,9 +13,9 @@ import webbrowser
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.cli import web
-from recollect.errors import BadInput
-from recollect.web import access, app, server
+from onrecord.cli import web
+from onrecord.errors import BadInput
+from onrecord.web import access, app, server
 from tests.terminal_session import CTRL_C, TerminalSession
 
 CHANGES = [route.path for route in app.ROUTES if "POST" in route.methods]
@@ -220,7 +220,7 @@ def test_the_server_does_not_wait_for_the_browser(monkeypatch):
 
 def test_a_server_that_nobody_uses_ends_by_itself(project):
     program = (
-        "import sys; from recollect.web import server;"
+        "import sys; from onrecord.web import server;"
         "server.serve(sys.argv[1], server.bind(0), lambda access: print(access.new_address(), flush=True), 0.2)"
     )
 

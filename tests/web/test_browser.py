@@ -14,10 +14,10 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from recollect.capture.inbox import Inbox
-from recollect.project import Project
-from recollect.store.writer import Writer
-from recollect.web import static_site
+from onrecord.capture.inbox import Inbox
+from onrecord.project import Project
+from onrecord.store.writer import Writer
+from onrecord.web import static_site
 from tests.web import served
 from tests.web.browser import in_thread, started
 
@@ -41,7 +41,7 @@ def chromium() -> Iterator[Browser]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The user's folders, away from the real ones, for this process and the server."""
     folder = tmp_path_factory.mktemp("home")
-    places = {"CLAUDE_CONFIG_DIR": "claude", "RECOLLECT_STATE_DIR": "state", "RECOLLECT_CACHE_DIR": "cache"}
+    places = {"CLAUDE_CONFIG_DIR": "claude", "ONRECORD_STATE_DIR": "state", "ONRECORD_CACHE_DIR": "cache"}
     with pytest.MonkeyPatch.context() as patch:
         for name, place in places.items():
             patch.setenv(name, str(folder / place))

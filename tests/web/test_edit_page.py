@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-from recollect.capture.inbox import Inbox
-from recollect.store.writer import Writer
+from onrecord.capture.inbox import Inbox
+from onrecord.store.writer import Writer
 
 
 def _form(answer) -> str:

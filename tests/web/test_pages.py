@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import files, web
-from recollect.capture import inbox
-from recollect.capture.inbox import Inbox
-from recollect.record import compose, form, memory
-from recollect.remotes import remote, replica
-from recollect.settings import Settings
-from recollect.store.store import Store
-from recollect.store.writer import Writer
-from recollect.usage import usage_log
+from onrecord import files, web
+from onrecord.capture import inbox
+from onrecord.capture.inbox import Inbox
+from onrecord.record import compose, form, memory
+from onrecord.remotes import remote, replica
+from onrecord.settings import Settings
+from onrecord.store.store import Store
+from onrecord.store.writer import Writer
+from onrecord.usage import usage_log
 from tests.git_project import GitProject
 
 HOSTILE = '<script>alert("x")</script><img src=x onerror=y>\u202e\x1b[31m&amp;'
@@ -82,7 +82,7 @@ def test_a_project_without_a_memory_is_told_what_to_do(browser):
     answer = browser.get("/")
 
     assert answer.status_code == 404
-    assert "recollect init" in answer.text
+    assert "onrecord init" in answer.text
 
 
 def test_a_search_finds_and_a_part_of_it_is_no_page(browser, save):
@@ -356,8 +356,8 @@ def test_health_names_duplicates_and_changed_files_with_the_fix(browser, save, p
 
     quick, thorough = _text(browser.get("/health")), _text(browser.get("/health?all=1"))
 
-    assert "Files changed since (1)" in quick and "recollect reanchor" in quick
-    assert "Say nearly the same" in thorough and "recollect supersede" in thorough
+    assert "Files changed since (1)" in quick and "onrecord reanchor" in quick
+    assert "Say nearly the same" in thorough and "onrecord supersede" in thorough
 
 
 def test_health_is_shown_where_two_records_have_one_id(browser, save, project):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import BadInput, UnsafePath
-from recollect.usage import usage_log
-from recollect.web import static_site
+from onrecord.errors import BadInput, UnsafePath
+from onrecord.usage import usage_log
+from onrecord.web import static_site
 from tests.git_project import GitProject
 
 HOSTILE = '</script><script>alert("x")</script> href="/search"'
@@ -83,14 +83,14 @@ def test_a_record_that_is_gone_leaves_no_page(site, project):
     assert "Sessions live in Postgres" not in "\n".join(_files(site).values())
 
 
-@pytest.mark.parametrize("link", ["static", "record", "index.html", ".recollect-site"])
+@pytest.mark.parametrize("link", ["static", "record", "index.html", ".onrecord-site"])
 def test_no_link_in_the_folder_leads_out_of_it(project, save, tmp_path, link):
     """The folder may be one of a repository."""
     save()
     folder, outside = tmp_path / "site", tmp_path / "outside"
     folder.mkdir()
     outside.mkdir()
-    (folder / ".recollect-site").write_text("[]")
+    (folder / ".onrecord-site").write_text("[]")
     target = outside / "file" if "." in link else outside
     (outside / "file").write_text("mine")
     (outside / "app.css").write_text("mine")

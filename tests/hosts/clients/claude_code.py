@@ -13,7 +13,7 @@ from tests.hosts.npm import Package
 _MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 _NAME = f"@anthropic-ai/claude-code-linux-{_MACHINE}" + ("" if platform.libc_ver()[0] else "-musl")
 
-_ALLOWED = ("--allowedTools", "Bash,Read,Write,mcp__recollect", "--permission-mode", "acceptEdits")
+_ALLOWED = ("--allowedTools", "Bash,Read,Write,mcp__onrecord", "--permission-mode", "acceptEdits")
 
 
 class ClaudeCode(HostClient):
@@ -38,12 +38,12 @@ class ClaudeCode(HostClient):
     def command(self, prompt: str, again: bool) -> list[str]:
         return ["-p", *(["-c"] if again else []), *_ALLOWED, "--", prompt]
 
-    def connect(self, recollect: list[str]) -> list[list[str]]:
-        server = [str(self.program), "mcp", "add", "--scope", "user", "recollect", "--", *recollect, "mcp"]
-        return [[*recollect, "connect", self.name, "--yes"], server]
+    def connect(self, onrecord: list[str]) -> list[list[str]]:
+        server = [str(self.program), "mcp", "add", "--scope", "user", "onrecord", "--", *onrecord, "mcp"]
+        return [[*onrecord, "connect", self.name, "--yes"], server]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
-        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "install", "memory@recollect"]]
+        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "install", "memory@onrecord"]]
 
     def write(self, path: Path, text: str) -> list[Tool]:
         # A file that is there must have been read.
@@ -54,4 +54,4 @@ class ClaudeCode(HostClient):
         return Tool("Bash", {"command": command})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(f"mcp__recollect__{tool}", dict(arguments))
+        return Tool(f"mcp__onrecord__{tool}", dict(arguments))

@@ -33,4 +33,4 @@ class Cline(HostClient):
         return Tool("run_commands", {"commands": [command]})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(f"recollect__{tool}", dict(arguments))
+        return Tool(f"onrecord__{tool}", dict(arguments))

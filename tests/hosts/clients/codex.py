@@ -43,7 +43,7 @@ class Codex(HostClient):
         return ["exec", *(["resume", "--last"] if again else []), *options, prompt]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
-        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "add", "memory@recollect"]]
+        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "add", "memory@onrecord"]]
 
     def write(self, path: Path, text: str) -> list[Tool]:
         old = [f"-{line}" for line in path.read_text().splitlines()] if path.exists() else []
@@ -55,4 +55,4 @@ class Codex(HostClient):
         return Tool("exec_command", {"cmd": command})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(tool, dict(arguments), namespace="mcp__recollect")
+        return Tool(tool, dict(arguments), namespace="mcp__onrecord")

@@ -32,7 +32,7 @@ class Copilot(HostClient):
         return ["--allow-all-tools", *(["--continue"] if again else []), "-p", prompt]
 
     def install_plugin(self, repository: Path) -> list[list[str]]:
-        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "install", "memory@recollect"]]
+        return [["plugin", "marketplace", "add", str(repository)], ["plugin", "install", "memory@onrecord"]]
 
     def write(self, path: Path, text: str) -> list[Tool]:
         if path.exists():
@@ -43,4 +43,4 @@ class Copilot(HostClient):
         return Tool("bash", {"command": command, "description": "x"})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(f"recollect-{tool}", dict(arguments))
+        return Tool(f"onrecord-{tool}", dict(arguments))

@@ -62,4 +62,4 @@ class Droid(HostClient):
         return Tool("Execute", {"command": command, **risk})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(f"recollect___{tool}", dict(arguments))
+        return Tool(f"onrecord___{tool}", dict(arguments))

@@ -40,4 +40,4 @@ class Gemini(HostClient):
         return Tool("run_shell_command", {"command": command, "description": "x"})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(f"mcp_recollect_{tool}", dict(arguments))
+        return Tool(f"mcp_onrecord_{tool}", dict(arguments))

@@ -58,4 +58,4 @@ class OpenCode(HostClient):
         return Tool("bash", {"command": command, "description": "x"})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(f"recollect_{tool}", dict(arguments))
+        return Tool(f"onrecord_{tool}", dict(arguments))

@@ -51,4 +51,4 @@ class Qwen(HostClient):
         return Tool("run_shell_command", {"command": command, "description": "x", "is_background": False})
 
     def mcp(self, tool: str, arguments: dict[str, str]) -> Tool:
-        return Tool(f"mcp__recollect__{tool}", dict(arguments))
+        return Tool(f"mcp__onrecord__{tool}", dict(arguments))

@@ -1,0 +1,158 @@
+"""Records that prompts will hardly find, or that say too little where they are shown; why, and what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from onrecord.audit import audit_item, report, standalone
+from onrecord.categories import BY_NAME
+from onrecord.coldstart import NamedTuple
+from onrecord.freshness import project_files, related_files
+from onrecord.record import summary_line
+from onrecord.record.fields import shorten
+from onrecord.record.memory import Memory
+from onrecord.search import query, terms
+
+CHECKS = ("triggers", "wording", "duplicates", "files", "length")
+ENOUGH = 6
+"""Triggers from which a record is not listed. The recipe asks for more, but on two projects (354 prompts) a record came
+first for .79 of the prompts with none, .85 with three, .89 with six, and .89 with ten."""
+
+_LEAST = 2
+"""The weight from which a record is listed: one without related files may still be found by every prompt."""
+
+_MOST_FLAWS = 50
+"""Lost files whose nearest name is looked for, about half a second each in a large repository."""
+
+_MENTION = re.compile(r"[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,12}")
+_MOST_MENTIONS = 40
+_RECIPE = "write eight to ten, in other words than its title"
+
+
+class Reason(NamedTuple):
+    """One thing that makes a record hard to find."""
+
+    check: str
+    message: str
+    fix: str
+    weight: int
+    """How much it costs, for the order of the list: a record without triggers is missed most often."""
+
+
+class HardToFind(NamedTuple):
+    """A record and all that makes it hard to find."""
+
+    record: Memory
+    reasons: tuple[Reason, ...]
+
+    @property
+    def weight(self) -> int:
+        return sum(reason.weight for reason in self.reasons)
+
+
+def among(
+    records: Sequence[Memory], project: str, watch: Callable[[Iterable[str]], Iterable[str]] = iter
+) -> list[HardToFind]:
+    """The current records that will be hard to find, the worst first; files are looked at if there is a project."""
+    current = [record for record in records if record.is_current and _is_for_prompts(record)]
+    twins = _duplicates(current, watch)
+    lost = _lost_files(current, project)
+    listed = []
+    for record in current:
+        reasons = [*_triggers(record), *_wording(record), *_length(record)]
+        reasons += [*twins.get(record.id, ()), *lost.get(record.id, ()), *_no_files(record, project)]
+        listed.append(HardToFind(record, tuple(reasons)))
+    listed = [each for each in listed if each.weight >= _LEAST]
+    return sorted(listed, key=lambda each: (-each.weight, each.record.path))
+
+
+def _is_for_prompts(record: Memory) -> bool:
+    """False for the summary of a session, which the start of the next one shows."""
+    return not BY_NAME[record.category].most_active
+
+
+def _triggers(record: Memory) -> Iterator[Reason]:
+    title = set(terms.stream(record.title))
+    useful = [trigger for trigger in record.triggers if set(terms.stream(trigger)) - title - query.ENGLISH]
+    fix = f"{_RECIPE}: onrecord edit {record.id}; /memory:improve drafts them"
+    if not record.triggers:
+        yield Reason("triggers", "has no triggers", fix, 4)
+    elif not useful:
+        yield Reason("triggers", "its triggers only repeat the title", fix, 4)
+    elif len(useful) < ENOUGH:
+        repeated = len(record.triggers) - len(useful)
+        rest = f", and {repeated} more that only repeat the title" if repeated else ""
+        count = "1 trigger" if len(useful) == 1 else f"{len(useful)} triggers"
+        yield Reason("triggers", f"has {count}{rest}", fix, 2)
+
+
+def _wording(record: Memory) -> Iterator[Reason]:
+    phrases = standalone.obstacles(record)
+    if phrases:
+        quoted = ", ".join(f'"{shorten(phrase, 40)}"' for phrase in phrases[:3])
+        fix = f"say what is meant, with its name or date: onrecord edit {record.id}"
+        yield Reason("wording", f"cannot be understood alone: {quoted}", fix, 3)
+
+
+def _length(record: Memory) -> Iterator[Reason]:
+    """What does not fit into the lines that an agent gets."""
+    category = BY_NAME[record.category]
+    line = summary_line.of(record)
+    statement = " ".join(record.text(category.statement).split())
+    longest = category.statement_length or summary_line.LONGEST
+    fix = f"shorten it to the rule, and put the rest into other fields or records: onrecord edit {record.id}"
+    if len(statement) > longest:
+        what = f"its {category.statement} has {len(statement):,} characters, and an agent is shown {longest}"
+        yield Reason("length", what, fix, 2)
+    elif line.endswith("…") and any(not longest for _, _, longest, _ in category.details):
+        yield Reason("length", "its steps do not fit into the lines that an agent is shown", fix, 2)
+    size = len(audit_item.of(record).text)
+    if size > report.LONGEST:
+        yield Reason("length", f"has {size:,} characters", "split it into several records", 2)
+
+
+def _duplicates(records: Sequence[Memory], watch: Callable[[Iterable[str]], Iterable[str]]) -> dict[str, list[Reason]]:
+    reasons: dict[str, list[Reason]] = {}
+    for finding in report.duplicates([audit_item.of(record) for record in records], watch).findings:
+        for record_id in finding.ids:
+            others = [other for other in finding.ids if other != record_id]
+            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+            what = f"says nearly the same as {', '.join(others[:3])}{more}, so they compete"
+            reasons.setdefault(record_id, []).append(Reason("duplicates", what, finding.fix, 3))
+    return reasons
+
+
+def _lost_files(records: Sequence[Memory], project: str) -> dict[str, list[Reason]]:
+    if not project:
+        return {}
+    owners: dict[str, list[str]] = {}
+    for record in records:
+        for text in record.related_files:
+            owners.setdefault(text, []).append(record.id)
+    reasons: dict[str, list[Reason]] = {}
+    for flaw in islice(related_files.flaws(project, owners), _MOST_FLAWS):
+        what = f"its related file {shorten(flaw.text)} {flaw.what}, so it is never shown there"
+        for record_id in owners[flaw.text]:
+            fix = f"replace it by {flaw.nearest or 'the file as it is called now'}: onrecord edit {record_id}"
+            reasons.setdefault(record_id, []).append(Reason("files", what, fix, 2))
+    return reasons
+
+
+def _no_files(record: Memory, project: str) -> Iterator[Reason]:
+    """A rule for the code that belongs to no file of it."""
+    if not project or not BY_NAME[record.category].is_strict or record.related_files or record.scope.paths:
+        return
+    mentions = dict.fromkeys(_MENTION.findall(audit_item.of(record).text[: report.LONGEST]))
+    inside = [path for path in list(mentions)[:_MOST_MENTIONS] if project_files.is_lexically_inside(path)]
+    present = [path for path in inside if os.path.isfile(os.path.join(project, path))]
+    if present:
+        flags = " ".join(f"--related {shlex.quote(path)}" for path in present[:3])
+        what = f"names {', '.join(present[:3])} only in its text, so it is not shown there"
+        yield Reason("files", what, f"onrecord update {record.id} {flags}", 2)
+    else:
+        fix = f"if it governs certain files, name them as related_files: onrecord edit {record.id}"
+        yield Reason("files", "has no related files, so it is shown for prompts alone", fix, 1)

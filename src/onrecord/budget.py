@@ -1,0 +1,124 @@
+"""How long a hook may take: steps ask what is left, and a timer ends a step that never asks.
+
+Commands have no budget. Where a system has no interval timers (Windows), a thread ends the process instead.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
+
+_RESERVE = 0.2
+"""Seconds that no step gets: they are for the answer."""
+
+_AGAIN = 0.02
+"""Seconds after which the timers fire again: the system's clocks for timers and for times differ a little."""
+
+
+class OutOfTime(BaseException):
+    """Raised in whatever runs when time is up. Not an Exception, so that nobody handles it by chance."""
+
+    def __str__(self) -> str:
+        return "took too long"
+
+
+class _Limits:
+    """Until when there is time, on the clock and of computing; and whether the timers may still raise."""
+
+    __slots__ = ("cpu", "is_armed", "wall")
+
+    def __init__(self) -> None:
+        self.wall = self.cpu = _ENDLESS
+        self.is_armed = False
+
+
+_ENDLESS = float("inf")
+_limits = _Limits()
+
+
+def start(wall: float, cpu: float) -> None:
+    """Begin a budget of seconds on the clock, and of seconds of computing since the process began."""
+    import _signal  # type: ignore[import-not-found]
+
+    # The package `signal` wraps this one in enumerations, at ten times the cost.
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, _ring)
+        _signal.signal(_signal.SIGPROF, _ring)
+    else:
+        import _thread
+
+        _thread.start_new_thread(_end_process, (wall,))
+    _arm(time.monotonic() + wall, cpu)
+
+
+def stop() -> None:
+    """End the budget: what follows is not interrupted."""
+    _limits.wall = _limits.cpu = _ENDLESS
+    _limits.is_armed = False
+    _set_timers(0, 0)
+
+
+def remaining() -> float:
+    """Seconds left; endless without a budget."""
+    return min(_limits.wall - time.monotonic(), _limits.cpu - time.process_time())
+
+
+def attempt(what: str, default: Result, step: Callable[..., Result], *args: object, seconds: float = 60.0) -> Result:
+    """The result of a step, or the default if it fails or takes too long, so that it costs no other step.
+
+    A failure is noted in the log. Without a budget it is raised: somebody sees it.
+    """
+    wall, cpu = _limits.wall, _limits.cpu
+    if wall == _ENDLESS:
+        return step(*args)
+    try:
+        _arm(wall - _RESERVE, min(cpu - _RESERVE, time.process_time() + seconds))
+        return step(*args)
+    except OutOfTime:
+        reason = "took too long and was left out"
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+    finally:
+        _arm(wall, cpu)
+    from onrecord import failure_log
+
+    failure_log.leave(what, reason)
+    return default
+
+
+def _arm(wall: float, cpu: float) -> None:
+    _limits.wall, _limits.cpu = wall, cpu
+    # A timer of 0 would never fire.
+    _set_timers(max(wall - time.monotonic(), 0.000_1), max(cpu - time.process_time(), 0.000_1))
+    _limits.is_armed = True
+
+
+def _set_timers(wall: float, cpu: float) -> None:
+    import _signal
+
+    if hasattr(_signal, "setitimer"):
+        _signal.setitimer(_signal.ITIMER_REAL, wall, _AGAIN)
+        _signal.setitimer(_signal.ITIMER_PROF, cpu, _AGAIN)
+
+
+def _ring(number: int, frame: object) -> None:
+    """Raise once; whoever handles it arms the timers again."""
+    if _limits.is_armed and remaining() <= 0:
+        _limits.is_armed = False
+        raise OutOfTime
+
+
+def _end_process(wall: float) -> None:
+    time.sleep(wall)
+    if _limits.wall != _ENDLESS:
+        from onrecord import failure_log
+
+        failure_log.leave("hook", "took too long and was ended")
+        os._exit(0)

@@ -1,0 +1,284 @@
+"""What several commands take: shared options, the store to act on, and the fields of a record as JSON or flags."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onrecord import paths, timestamps
+from onrecord.errors import BadInput, BadRecord
+from onrecord.freshness import related_files
+from onrecord.paths import StorePlace
+from onrecord.project import Project, require_store
+from onrecord.record import memory, schema
+from onrecord.record.fields import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
+from onrecord.remotes import replica
+from onrecord.settings import load_settings
+from onrecord.store.dry_run import DryRunStore
+from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
+
+_SHARED: dict[str, dict[str, Any]] = {
+    "id": {"metavar": "ID", "help": "the id of a record, or a beginning or words of it"},
+    "--allow-secret": {"action": "store_true", "help": "save it although it seems to carry a credential"},
+    "--category": {"action": "append", "default": [], "metavar": "NAME", "help": "only this category (repeatable)"},
+    "--dry-run": {"action": "store_true", "help": "show what would happen and write nothing"},
+    "--since": {"metavar": "WHEN", "help": "only since a day (2026-03-01) or an age (3w; d, w, m or y)"},
+    "--summary": {"default": "", "metavar": "TEXT", "help": "what changed and why, for the record's history"},
+    "--tag": {"action": "append", "default": [], "metavar": "TAG", "help": "only with this tag (repeatable)"},
+}
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+"""Days of the units that an age is given in."""
+
+_OLDEST_DAYS = 100_000
+"""Days before which no record can be, about 270 years; more would leave the calendar."""
+
+_EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
+
+
+_REPEATABLE = (
+    ("--tag", "TAG", "a tag (repeatable)"),
+    ("--trigger", "TEXT", "how someone will ask for it (repeatable)"),
+    ("--related", "PATH", "a file it is about, or a part of one: src/auth.py#login (repeatable)"),
+    ("--set", "FIELD=VALUE", "a field of the record or of its content; repeat it for the items of a list"),
+)
+
+
+def add(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add options that several commands share."""
+    for name in names:
+        parser.add_argument(name, **_SHARED[name])
+
+
+def store_of(args: argparse.Namespace) -> Store:
+    """The project's store, the user's with `--user`, or a replica with `--remote`; the first two may not exist yet."""
+    if args.user and args.remote:
+        raise BadInput("--user and --remote name two stores", fix="leave one of them out")
+    if args.remote:
+        store = Store(replica.ready(args.remote).store)
+    else:
+        store = Store(paths.user_store()) if args.user else Project(args.project).store
+    store = DryRunStore(store.root) if getattr(args, "dry_run", False) else store
+    args.warnings = store.warnings
+    return store
+
+
+def existing(args: argparse.Namespace) -> Store:
+    """The store, or NoStore."""
+    return require_store(store_of(args))
+
+
+def only(args: argparse.Namespace, project: Project) -> StorePlace | None:
+    """The one store that a flag names, or None for all that are read here; NoStore if there is none."""
+    if not args.user and not args.remote:
+        args.warnings = [*getattr(args, "warnings", ()), project.require_a_store()]
+        return None
+    root = existing(args).root
+    return StorePlace(root, paths.source_of(root))
+
+
+def writer_of(args: argparse.Namespace) -> Writer:
+    """Carries changes out on the store; with `--dry-run` nothing reaches the disk."""
+    store = store_of(args)
+    return Writer(store, load_settings(store.root))
+
+
+def existing_writer(args: argparse.Namespace) -> Writer:
+    writer = writer_of(args)
+    require_store(writer.store)
+    return writer
+
+
+def since(text: str | None) -> str:
+    """The timestamp that `--since` means; empty if it was left out."""
+    if text is None:
+        return ""
+    count, unit = text[:-1], text[-1:].lower()
+    if unit in _DAYS and count.isascii() and count.isdigit():
+        return timestamps.days_before(timestamps.now(), min(int(count[:6]) * _DAYS[unit], _OLDEST_DAYS))
+    if not timestamps.is_day(text):
+        raise BadInput(f"--since {text!r} is neither a day nor an age", fix="write --since 2026-03-01 or --since 3w")
+    return text
+
+
+def shown(store: Store, path: str) -> str:
+    """A record's path as an agent can open it: relative to the project, or from the home folder."""
+    return paths.source_of(store.root) + path
+
+
+def handle(store: Store, entry: Entry) -> dict[str, Any]:
+    """What a program needs to refer to a record again."""
+    record = entry.memory
+    return {
+        "id": record.id,
+        "path": shown(store, entry.path),
+        "hash": entry.hash,
+        "category": record.category,
+        "title": record.title,
+        "record_status": record.record_status,
+        "updated_at": record.updated_at,
+        "file": os.path.join(store.root, *entry.path.split("/")),
+    }
+
+
+def add_record(parser: argparse.ArgumentParser) -> None:
+    """The options that say what a record shall hold."""
+    parser.add_argument("--file", metavar="FILE", help="read the JSON object from FILE; - is standard input")
+    for name, metavar, meaning in _REPEATABLE:
+        parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
+
+
+def record(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    """The partial record of a `save`: standard input is read only where no title was given otherwise."""
+    named = flags(args, category)
+    source = args.file or ("" if "title" in named else "-")
+    return _encodable(_merged(_read(source) if source else {}, named, category, args))
+
+
+def flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    """What the flags and the title of a `save` say."""
+    title = {"title": args.title} if args.title else {}
+    return {**_flags(args, category), **title}
+
+
+def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    """The patch of an `update`: standard input is read only where no flag says what changes."""
+    flags = _flags(args, category)
+    source = args.file or ("" if flags else "-")
+    fields = _merged(_read(source) if source else {}, flags, category, args)
+    for key in fields:
+        if key not in schema.KEYS:
+            _refuse_misspelt(key, schema.KEYS)
+    return _encodable(fields)
+
+
+def refuse_lost_files(args: argparse.Namespace, store: Store, files: object, before: Sequence[str] = ()) -> None:
+    """BadInput if a record shall be about files that are not there; `--force` saves it for those that will come."""
+    named = [file for file in files if isinstance(file, str)] if isinstance(files, (list, tuple)) else []
+    try:
+        related_files.refuse_lost(store.root, named, before, may_come=args.force)
+    except BadInput as error:
+        error.places = (("related_files", f"{error.message}; {error.fix}"),)
+        raise
+
+
+def _flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
+    fields: dict[str, Any] = added(args)
+    for assignment in args.set:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise BadInput(f"--set {shorten(assignment)!r} has no value", fix="write --set FIELD=VALUE")
+        _assign(fields, name.strip(), text, category)
+    return fields
+
+
+def added(args: argparse.Namespace) -> dict[str, Any]:
+    """What the flags say that add to a list."""
+    flags = (("tags", args.tag), ("triggers", args.trigger), ("related_files", args.related))
+    return {key: list(values) for key, values in flags if values}
+
+
+def _assign(fields: dict[str, Any], name: str, text: str, category: str) -> None:
+    """Put one `--set` where it belongs: a key of the record, of its content, or of an object in either."""
+    head, _, rest = name.partition(".")
+    if head in schema.KEYS and not (head == "content" and rest):
+        _assign_field(fields, name, text, schema.RECORD, name)
+    else:
+        inner = rest if head == "content" else name
+        _assign_field(fields.setdefault("content", {}), inner, text, schema.content_fields(category), name)
+
+
+def _assign_field(into: dict[str, Any], name: str, text: str, fields: tuple[Field, ...], whole: str) -> None:
+    head, _, rest = name.partition(".")
+    kinds = {field.name: field.kind for field in fields}
+    if head not in kinds:
+        _refuse_misspelt(whole, tuple(kinds) + schema.KEYS)
+        raise BadInput(f"{shorten(whole)!r} is not a field of this record", fix=f"use one of {', '.join(kinds)}")
+    kind = kinds[head]
+    if rest and isinstance(kind, Object):
+        _assign_field(into.setdefault(head, {}), rest, text, kind.fields, whole)
+    elif isinstance(kind, ListOf):
+        into.setdefault(head, []).append(_value(kind.item, text, whole))
+    else:
+        into[head] = _value(kind, text, whole)
+
+
+def _value(kind: Any, text: str, name: str) -> Any:
+    """What a flag's text means for a field of some kind; texts stay as they are."""
+    if isinstance(kind, (Flag, Number, Count, Object, Scalar)):
+        try:
+            return json.loads(text)
+        except ValueError:
+            wanted = {Flag: "true or false", Number: "a number", Count: "a whole number"}.get(type(kind), "JSON")
+            raise BadInput(f"--set {name}: must be {wanted}, not {shorten(text)!r}", fix=f"--set {name}=…") from None
+    return text
+
+
+def _merged(
+    record: dict[str, Any], flags: Mapping[str, Any], category: str, args: argparse.Namespace
+) -> dict[str, Any]:
+    """The flags over the JSON object, or added to its lists; content fields at its top are moved into its content."""
+    names = {field.name for field in schema.content_fields(category)} - set(schema.KEYS)
+    content = record.get("content", {})
+    if not isinstance(content, dict):
+        raise BadInput("content: must be an object with the fields of its category", fix=_EXAMPLE)
+    at_top = {key: value for key, value in record.items() if key in names}
+    merged = {key: value for key, value in record.items() if key not in names} | dict(flags)
+    content = {**content, **at_top, **flags.get("content", {})}
+    if content or "content" in merged:
+        merged["content"] = content
+    for key in added(args):
+        if isinstance(record.get(key), list):
+            merged[key] = [*record[key], *(value for value in flags[key] if value not in record[key])]
+    return merged
+
+
+def _read(source: str) -> dict[str, Any]:
+    name = "standard input" if source == "-" else source
+    data = _stdin() if source == "-" else _file(source)
+    try:
+        value = memory.decode(data, name)
+    except BadRecord as error:
+        raise BadInput(error.message, fix=f"give one JSON object, {_EXAMPLE}") from error
+    if not isinstance(value, dict):
+        raise BadInput(f"{name}: must hold a JSON object", fix=_EXAMPLE)
+    return value
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise BadInput(
+            "there is nothing to save", fix="give a title and --set flags, --file FILE, or JSON on standard input"
+        )
+    buffer = getattr(sys.stdin, "buffer", None)
+    most = memory.LARGEST_FILE + 1
+    data: bytes = buffer.read(most) if buffer else sys.stdin.read(most).encode("utf-8", "surrogatepass")
+    return data
+
+
+def _file(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(memory.LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"cannot read {path!r}: {error}", fix="name a readable file of JSON") from error
+
+
+def _refuse_misspelt(key: str, names: tuple[str, ...]) -> None:
+    nearest = difflib.get_close_matches(key, names, n=1, cutoff=0.75)
+    if nearest:
+        raise BadInput(f"{shorten(key)!r} is not a field of a record", fix=f"did you mean {nearest[0]}?")
+
+
+def _encodable(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same, unless an argument was not UTF-8: Python hands such bytes on as halves of surrogate pairs."""
+    try:
+        json.dumps(fields, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadInput("an argument is not UTF-8 text", fix="give the text as UTF-8") from None
+    return fields

@@ -1,0 +1,164 @@
+"""`onrecord audit`: the share of records that are duplicate, outdated or unsafe; other tools' notes are only read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from onrecord.audit import audit_item, evidence, report
+from onrecord.audit.audit_item import AuditItem
+from onrecord.audit.report import Evidence, Measure
+from onrecord.cli import arguments, fixes
+from onrecord.cli.output import Answer, Screen, labelled, table
+from onrecord.errors import BadInput
+from onrecord.importers import notes
+from onrecord.record import compose
+from onrecord.store.store import Broken, Entry
+from onrecord.terminal.progress import watched
+from onrecord.text import many
+
+CHECKS = (
+    "duplicates", "contradictions", "superseded", "changed", "missing", "unused", "overlong", "secrets", "junk",
+)  # fmt: skip
+SERIOUS = ("contradictions", "superseded", "secrets")
+"""What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
+
+_MOST_SHOWN, _MOST_IDS = 5, 6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-rate",
+        action="append",
+        default=[],
+        metavar="[CHECK=]RATE",
+        help="exit with 1 if a rate is above this, for one check or for all (repeatable; 0.05 and 5%% are the same)",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help=f"exit with 1 if there are any {', '.join(SERIOUS)} or records that cannot be read",
+    )
+    parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
+    parser.add_argument("--claude-memory", metavar="DIR", help="read an auto memory folder of Claude Code instead")
+    parser.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
+    parser.add_argument("--all", action="store_true", help=f"show every finding, not {_MOST_SHOWN} of each kind")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    limits = {**dict.fromkeys(SERIOUS if args.strict else (), 0.0), **_limits(args.max_rate)}
+    where, items, known_facts, broken = _material(args)
+    measures = report.audit(items, known_facts, lambda texts: watched(texts, "comparing records"))
+    if args.claude_memory or args.markdown:
+        measures = {name: _for_others(measure) for name, measure in measures.items()}
+    measures = {name: _placed(measure, fixes.where(args)) for name, measure in measures.items()}
+    above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
+    data = {
+        "store": where,
+        "memories": len(items),
+        "unreadable": broken,
+        "checks": {name: _data(measure, limits.get(name)) for name, measure in measures.items()},
+        "above": above,
+    }
+    shown = None if args.all else _MOST_SHOWN
+    warning = (
+        f"left out: {many(len(broken), 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
+    )
+    refused = [*above, *(["records that cannot be read"] if broken else [])] if args.strict else []
+    return Answer(
+        data,
+        lambda screen: _text(screen, measures, above, shown),
+        status=1 if above or refused else 0,
+        warning=warning,
+        note=f"refused by --strict: {', '.join(refused)}" if refused else "",
+    )
+
+
+def _material(args: argparse.Namespace) -> tuple[str, Sequence[AuditItem], Evidence, list[str]]:
+    """What is audited: a store of ours, or somebody else's folder."""
+    if args.claude_memory and args.markdown:
+        raise BadInput("two folders were named", fix="give --claude-memory or --markdown, not both")
+    folder = args.claude_memory or args.markdown
+    if folder:
+        items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)
+        return folder, items, Evidence(missing=report.lost_files(items, os.path.abspath(args.project))), []
+    store = arguments.existing(args)
+    category = compose.category_of(args.category) if args.category else ""
+    scanned = list(watched(store.scan(category), "reading records"))
+    entries = [each for each in scanned if isinstance(each, Entry)]
+    broken = [each.path for each in scanned if isinstance(each, Broken)]
+    return (
+        store.root,
+        [audit_item.of(entry.memory) for entry in entries],
+        evidence.of(store, entries, lambda each: watched(each, "looking at files")),
+        broken,
+    )
+
+
+def _for_others(measure: Measure) -> Measure:
+    """The same without our own commands: they do not work on the notes of other tools."""
+    fix = "correct or remove the note; it was only read"
+    return measure._replace(findings=tuple(finding._replace(fix=fix) for finding in measure.findings))
+
+
+def _placed(measure: Measure, where: str) -> Measure:
+    findings = tuple(each._replace(fix=fixes.placed(each.fix, where)) for each in measure.findings)
+    return measure._replace(findings=findings)
+
+
+def _limits(rates: list[str]) -> dict[str, float]:
+    limits: dict[str, float] = {}
+    for text in rates:
+        name, equals, rate = text.rpartition("=")
+        if equals and name not in CHECKS:
+            raise BadInput(f"--max-rate {text!r}: {name!r} is not a check", fix=f"use one of {', '.join(CHECKS)}")
+        limits.update(dict.fromkeys([name] if name else CHECKS, _rate(rate)))
+    return limits
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate <= 1:
+        raise BadInput(
+            f"--max-rate {text!r} is not a rate", fix="write a number from 0 to 1, or a percentage"
+        ) from None
+    return rate
+
+
+def _data(measure: Measure, limit: float | None) -> dict[str, Any]:
+    rate = measure.rate
+    return {
+        "count": measure.hits,
+        "of": measure.of,
+        "rate": None if rate is None else round(rate, 4),
+        "max_rate": limit,
+        "findings": [{"ids": list(f.ids), "message": f.message, "fix": f.fix} for f in measure.findings],
+    }
+
+
+def _text(screen: Screen, measures: dict[str, Measure], above: list[str], most: int | None) -> str:
+    rows = []
+    for name, measure in measures.items():
+        rate = "not measured" if measure.rate is None else f"{measure.rate:.1%}"
+        count = "" if measure.hits is None else f"{measure.hits:,} of {measure.of:,}"
+        rows.append((name, rate, count, "too high" if name in above else ""))
+    lines = [table(screen, ("check", "rate", "records", ""), rows)]
+    for name, measure in measures.items():
+        lines += _findings(screen, name, measure, most)
+    return "\n".join(lines)
+
+
+def _findings(screen: Screen, name: str, measure: Measure, most: int | None) -> list[str]:
+    if not measure.findings:
+        return []
+    lines = ["", screen.paint(name, "bold")]
+    for finding in measure.findings[:most]:
+        lines.append(labelled(screen, ", ".join(finding.ids[:_MOST_IDS]), finding.message, indent="  "))
+        lines.append(labelled(screen, "fix", finding.fix, indent="    "))
+    left = len(measure.findings) - (len(measure.findings) if most is None else most)
+    return [*lines, f"  and {left:,} more (--all shows them)"] if left > 0 else lines

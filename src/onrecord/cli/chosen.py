@@ -1,0 +1,161 @@
+"""The record or draft that somebody means: by its id, the beginning or words of it, or its number in the last listing.
+
+Who reads gets the one that fits. Who changes something must name it exactly, or see it and agree: an agent's guess, and
+one without a terminal, is refused, with the full name in the fix. Where several fit, a terminal lets one be picked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection, Sequence
+from shlex import quote
+
+from onrecord import paths
+from onrecord.capture.inbox import Inbox
+from onrecord.cli import last_listing
+from onrecord.cli.last_listing import ListedPath
+from onrecord.cli.output import Screen, clean, fit, safe
+from onrecord.cli.questions import agrees, can_ask
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import Ambiguous, BadInput, NotFound, OnrecordError
+from onrecord.record.fields import shorten
+from onrecord.search import by_name
+from onrecord.store import record_files, reference, short_name
+from onrecord.store.reference import name_of
+from onrecord.store.store import Entry, Store
+from onrecord.terminal import picker
+
+_SURE = 4
+"""Letters of an id from which on nobody is asked whether it is the right one."""
+
+_MOST_TITLED = 50
+"""Records that are read so that a picker can show their titles."""
+
+_MARGIN = 6
+"""Columns of the picker's own, before a line."""
+
+
+class _Guess(NamedTuple):
+    """The path that a text was taken for, and whether that is as good as its whole name."""
+
+    path: str
+    is_sure: bool
+
+
+def record(args: argparse.Namespace, store: Store, typed: str, *, changes: bool = False) -> Entry:
+    """The record that a text means; `changes` says that the command will change it."""
+    if store.named(typed):
+        return store.get(typed)
+    guess = _numbered(args, store.root, typed, is_draft=False) or _record(args, store, typed)
+    entry = store.read(guess.path)
+    if changes and not getattr(args, "dry_run", False):
+        look = f"onrecord show {entry.memory.id}"
+        _confirm(args, typed, guess.is_sure, f"{entry.path} ({entry.memory.title})", look)
+    return entry
+
+
+def _record(args: argparse.Namespace, store: Store, typed: str) -> _Guess:
+    names = list(record_files.every(store.root))
+    fits = by_name.fit(store.root, typed, names)
+    if not fits.paths:
+        raise reference.nothing_fits(store.root, typed, names)
+    if len(fits.paths) == 1:
+        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
+    if not can_ask(args):
+        raise reference.several_fit(typed, fits.paths)
+    return _Guess(_picked(typed, fits.paths, [_described(store, path) for path in fits.paths[:_MOST_TITLED]]), True)
+
+
+def _described(store: Store, path: str) -> str:
+    try:
+        return f"{name_of(path)}  {store.read(path).memory.title}"
+    except OnrecordError:
+        return path
+
+
+def flag(args: argparse.Namespace, store: Store, typed: str) -> str:
+    """The record that a flag of a changing command names: as it was typed if that is exact; empty if left out."""
+    entry = record(args, store, typed, changes=True) if typed else None
+    return typed if entry is None or store.named(typed) else entry.memory.id
+
+
+def store_of(args: argparse.Namespace, store: Store, typed: str) -> Store:
+    """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
+    place = None if store.named(typed) else _listed(args, typed)
+    return Store(place.root) if place and paths.source_of(place.root) != paths.PROJECT_SOURCE else store
+
+
+def draft(args: argparse.Namespace, box: Inbox, typed: str, *, changes: bool = False) -> str:
+    """The name of the draft that a text means."""
+    names = box.names()
+    whole = {short_name.of(f"{paths.INBOX}/{name}.json"): name for name in names}
+    whole.update((name, name) for name in names)
+    if typed.removesuffix(".json") in whole:
+        return whole[typed.removesuffix(".json")]
+    guess = _numbered(args, box.root, typed, is_draft=True) or _draft(args, names, typed)
+    name = name_of(guess.path)
+    if changes:
+        _confirm(args, typed, guess.is_sure, f"the draft {name}", f"onrecord inbox {quote(name)}")
+    return name
+
+
+def _draft(args: argparse.Namespace, names: list[str], typed: str) -> _Guess:
+    fits = reference.fit(typed, [f"{paths.INBOX}/{each}.json" for each in names])
+    if not fits.paths:
+        raise _no_draft(typed, reference.nearest(typed, names))
+    if len(fits.paths) == 1:
+        return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
+    if not can_ask(args):
+        raise _several_drafts(typed, fits.paths)
+    return _Guess(_picked(typed, fits.paths, [name_of(path) for path in fits.paths]), True)
+
+
+def _no_draft(typed: str, near: list[str]) -> NotFound:
+    look = [f"onrecord inbox {quote(name)}" for name in near[:1]] or ["onrecord inbox"]
+    return NotFound(f"no draft {shorten(typed)!r} in the inbox{reference.did_you_mean(near)}", fix=look[0])
+
+
+def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
+    names = [name_of(path) for path in sorted(fitting)]
+    name, message = names[0], reference.fits_several(typed, names, "drafts")
+    return Ambiguous(message, fix=f"onrecord inbox {quote(name)}; or type more of the name you mean")
+
+
+def _listed(args: argparse.Namespace, typed: str) -> ListedPath | None:
+    return None if args.json else last_listing.number(typed)
+
+
+def _numbered(args: argparse.Namespace, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
+    """What a number meant in the last listing on this terminal, which is said; NotFound if it was something else."""
+    listed = _listed(args, typed)
+    if listed is None:
+        return None
+    name = name_of(listed.path)
+    if listed.path.startswith(f"{paths.INBOX}/") != is_draft:
+        fix = f"onrecord show {quote(name)}" if is_draft else f"onrecord inbox {quote(name)}"
+        raise NotFound(f"{typed} was a {'record' if is_draft else 'draft'} in the last listing: {name}", fix=fix)
+    if listed.root != root:
+        raise NotFound(f"{typed} was a record of another store in the last listing: {listed.path}", fix="onrecord list")
+    print(safe(f"{typed} is {clean(listed.path)}", Screen()), file=sys.stderr)
+    return _Guess(listed.path, False)
+
+
+def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:
+    """The one of several that somebody picks; BadInput if they pick none."""
+    width = Screen.of(sys.stdout).width - _MARGIN
+    more = f"; the first {len(lines)}" if len(lines) < len(fitting) else ""
+    question = f"{shorten(typed)!r} fits {len(fitting):,}{more}:"
+    at = picker.pick(clean(question), [fit(clean(line), width) for line in lines])
+    if at is None:
+        raise BadInput("none was picked", fix="type more of the name you mean")
+    return fitting[at]
+
+
+def _confirm(args: argparse.Namespace, typed: str, is_sure: bool, what: str, look: str) -> None:
+    """BadInput unless a change may be made to what a text was taken for."""
+    if not can_ask(args):
+        message = f"{shorten(typed)!r} is not a whole name; nothing was changed"
+        raise BadInput(message, fix=f"{look}; then the same command with the whole name, if that is the one")
+    if not is_sure and not agrees(clean(f"{args.command} {what}?"), Screen.of(sys.stdout)):
+        raise BadInput("nothing was changed", fix=look)

@@ -1,0 +1,223 @@
+"""`onrecord __complete SHELL WORDS…`: what may stand in the place of the last word, for the scripts of `completion`.
+
+The first line of the answer says what follows: `words`, one on each line with its description behind a tab, or
+`files`, which the shell completes itself. Strangers choose the names of records and drafts: one that cannot be typed
+in a line is left out, and the scripts quote the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from onrecord import paths
+from onrecord.cli import command_line
+from onrecord.cli.command_line import Line
+from onrecord.cli.commands import COMMANDS
+from onrecord.cli.output import Screen, clean, fit, say
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import OnrecordError
+from onrecord.text import many
+
+_MOST = 200
+"""Words in an answer: a shell asks before it lists as many."""
+
+_MOST_RECORDS_READ = 5_000
+"""Records whose tags are counted, the newest first."""
+
+_MOST_DRAFTS_READ = 50
+_DESCRIPTION = 60
+_STATUS = {"restore": "retired", "unarchive": "archived"}
+"""Commands for records of one status alone; the others get active ones offered."""
+
+_SETTABLE = ("id", "title", "confidence", "scope")
+
+
+class Word(NamedTuple):
+    """Something that may be typed, and what it is."""
+
+    text: str
+    meaning: str = ""
+
+
+def run(words: Sequence[str]) -> int:
+    """Print the answer; where something is wrong there is nothing to offer, and no place to say so."""
+    shell, *typed = map(command_line.unquoted, words) if words[:1] == ["bash"] else words or [""]
+    try:
+        offered = answer(typed[:-1], "".join(typed[-1:]), splits_values=shell == "bash")
+    except (OnrecordError, OSError):
+        offered = []
+    if offered is None:
+        say("files", Screen())
+        return 0
+    lines = [f"{word.text}\t{fit(clean(word.meaning), _DESCRIPTION)}" for word in offered]
+    say("\n".join(["words", *lines]), Screen())
+    return 0
+
+
+def answer(before: list[str], last: str, *, splits_values: bool) -> list[Word] | None:
+    """What may stand in the place of the last word; None for the name of a file."""
+    if not before or before == ["help"]:
+        return _matching((Word(name, row.summary) for name, row in COMMANDS.items()), last)
+    if before[0] not in COMMANDS:
+        return []
+    from onrecord.cli import parser_of
+
+    before, last, head = command_line.split(before, last)
+    line = command_line.read(parser_of(before[0]), before[1:])
+    if last.startswith("-") and not line.is_value:
+        return _matching(_options(line), last)
+    offered = _offered(line, last)
+    return None if offered is None else _matching(offered, last, "" if splits_values else head)
+
+
+def _matching(offered: Iterable[Word], beginning: str, head: str = "") -> list[Word]:
+    """The words with a beginning, each behind the option that it is the value of."""
+    whole = (word for word in offered if word.text.startswith(beginning) and word.text.isprintable())
+    return [word._replace(text=head + word.text) for word in islice(whole, _MOST)]
+
+
+def _options(line: Line) -> Iterator[Word]:
+    """The options that may still be given."""
+    for action in line.parser._actions:
+        is_repeatable = isinstance(action, argparse._AppendAction)
+        if action.option_strings and (is_repeatable or action.dest not in line.values):
+            yield Word(action.option_strings[-1], (action.help or "").replace("%%", "%"))
+
+
+def _offered(line: Line, beginning: str) -> Iterable[Word] | None:
+    """What the awaited option or argument takes; None for the name of a file, nothing for free text."""
+    action = line.awaited
+    if action is None:
+        return ()
+    if action.choices:
+        return map(Word, map(str, action.choices))
+    if action.metavar in ("FILE", "DIR", "PATH", "O", "A", "B"):
+        return None
+    if action.dest == "category":
+        return _categories()
+    offer = _BY_METAVAR.get(str(action.metavar))
+    return offer(line, beginning) if offer else ()
+
+
+def _categories() -> Iterator[Word]:
+    from onrecord.categories import BY_NAME
+
+    return (Word(category.name) for category in BY_NAME.values())
+
+
+def _root(line: Line) -> str:
+    """The store that the line is about."""
+    if "user" in line.values:
+        return paths.user_store()
+    if "remote" in line.values:
+        return paths.replica(line.value("remote")).root
+    from onrecord.project import Project
+
+    return Project(line.value("project") or ".").store.root
+
+
+def _records(line: Line, beginning: str) -> list[Word]:
+    """The ids with a beginning, and their titles: asked of the index, which knows 200,000 as quickly as ten."""
+    from onrecord.search import index, listing
+
+    root = _root(line)
+    if not os.path.isdir(root):
+        return []
+    status = _STATUS.get(line.parser.name, "active")
+    return [Word(*each) for each in listing.named(index.open(root, hook=True), beginning, status, _MOST)]
+
+
+def _tags(line: Line, beginning: str) -> list[Word]:
+    from onrecord.search import index, listing
+
+    root = _root(line)
+    if not os.path.isdir(root):
+        return []
+    counts = Counter(listing.newest_tags(index.open(root, hook=True), _MOST_RECORDS_READ))
+    return [Word(tag, many(count, "record")) for tag, count in sorted(counts.items())]
+
+
+def _drafts(line: Line, beginning: str) -> Iterator[Word]:
+    """The drafts by their names; of the first few the titles are read, too."""
+    from onrecord.capture.inbox import Inbox
+    from onrecord.record.draft import Draft
+    from onrecord.store import record_files
+
+    box = Inbox(_root(line))
+    names = (name[: -len(".json")] for name in record_files.names_in(box.root, paths.INBOX))
+    for number, name in enumerate(name for name in names if name.startswith(beginning)):
+        draft = box.find(name) if number < _MOST_DRAFTS_READ else None
+        yield Word(name, draft.record.title if isinstance(draft, Draft) else "")
+
+
+def _changes(line: Line, beginning: str) -> Iterator[Word]:
+    from onrecord.store import history
+
+    for change in reversed(history.read(_root(line))):
+        yield Word(change.id, f"{change.action}, {change.at[:10]}")
+
+
+def _settings(line: Line, beginning: str) -> Iterator[Word]:
+    from onrecord.setting_table import SETTINGS
+
+    return (Word(key, setting.doc) for key, setting in SETTINGS.items())
+
+
+def _config_words(line: Line, beginning: str) -> Iterator[Word]:
+    yield from (Word("get", "show settings"), Word("set", "change one"), Word("unset", "go back to the default"))
+    yield from _settings(line, beginning)
+
+
+def _setting_values(line: Line, beginning: str) -> Iterator[Word]:
+    from onrecord.setting_table import setting
+
+    declared = setting(line.value("key"))
+    if declared is None or line.value("action") != "set":
+        return iter(())
+    return map(Word, ("true", "false") if isinstance(declared.default, bool) else declared.choices)
+
+
+def _fields(line: Line, beginning: str) -> Iterator[Word]:
+    """What `--set` is for: the fields of the category, and those of every record that have no option of their own."""
+    from onrecord.record import compose, schema
+
+    category = line.value("category")
+    if not category and line.value("id"):
+        from onrecord.store.store import Store
+
+        category = Store(_root(line)).get(line.value("id")).memory.category
+    own = schema.content_fields(compose.category_of(category)) if category else ()
+    for field in (*own, *(field for field in schema.RECORD if field.name in _SETTABLE)):
+        yield Word(f"{field.name}=", field.doc)
+
+
+def _agents(line: Line, beginning: str) -> Iterator[Word]:
+    from onrecord.hosts.table import HOSTS
+
+    return (Word(host.name, host.title) for host in HOSTS)
+
+
+def _remotes(line: Line, beginning: str) -> Iterator[Word]:
+    from onrecord.remotes import remote
+
+    return (Word(each.name, each.url) for each in remote.connected())
+
+
+_BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {
+    "AGENT": _agents,
+    "CHANGE": _changes,
+    "FIELD=VALUE": _fields,
+    "ID": _records,
+    "KEY": _settings,
+    "NAME": _drafts,
+    "NEW": _records,
+    "OLD": _records,
+    "REMOTE": _remotes,
+    "TAG": _tags,
+    "VALUE": _setting_values,
+    "get|set|unset": _config_words,
+}

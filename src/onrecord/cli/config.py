@@ -1,0 +1,179 @@
+"""`onrecord config`: the settings that hold and where each comes from; `set` and `unset` change the store's file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+from typing import Any
+
+from onrecord import files, old_settings, paths
+from onrecord.cli import actions, arguments
+from onrecord.cli.output import Answer, Screen, clean, fitted, labelled, table, wrap
+from onrecord.errors import BadInput
+from onrecord.recall import rules_and_pointers, showing
+from onrecord.setting_table import SETTINGS, Setting, setting
+from onrecord.settings import Settings, load_settings
+from onrecord.store.store import Store
+
+_LARGEST = 1_000_000
+"""Bytes of a config file: all settings together take 5 kB."""
+
+_USAGES = {"get": "[KEY]", "show": "[KEY]", "set": "KEY VALUE", "unset": "KEY"}
+_BY_HAND = "correct it by hand first; nothing was written"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", metavar="get|set|unset", default="get", help="default: get")
+    parser.add_argument("key", nargs="?", metavar="KEY", help="a setting such as retrieval.max_inject (default: all)")
+    parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if args.remote:
+        raise BadInput("a shared store has no settings", fix="leave out --remote")
+    store = arguments.store_of(args)
+    if args.action not in _USAGES:
+        _read_as_key(args)
+    words = [word for word in (args.key, args.value) if word is not None]
+    actions.check(args, _USAGES, args.action, words, choices="`onrecord config` lists the settings")
+    if args.action in ("get", "show"):
+        return _show(load_settings(store.root), args.key)
+    value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
+    return _change(store, args.key, value)
+
+
+def _read_as_key(args: argparse.Namespace) -> None:
+    """Take `config KEY` for `config get KEY`."""
+    _declared(args.action)
+    if args.key is not None:
+        fix = f"onrecord config set {args.action} {shlex.quote(args.key)}"
+        raise BadInput(f"{args.action} is a setting; set changes it", fix=fix)
+    args.action, args.key = "get", args.action
+
+
+def _declared(key: str) -> Setting:
+    declared = setting(key)
+    renamed = None if declared else old_settings.successor(key, None)
+    if renamed:
+        raise BadInput(f"{key} is now {renamed.key}", fix=f"onrecord config {renamed.key}")
+    if declared is None:
+        settings = Settings()
+        settings.take("", True, {key: None})
+        raise BadInput(f"{key} {settings.problems[0].message}", fix="onrecord config")
+    return declared
+
+
+def _show(settings: Settings, key: str | None) -> Answer:
+    keys = [key] if key else list(dict.fromkeys((*SETTINGS, *sorted(settings.origins))))
+    rows = [
+        {
+            "key": name,
+            "value": _value(settings, name),
+            "origin": settings.origins.get(name, "default"),
+            "doc": _declared(name).doc,
+        }
+        for name in keys
+    ]
+    problems = [{"file": p.file, "key": p.key, "message": p.message} for p in settings.problems]
+
+    def text(screen: Screen) -> str:
+        cells = [(row["key"], json.dumps(row["value"], ensure_ascii=False), row["origin"], row["doc"]) for row in rows]
+        lines = (
+            [_group(screen, *map(clean, each)) for each in cells] if screen.is_terminal else [table(screen, (), cells)]
+        )
+        for problem in problems:
+            message = f"{problem['file']}: {problem['key']} {problem['message']}"
+            lines.append(labelled(screen, "problem", message, "yellow"))
+        return "\n".join(lines)
+
+    return Answer({"settings": rows, "problems": problems}, text)
+
+
+def _group(screen: Screen, key: str, value: str, origin: str, doc: str) -> str:
+    """A setting as a person reads it: its value, where that comes from unless it is the default, and what it does."""
+    lines = [f"{screen.paint(key, 'bold')} = {value}", wrap(doc, screen.width, "    ")]
+    if origin != "default":
+        lines.append(screen.paint(f"    set in {origin}", "yellow"))
+    return "\n".join(lines)
+
+
+def _value(settings: Settings, key: str) -> Any:
+    """The value that holds, as the type its default has."""
+    default = _declared(key).default
+    if key == "retrieval.min_probability":
+        return rules_and_pointers.bars(settings, (), is_first=False).rule
+    if key == "retrieval.max_tokens":
+        return showing.room(settings, is_first=False).tokens
+    if isinstance(default, bool):
+        return settings.flag(key)
+    if isinstance(default, int):
+        return settings.count(key)
+    if isinstance(default, tuple):
+        return list(settings.names(key))
+    return settings.number(key) if isinstance(default, float) else settings.text(key)
+
+
+def _parsed(key: str, text: str, *, trusted: bool) -> object:
+    """The value a person typed, if the setting takes it."""
+    try:
+        value = text if isinstance(_declared(key).default, str) else json.loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    if isinstance(_declared(key).default, tuple) and isinstance(value, str):
+        value = value.replace(",", " ").split()
+    settings = Settings()
+    settings.take(paths.CONFIG, trusted, {key: value})
+    for problem in settings.problems:
+        reason = problem.message.split(";")[0]
+        is_refused_here = _declared(key).user_only and not trusted
+        fix = f"onrecord config set --user {key} {shlex.quote(text)}" if is_refused_here else f"onrecord config {key}"
+        raise BadInput(f"{key} {reason}", fix=fix)
+    return value
+
+
+def _change(store: Store, key: str, value: object) -> Answer:
+    _declared(key)
+    path = os.path.join(store.root, paths.CONFIG)
+    files.inside(store.root, paths.CONFIG)
+    with store.writing():
+        raw = _read(path)
+        before = json.dumps(raw)
+        for name in old_settings.old_names(key):
+            _put(raw, name, None)
+        _put(raw, key, value)
+        if json.dumps(raw) != before:
+            files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
+    shown = "default" if value is None else json.dumps(value, ensure_ascii=False)
+    return Answer(
+        {"key": key, "value": value, "file": path}, lambda screen: fitted(screen, clean(f"{key} = {shown} in {path}"))
+    )
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        raw = json.loads(files.read_inside(*os.path.split(path), _LARGEST).decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{path} cannot be read: {error}", fix=_BY_HAND) from error
+    if not isinstance(raw, dict):
+        raise BadInput(f"{path} must hold a JSON object", fix=_BY_HAND)
+    return raw
+
+
+def _put(raw: dict[str, Any], key: str, value: object) -> None:
+    """Set or remove a dotted key, where the file has it: nested, or written out with its dots."""
+    if key in raw:
+        parts, inner = [key], raw
+    else:
+        parts, inner = key.split("."), raw
+        for part in parts[:-1]:
+            inner = inner.get(part, {}) if value is None else inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise BadInput(f"{part} is not an object in the file", fix=_BY_HAND)
+    if value is None:
+        inner.pop(parts[-1], None)
+    else:
+        inner[parts[-1]] = value

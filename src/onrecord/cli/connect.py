@@ -1,0 +1,248 @@
+"""`onrecord connect`: let coding agents use the memory, list those that do, or take the connection away."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+from onrecord import paths
+from onrecord.cli import questions
+from onrecord.cli.output import Answer, Screen, clean, table
+from onrecord.connections import connection, installation
+from onrecord.connections.connection import Plan
+from onrecord.connections.recipes import BY_HOST, RECIPES, Recipe
+from onrecord.errors import BadInput, CommandFailed
+from onrecord.hosts import table as hosts
+from onrecord.record.fields import shorten
+from onrecord.text import many
+
+_PATIENCE = 120
+"""Seconds for a command of a host: it may fetch something."""
+
+_STATES = {"missing": "no", "current": "yes", "outdated": "outdated", "plugin": "by its plugin"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "hosts", nargs="*", metavar="AGENT", help=f"one of {', '.join(BY_HOST)} (default: every one found here)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the agents, which are installed and which connected")
+    parser.add_argument("--remove", action="store_true", help="take the connection away")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
+    parser.add_argument("--yes", action="store_true", help="write without asking")
+    parser.add_argument("--mcp", action="store_true", help="also give the agent Onrecord's MCP server")
+    parser.add_argument("--here", action="store_true", help="in the project's own files, not in those of your user")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    project = paths.project_root(args.project) if args.here else ""
+    if args.list:
+        return _list(project)
+    recipes = _recipes(args, project)
+    plans = [_plan(args, recipe, project) for recipe in recipes]
+    if not project:
+        plans += connection.skills(recipes, is_removal=args.remove)
+    needed = [plan for plan in plans if not plan.is_empty]
+    if needed and not args.dry_run:
+        _consent(args, needed)
+        for plan in needed:
+            plan.carry_out()
+            for command in plan.commands:
+                _run(command)
+    steps = _steps(args, needed)
+    data = {
+        "dry_run": args.dry_run,
+        "removed": args.remove,
+        "agents": [_data(plan) for plan in plans],
+        "then": steps,
+    }
+    return Answer(data, lambda screen: _text(screen, args, plans, steps))
+
+
+def _recipes(args: argparse.Namespace, project: str) -> list[Recipe]:
+    """The agents that were named; without a name those found here, or to remove, those that are connected."""
+    if args.hosts:
+        return _in_scope(list(dict.fromkeys(map(_named, args.hosts))), project, is_named=True)
+    if args.remove:
+        return [recipe for recipe in RECIPES if connection.state(recipe, project).is_connected]
+    recipes = [recipe for recipe in RECIPES if connection.installed(recipe).is_there]
+    if not recipes:
+        raise BadInput("no agent was found on this machine", fix="name one, such as: onrecord connect codex --yes")
+    return _in_scope(recipes, project, is_named=False)
+
+
+def _named(name: str) -> Recipe:
+    """The agent of a name, which may be that of its program; BadInput with the nearest if there is none."""
+    names = {word: recipe for recipe in RECIPES for word in (recipe.host, *recipe.programs)}
+    if name.lower() in names:
+        return names[name.lower()]
+    nearest = difflib.get_close_matches(name.lower(), names, n=1)
+    hint = f"did you mean {names[nearest[0]].host}? " if nearest else ""
+    raise BadInput(f"no agent is called {shorten(name)!r}", fix=f"{hint}they are listed by: onrecord connect --list")
+
+
+def _in_scope(recipes: list[Recipe], project: str, *, is_named: bool) -> list[Recipe]:
+    """Those that have files in a project, where it is about a project."""
+    if not project:
+        return recipes
+    without = [recipe for recipe in recipes if not recipe.in_project]
+    if without and is_named:
+        raise BadInput(f"{without[0].host} is connected for your user only", fix="leave out --here")
+    if len(without) == len(recipes):
+        raise BadInput("no agent found here can be connected in a project", fix="leave out --here")
+    return [recipe for recipe in recipes if recipe.in_project]
+
+
+def _plan(args: argparse.Namespace, recipe: Recipe, project: str) -> Plan:
+    """What is to be done for an agent; one that was not named stops no other if its files cannot be read."""
+    is_named = bool(args.hosts)
+    try:
+        if args.remove:
+            return connection.removal(recipe, project)
+        wants_server = args.mcp and (is_named or connection.can_have_server(recipe))
+        return connection.plan(recipe, project, wants_server=wants_server)
+    except BadInput as error:
+        if is_named:
+            raise
+        return Plan(recipe.host, [], notes=[error.message], why_empty="left as it is")
+
+
+def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:
+    """BadInput unless somebody has agreed to what is shown."""
+    if args.yes:
+        return
+    if not questions.can_ask(args):
+        flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
+        words = ["onrecord", "connect", *args.hosts, *flags, "--yes"]
+        raise BadInput("nobody can be asked here, so nothing was written", fix=" ".join(words))
+    for plan in plans:
+        for line in _summary(plan):
+            print(clean(line))
+    screen = Screen.of(sys.stdout)
+    while (key := questions.answer("Write this? d shows the lines", "y/N/d", screen)) == "d":
+        print("\n".join(clean(line) for plan in plans for line in _preview(plan)))
+    if key != "y":
+        raise BadInput("nothing was written", fix="to see what is connected: onrecord connect --list")
+
+
+def _summary(plan: Plan) -> list[str]:
+    """What will be written, a line for each file."""
+    lines = []
+    for change in plan.changes:
+        marks = [line[:1] for line in change.diff().splitlines()[2:]]
+        counts = [(marks.count("+"), "added"), (marks.count("-"), "removed")]
+        words = [f"{many(count, 'line')} {verb}" for count, verb in counts if count]
+        lines.append(f"{plan.name}: {change.path}: {', '.join(words)}")
+    return lines + [f"{plan.name}: run {shlex.join(command)}" for command in plan.commands]
+
+
+def _run(command: list[str]) -> None:
+    """Run a command of a host; what it prints matters only if it fails."""
+    typed = shlex.join([os.path.basename(command[0]), *command[1:]])
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
+    try:
+        done = subprocess.run(command, timeout=_PATIENCE, check=False, **streams)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CommandFailed(f"{typed}: {error}", fix=f"run it yourself: {typed}") from error
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["it failed"]
+        raise CommandFailed(f"{typed}: {last[0]}", fix=f"run it yourself: {typed}")
+
+
+def _preview(plan: Plan) -> list[str]:
+    """The lines that change in files of others, and which files are ours as a whole."""
+    lines = []
+    for change in plan.changes:
+        if change.is_own_file:
+            verb = "remove" if change.after is None else "replace" if change.before else "write"
+            lines.append(f"{verb} {change.path}, a file of Onrecord's")
+        else:
+            lines += change.diff().splitlines()
+    return lines + [f"run {shlex.join(command)}" for command in plan.commands]
+
+
+def _steps(args: argparse.Namespace, plans: list[Plan]) -> list[str]:
+    """What the user has to do afterwards."""
+    recipes = [BY_HOST[plan.name] for plan in plans if plan.name in BY_HOST]
+    titles = {recipe.host: hosts.BY_NAME[recipe.host].title for recipe in recipes}
+    if args.remove:
+        return [f"Start {title} anew." for title in titles.values()]
+    steps = [step.format(title=titles[recipe.host]) for recipe in recipes for step in recipe.then]
+    if any(plan.project for plan in plans):
+        steps.append("The files name paths of this machine, so do not commit them.")
+    has_entries = any(plan.changes for plan in plans if plan.name in BY_HOST)
+    if has_entries and installation.typed() != "onrecord":
+        words = installation.program()
+        link = f": ln -s {shlex.quote(words[0])} ~/.local/bin/onrecord" if len(words) == 1 else "."
+        steps.append(f"Agents are told to run `onrecord`, which is not on your PATH{link}")
+    return steps
+
+
+def _data(plan: Plan) -> dict[str, Any]:
+    return {
+        "agent": plan.name,
+        "changes": [{"path": change.path, "diff": change.diff()} for change in plan.changes],
+        "commands": list(plan.commands),
+        "notes": list(plan.notes),
+    }
+
+
+def _text(screen: Screen, args: argparse.Namespace, plans: list[Plan], steps: list[str]) -> str:
+    lines = [line for plan in plans for line in _preview(plan)] if args.dry_run else []
+    for plan in plans:
+        lines.append(f"{screen.paint(plan.name, 'bold')}: {_outcome(args, plan)}")
+        lines += [f"  {note}" for note in plan.notes]
+    if steps and not args.dry_run:
+        lines += ["", "Now:", *(f"- {step}" for step in steps)]
+    return "\n".join(map(clean, lines)) or "no agent is connected"
+
+
+def _outcome(args: argparse.Namespace, plan: Plan) -> str:
+    if plan.is_empty:
+        return plan.why_empty or ("not connected" if args.remove else "connected already, nothing to change")
+    verb = "removed" if args.remove else "written" if plan.name not in BY_HOST else "connected"
+    verb = f"would be {verb}" if args.dry_run else verb
+    places = list(dict.fromkeys(change.path for change in plan.changes))
+    folder = os.path.commonpath(places) if len(places) > 1 else ""
+    names = [f"{len(places)} files in {folder}"] if folder else places
+    return f"{verb} ({', '.join([*names, *(['by its own commands'] if plan.commands else [])])})"
+
+
+def _list(project: str) -> Answer:
+    rows = []
+    for recipe in RECIPES:
+        present, state = connection.installed(recipe), connection.state(recipe, project)
+        rows.append((recipe, hosts.BY_NAME[recipe.host], present, state))
+    data = [
+        {
+            "agent": host.name,
+            "title": host.title,
+            "installed": present.is_there,
+            "program": present.program,
+            "version": present.version,
+            "connected": state.entrance,
+            "mcp": state.server,
+            "flaw": state.flaw,
+        }
+        for _, host, present, state in rows
+    ]
+
+    def text(screen: Screen) -> str:
+        cells = [
+            (
+                host.name,
+                host.title,
+                (present.version or "yes") if present.is_there else "no",
+                _STATES.get(state.entrance, state.flaw),
+                _STATES[state.server] if recipe.server or state.server != "missing" else "-",
+            )
+            for recipe, host, present, state in rows
+        ]
+        return table(screen, ("agent", "", "installed", "connected", "MCP"), cells)
+
+    return Answer({"agents": data}, text)

@@ -1,0 +1,131 @@
+"""`onrecord doctor`: what is wrong, how bad it is, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from onrecord import paths
+from onrecord.capture import waiting
+from onrecord.cli import arguments, fixes
+from onrecord.cli.output import Answer, Screen, clean, fitted, labelled, readable
+from onrecord.doctor import Finding, claude_code, connected, machine, shared_stores, store_checks
+from onrecord.doctor.machine import OwnFiles
+from onrecord.errors import UnsafePath, Unwritable
+from onrecord.git import git_files
+from onrecord.project import Project
+from onrecord.record import compose
+from onrecord.settings import load_settings
+from onrecord.store.store import Store
+from onrecord.terminal.progress import Progress, watched
+from onrecord.text import many
+
+_REGISTER = "onrecord init --merge-driver"
+_DECIDED = "deleted when you accept or reject them"
+_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fix", action="store_true", help="carry out the repairs that lose nothing")
+    parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
+    parser.add_argument("--privacy", action="store_true", help="list what is stored on this machine, and for how long")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if args.privacy:
+        return _privacy(args)
+    root = paths.project_root(args.project)
+    with Progress("examining the installation"):
+        findings = [*machine.examine(), *claude_code.examine(root), *connected.examine(root)]
+    done: list[str] = []
+    try:
+        stores = list(_stores(args))
+    except UnsafePath as error:
+        stores = []
+        findings.append(Finding("error", "store", error.message, error.fix))
+    for store in stores[:1]:
+        settings = load_settings(store.root)
+        findings += [*store_checks.examine_switches(settings), *shared_stores.examine(settings)]
+    for store in stores:
+        if args.fix and store.exists:
+            done += store_checks.repair(store)
+        flags = " --user" if store.root == paths.user_store() else fixes.where(args)
+        findings += [each._replace(fix=fixes.placed(each.fix, flags)) for each in _in_store(args, store)]
+    if not args.user and stores:
+        findings += _git(Project(args.project).root)
+    findings = [each._replace(fix=fixes.placed(each.fix, fixes.where(args))) for each in findings]
+    data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
+    status = 1 if any(finding.severity == "error" for finding in findings) else 0
+    return Answer(data, lambda screen: _text(screen, findings, done), status)
+
+
+def _stores(args: argparse.Namespace) -> Iterator[Store]:
+    """The project's store, and the user's where there is one: both speak in every session."""
+    store = arguments.store_of(args)
+    yield store
+    user = Store(paths.user_store())
+    if not args.user and user.exists and user.root != store.root:
+        yield user
+
+
+def _in_store(args: argparse.Namespace, store: Store) -> Iterator[Finding]:
+    yield from store_checks.examine_store(
+        store,
+        load_settings(store.root),
+        lambda scanned: watched(scanned, "examining records"),
+        compose.category_of(args.category) if args.category else "",
+    )
+    if line := waiting.sentence(store.root):
+        yield Finding("note", "inbox", line, "onrecord review")
+
+
+def _privacy(args: argparse.Namespace) -> Answer:
+    """What is stored about sessions and for whom, on this machine and in the stores' inboxes."""
+    inboxes = [
+        machine.own_files(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
+        for store in _stores(args)
+    ]
+    items = [item for item in (*inboxes, *machine.replicas(), *machine.leftovers()) if item.files]
+
+    def text(screen: Screen) -> str:
+        lines = [line for item in items for line in (clean(item.path), *_stored(screen, item))]
+        return "\n".join([*lines, f"{many(len(items), 'place')}; all but drafts and replicas: onrecord clean"])
+
+    return Answer({"stored": [item._asdict() for item in items]}, text)
+
+
+def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:
+    yield fitted(screen, item.what, "  ")
+    deleted = f"deleted {item.days} days after its last change" if item.days else item.until
+    yield f"  {many(item.files, 'file')}, {readable(item.size)}, oldest of {item.oldest[:10]}; {deleted}"
+
+
+def _git(root: str) -> Iterator[Finding]:
+    try:
+        if git_files.ignores(root, f".claude/memory/{paths.INDEX_MD}"):
+            yield Finding("warning", "git", "git ignores the store, so nobody else sees it", "check the .gitignore")
+        elif git_files.is_clone(root):
+            yield from _merge_driver(root)
+    except Unwritable as error:
+        yield Finding("warning", "git", error.message, error.fix)
+
+
+def _merge_driver(root: str) -> Iterator[Finding]:
+    driver = git_files.driver(root)
+    lost = git_files.lost_program(driver)
+    if not driver:
+        yield Finding("note", "git", "the merge driver is not set up", _REGISTER)
+    elif lost:
+        yield Finding("warning", "git", f"git merges records with {lost}, which is not there", _REGISTER)
+
+
+def _text(screen: Screen, findings: list[Finding], done: list[str]) -> str:
+    lines = [f"{screen.paint('repaired', 'green')}: {clean(repair)}" for repair in done]
+    for finding in findings:
+        lines.append(labelled(screen, finding.severity, finding.what, _COLOURS[finding.severity]))
+        if finding.fix:
+            lines.append(labelled(screen, "fix", finding.fix, indent="  "))
+    totals = {word: sum(finding.severity == word for finding in findings) for word in ("error", "warning")}
+    counts = [many(total, word) for word, total in totals.items() if total]
+    return "\n".join([*lines, ", ".join(counts) or "nothing is wrong"])

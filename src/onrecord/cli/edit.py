@@ -1,0 +1,140 @@
+"""`onrecord edit ID`: change a record in a form in your editor; the difference is shown before it is written."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from onrecord.cli import arguments, chosen, field_diff, fixes, form_file, questions
+from onrecord.cli.form_file import FormFile
+from onrecord.cli.output import Answer, Screen, say
+from onrecord.cli.questions import Option
+from onrecord.cli.update import updated
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import Changed, OnrecordError, Stopped
+from onrecord.record import compose, form, form_value, lifecycle, memory, revision
+from onrecord.record.form import Problem
+from onrecord.record.memory import Memory
+from onrecord.store.store import Entry
+from onrecord.store.writer import Writer
+
+_ANSWERS = (
+    Option("y", "yes", "yes: write it"),
+    Option("e", "edit", "edit: open the form again"),
+    Option("n", "no", "no: leave the record as it is"),
+)
+_WITHOUT_ASKING = "--yes writes without asking"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add(parser, "id")
+    parser.add_argument("--yes", action="store_true", help="write the change without asking")
+    parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept")
+    parser.add_argument("--force", action="store_true", help="also name related files that are not there yet")
+    arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    writer = arguments.existing_writer(args)
+    return _Edit(args, writer, chosen.record(args, writer.store, args.id, changes=True)).run()
+
+
+class _Revision(NamedTuple):
+    """A change of a record: what somebody changed in its form, and the record that this makes."""
+
+    patch: Mapping[str, Any]
+    record: Memory
+
+
+class _Edit:
+    """The change of one record in its form."""
+
+    def __init__(self, args: argparse.Namespace, writer: Writer, before: Entry) -> None:
+        self.args = args
+        self.writer = writer
+        self.before = before
+        self.screen = Screen.of(sys.stdout)
+        text = self._rendered(memory.to_json(before.memory))
+        self.shown = self._parsed(text)
+        begun = form_file.read(args.text) if args.text else text
+        self.file = FormFile(before.memory.category, begun, name=before.memory.id, resume=self._resume)
+
+    def run(self) -> Answer:
+        """Have the form filled in, ask, and write."""
+        while True:
+            change = self.file.fill(self._revised)
+            if change.record is self.before.memory:
+                self.file.drop()
+                return updated(self.args, self.writer.store, self.before, self.before)
+            if self.args.yes or self.args.dry_run or self._asked(change) == "y":
+                return self._written(change)
+
+    def _asked(self, change: _Revision) -> str:
+        """What shall become of a change: `y` or `e`; Stopped if nothing shall."""
+        if self.args.json:
+            raise self.file.kept(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
+        say(field_diff.between(self.before.memory, change.record, self.screen), self.screen)
+        answer, hint = "n", ""
+        try:
+            answer = questions.ask("Write it?", _ANSWERS, self.screen)
+        except KeyboardInterrupt:
+            say("", self.screen)
+        except EOFError:
+            say("", self.screen)
+            hint = _WITHOUT_ASKING
+        if answer == "n":
+            raise self.file.kept(Stopped("nothing was changed", fix=hint))
+        return answer
+
+    def _written(self, change: _Revision) -> Answer:
+        about = {"summary": self.args.summary, "allow_secret": self.args.allow_secret}
+        try:
+            after = self.writer.update(self.before.path, change.patch, self.before.hash, may_shrink=True, **about)
+        except Changed as error:
+            self._keep_both(change.patch)
+            error.fix = "it has your text, and theirs as comments"
+            raise self.file.kept(error) from error
+        except OnrecordError as error:
+            raise self.file.kept(error) from error
+        self.file.drop()
+        return updated(self.args, self.writer.store, self.before, after)
+
+    def _keep_both(self, patch: Mapping[str, Any]) -> None:
+        """Put the change into a form of the record as somebody else left it, with their text where both changed it."""
+        now = memory.to_json(self.writer.store.get(self.before.path).memory)
+        theirs = _flat(revision.difference(self.shown, self._parsed(self._rendered(now))))
+        both = [name for name in _flat(patch) if name in theirs]
+        problems = [Problem(name, f"somebody changed it meanwhile, to: {_words(theirs[name])}") for name in both]
+        self.file.write(form.with_problems(self._rendered(revision.applied(now, patch)), problems))
+
+    def _revised(self, fields: Mapping[str, Any]) -> _Revision:
+        """The change that the fields of the form make; an error says what is wrong with which of them."""
+        patch = revision.difference(self.shown, fields)
+        record = self.before.memory
+        arguments.refuse_lost_files(self.args, self.writer.store, patch.get("related_files"), record.related_files)
+        if not self.args.allow_secret:
+            compose.refuse_secrets(patch)
+        return _Revision(patch, lifecycle.revised(record, patch, now=self.writer.now, may_shrink=True))
+
+    def _rendered(self, raw: Mapping[str, Any]) -> str:
+        record = self.before.memory
+        return form.render(record.category, raw, f"The {form_value.label_of(record.category)} {record.id}.")
+
+    def _parsed(self, text: str) -> Mapping[str, Any]:
+        return form.parse(self.before.memory.category, text).fields
+
+    def _resume(self, file: str) -> str:
+        return f"onrecord edit {self.before.memory.id} --from {file}{fixes.where(self.args)}"
+
+
+def _flat(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a patch and those of its content side by side."""
+    return {**{key: value for key, value in patch.items() if key != "content"}, **patch.get("content", {})}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{form_value.label_of(key)}: {_words(part)}" for key, part in value.items())
+    return "; ".join(map(_words, value)) if isinstance(value, list) else "nothing" if value is None else str(value)

@@ -1,0 +1,93 @@
+"""`onrecord export`: the records as Markdown, JSON Lines, or a section of a file that agents read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+
+from onrecord import paths
+from onrecord.cli import arguments, fixes
+from onrecord.cli.output import Answer, clean
+from onrecord.errors import BadInput
+from onrecord.freshness import anchors
+from onrecord.record import compose, export, memory, naming
+from onrecord.record.export import Only
+from onrecord.settings import load_settings
+from onrecord.store import generated_page
+from onrecord.store.generated_page import Page
+from onrecord.store.store import Store
+from onrecord.terminal.progress import watched
+from onrecord.text import many, tokens
+
+_FORMATS = {"markdown": export.markdown, "jsonl": export.json_lines, "agents": export.agents_section}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    default = "default: markdown; agents for a file"
+    parser.add_argument("--format", choices=tuple(_FORMATS), help=default)
+    arguments.add(parser, "--category", "--tag")
+    parser.add_argument("--all", action="store_true", help="retired, archived and superseded records too")
+    file = "make FILE of a line for each record, or renew it; a file of somebody else is refused"
+    parser.add_argument("--file", metavar="FILE", default="", help=file)
+    into = "put the same lines into FILE, in the place of those it put there before; all else stays"
+    parser.add_argument("--into", metavar="FILE", default="", help=into)
+    check = "write nothing, exit with 1 if FILE, or the file of the setting export.file, is out of date"
+    parser.add_argument("--check", action="store_true", help=check)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    store = arguments.existing(args)
+    only = Only(tuple(map(compose.category_of, args.category)), naming.tags(args.tag))
+    if args.file or args.into or args.check:
+        return _file(store, args, only)
+    every = [entry.memory for entry in watched(store.entries(), "reading records")]
+    records = [record for record in every if (args.all or record.is_current) and only.accepts(record)]
+    form = args.format or "markdown"
+    text = _FORMATS[form](records)
+    data = {"format": form, "count": len(records), "records": [memory.to_json(record) for record in records]}
+    return Answer(data, lambda screen: text.rstrip("\n"))
+
+
+def _file(store: Store, args: argparse.Namespace, only: Only) -> Answer:
+    """Make or renew a file, or check it."""
+    if args.format not in (None, "agents") or args.all:
+        raise BadInput(
+            "a file holds a line for each current record, for agents", fix="leave out --format and --all, or redirect"
+        )
+    if args.file and args.into:
+        raise BadInput("--file and --into both name the file to write", fix="leave one of them out")
+    file = args.file or args.into or _named(store)
+    records = (entry.memory for entry in watched(store.entries(), "reading records"))
+    page = generated_page.plan(file, records, only, may_add=bool(args.into))
+    if not args.check:
+        page.write()
+    return _answer(args, page)._replace(note="" if args.check else _how_to_keep(store, page.file))
+
+
+def _named(store: Store) -> str:
+    name, root = load_settings(store.root).text("export.file"), anchors.root_of(store.root)
+    if not name or not root:
+        raise BadInput("--check needs to know which file", fix="add --file FILE, or set export.file")
+    return generated_page.named(root, name)
+
+
+def _how_to_keep(store: Store, file: str) -> str:
+    """How a file of the project is renewed by itself; empty where a setting names one already."""
+    root = os.path.realpath(anchors.root_of(store.root) or os.devnull)
+    if load_settings(store.root).text("export.file") or not paths.is_within(root, file):
+        return ""
+    name = shlex.quote(os.path.relpath(os.path.realpath(file), root).replace(os.sep, "/"))
+    return clean(f"to have it renewed after every change: onrecord config set export.file {name}")
+
+
+def _answer(args: argparse.Namespace, page: Page) -> Answer:
+    shown = clean(os.path.relpath(page.file))
+    cost = f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens"
+    data = {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}
+    if args.check:
+        fix = clean(f"to renew it: onrecord export --file {shlex.quote(page.file)}{fixes.where(args)}")
+        line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"
+        return Answer(data, lambda screen: line, status=0 if page.is_fresh else 1)
+    line = f"{shown} is up to date ({cost})" if page.is_fresh else f"wrote {shown} ({cost})"
+    return Answer(data, lambda screen: line)

@@ -1,0 +1,152 @@
+"""`onrecord freshness` shows whether the files of records have changed since; `reanchor` confirms records."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from onrecord import paths, timestamps
+from onrecord.audit import record_freshness
+from onrecord.audit.record_freshness import Checked
+from onrecord.cli import arguments, chosen, last_listing, record_table
+from onrecord.cli.last_listing import ListedPath
+from onrecord.cli.output import Answer, Screen, clean, table, wrap
+from onrecord.errors import BadInput
+from onrecord.freshness import anchors, check
+from onrecord.freshness.check import Verdict
+from onrecord.record.memory import Memory
+from onrecord.store.store import Store
+from onrecord.terminal.progress import watched
+from onrecord.text import many
+
+UNANCHORED = "unanchored"
+_COLOURS = {check.FRESH: "green", check.CHANGED: "yellow", check.MISSING: "red"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("command") == "reanchor":
+        parser.add_argument("ids", nargs="+", metavar="ID", help="records that hold for their files as they are now")
+        parser.add_argument("--dry-run", action="store_true", help="show what would happen and write nothing")
+    else:
+        parser.add_argument("ids", nargs="*", metavar="ID", help="only these records (default: all active ones)")
+        parser.add_argument("--stale", action="store_true", help="leave out what is fresh")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    return _reanchor(args) if args.command == "reanchor" else _freshness(args)
+
+
+def _freshness(args: argparse.Namespace) -> Answer:
+    store = arguments.existing(args)
+    _require_project(store)
+    named = [chosen.record(args, store, reference) for reference in args.ids]
+    entries = named or [entry for entry in store.entries() if entry.memory.is_current]
+    checked = record_freshness.check_all(store, watched(entries, "checking files"))
+    shown = [each for each in checked if each.is_stale or not args.stale]
+    states = Counter(each.state for record in checked for each in record.verdicts)
+    states[UNANCHORED] = sum(len(record.loose) for record in checked)
+    data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
+    if not args.json:
+        last_listing.note(ListedPath(store.root, each.entry.path) for each in shown)
+    return Answer(data, lambda screen: _text(screen, store.root, shown, states))
+
+
+def _data(checked: Checked) -> dict[str, Any]:
+    record = checked.entry.memory
+    rows = [
+        {
+            "path": each.anchor.path,
+            "symbol": each.anchor.symbol,
+            "state": each.state,
+            "now": each.now,
+            "since": each.anchor.day,
+            "commits": None if each.commits < 0 else each.commits,
+            "last": each.last,
+            "last_day": each.day,
+            "text": check.sentence(each),
+        }
+        for each in checked.verdicts
+    ]
+    return {"id": record.id, "path": checked.entry.path, "anchors": rows, "unanchored": list(checked.loose)}
+
+
+def _text(screen: Screen, root: str, shown: list[Checked], states: Counter[str]) -> str:
+    if not sum(states.values()):
+        return "no record names a file"
+    if screen.is_terminal:
+        lines = list(_listed(screen, shown, record_table.names_in(root, [each.entry.path for each in shown])))
+    else:
+        rows = [(each.entry.memory.id, *row) for each in shown for row in _rows(each, screen)]
+        lines = [table(screen, (), rows)] if rows else []
+    counts = ", ".join(
+        f"{count:,} {screen.paint(state, _COLOURS.get(state, 'dim'))}" for state, count in states.items() if count
+    )
+    return "\n".join([*lines, f"{counts}"])
+
+
+def _listed(screen: Screen, shown: list[Checked], names: list[str]) -> Iterator[str]:
+    for number, (each, name) in enumerate(zip(shown, names), 1):
+        record = each.entry.memory
+        yield record_table.head(screen, number, record.title)
+        yield record_table.facts(record.category, timestamps.age(record.updated_at), name)
+        for file, state, since in _rows(each, screen):
+            # The colour is set last: what is measured has none.
+            line = wrap(clean(f"{state}: {file}{', ' if since else ''}{since}"), screen.width, record_table.INDENT)
+            yield line.replace(state, screen.paint(state, _COLOURS.get(state, "dim")), 1)
+
+
+def _rows(checked: Checked, screen: Screen) -> list[tuple[str, str, str]]:
+    """Each file of a record, its state, and what happened since."""
+    rows = []
+    for each in checked.verdicts:
+        file = f"{each.anchor.path}#{each.anchor.symbol}" if each.anchor.symbol else each.anchor.path
+        rows.append((file, each.state, _since(each, screen)))
+    return rows + [(file, UNANCHORED, "not a file, or not there when it was saved") for file in checked.loose]
+
+
+def _since(each: Verdict, screen: Screen) -> str:
+    parts = [f"now {each.now}"] if each.is_moved else []
+    if each.state == check.CHANGED:
+        counts = {-1: "changed", 0: "changed, not committed", 1: "1 commit"}
+        parts.append(counts.get(each.commits, f"{each.commits} commits"))
+    if each.last:
+        when = timestamps.ago(each.day) if screen.is_terminal else f"on {each.day}"
+        parts.append(f"last {each.last[:10]} {when}")
+    return ", ".join([*parts, *([each.reason] if each.reason else [])])
+
+
+def _reanchor(args: argparse.Namespace) -> Answer:
+    writer = arguments.existing_writer(args)
+    _require_project(writer.store)
+    done = []
+    for reference in args.ids:
+        before = chosen.record(args, writer.store, reference, changes=True)
+        (checked,) = record_freshness.check_all(writer.store, [before]) or [Checked(before, (), ())]
+        moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
+        after = writer.reanchor(before.path, moved)
+        done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})
+    return Answer({"records": done, "dry_run": args.dry_run}, lambda screen: _summary(screen, done, args.dry_run))
+
+
+def _outcome(before: Memory, after: Memory, moved: dict[str, str]) -> dict[str, Any]:
+    held = {anchor.path for anchor in after.anchors}
+    names = {moved.get(name, name) for name in (*before.related_files, *(a.path for a in before.anchors))}
+    return {"anchored": sorted(held), "moved": moved, "let_go": sorted(names - held)}
+
+
+def _summary(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
+    lines = []
+    for each in done:
+        verb = "would confirm" if dry_run else screen.paint("confirmed", "green")
+        lines += [f"{verb} {each['path']}", f"  anchored to {many(len(each['anchored']), 'file')}"]
+        lines += [f"  {clean(old)} is now {clean(new)}" for old, new in each["moved"].items()]
+        lines += [f"  {clean(name)} is not there and no longer watched" for name in each["let_go"]]
+    return "\n".join(lines)
+
+
+def _require_project(store: Store) -> None:
+    if not anchors.root_of(store.root):
+        flag = paths.store_flag(paths.source_of(store.root)).strip()
+        raise BadInput("this store is tied to no project's files", fix=f"leave out {flag}")

@@ -1,0 +1,193 @@
+"""`onrecord import`: drafts from decision records and other tools' memories; what it cannot read, for an agent."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from onrecord.capture import review
+from onrecord.capture.inbox import Inbox
+from onrecord.cli import arguments
+from onrecord.cli.output import Answer, Screen, clean
+from onrecord.errors import BadInput
+from onrecord.importers import import_log, proposals, sources
+from onrecord.importers.proposals import FileReport, Proposal
+from onrecord.project import Project
+from onrecord.record.draft import Draft
+from onrecord.store.writer import Writer
+from onrecord.terminal.progress import Progress, watched
+from onrecord.text import many
+
+_PATHS_HELP = "files or folders (default: the decision records of the project, and what an agent should read)"
+_ACCEPT_HELP = "make them records at once, those that wait in the inbox from an earlier import too"
+_PENDING_HELP = "list the documents and sections that only an agent can read, and change nothing"
+_DONE_HELP = "an agent has read these files: list them again only when they change"
+_AGAIN_HELP = "propose again what was proposed before, even if it was rejected"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH", help=_PATHS_HELP)
+    parser.add_argument("--accept", action="store_true", help=_ACCEPT_HELP)
+    parser.add_argument("--pending", action="store_true", help=_PENDING_HELP)
+    parser.add_argument("--done", action="store_true", help=_DONE_HELP)
+    parser.add_argument("--again", action="store_true", help=_AGAIN_HELP)
+    arguments.add(parser, "--dry-run")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if sum((args.accept, args.pending, args.done)) > 1:
+        raise BadInput("--accept, --pending and --done exclude each other", fix="give one of them")
+    writer = arguments.writer_of(args)
+    root = Project(args.project).root
+    if args.done:
+        return _done(args, writer, root)
+    reports = _reports(args, writer, root)
+    if args.pending:
+        return _pending(reports)
+    with Progress("writing drafts"):
+        drafts = [_draft(writer, each) for report in reports for each in report.proposals]
+        return _accept(args, writer, reports, drafts) if args.accept else _propose(args, writer, reports, drafts)
+
+
+def _reports(args: argparse.Namespace, writer: Writer, root: str) -> list[FileReport]:
+    chosen = sources.named(root, args.paths) if args.paths else sources.discover(root)
+    if not chosen:
+        fix = "name files or folders"
+        raise BadInput(f"nothing to import was found in {root}", fix=fix)
+    scanned = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
+    existing = [entry.memory for entry in scanned]
+    imported = {} if args.again else import_log.read(writer.store.root)
+    with Progress(f"reading {many(len(chosen), 'file')}"):
+        return proposals.gather(root, chosen, writer.now, existing, imported)
+
+
+def _draft(writer: Writer, proposal: Proposal) -> Draft:
+    """The draft of a proposal, in the place of an earlier one from the same file, never in that of another."""
+    box, record, number = Inbox(writer.store.root), proposal.record, 2
+    name = record.id
+    while writer.store.has_draft(name) and not _is_from(box, name, record.source):
+        name, number = f"{record.id}-{number}", number + 1
+    return Draft(name, record, made_at=writer.now, updates=proposal.updates)
+
+
+def _is_from(box: Inbox, name: str, source: str) -> bool:
+    waiting = next((draft for draft in box.drafts() if draft.name == name), None)
+    return waiting is not None and waiting.record.source.rpartition(":")[0] == source.rpartition(":")[0]
+
+
+def _propose(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> Answer:
+    change = review.put(writer, drafts, "import") if drafts else ""
+    _remember(args, writer, change, reports)
+    return _answer(args, reports, {draft.record.source: f"inbox/{draft.name}" for draft in drafts})
+
+
+def _accept(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> Answer:
+    """Make records of new drafts and of those that wait; what changes a record waits for a review all the same."""
+    read = {report.path for report in reports}
+    names = {draft.name for draft in drafts}
+    waiting = [draft for draft in Inbox(writer.store.root).drafts() if draft.record.origin == "import"]
+    waiting = [draft for draft in waiting if draft.name not in names and _file_of(draft) in read]
+    new = [draft for draft in (*waiting, *drafts) if not draft.updates]
+    entries, change = review.accept_all(writer, new) if new else ([], "")
+    changes = [draft for draft in drafts if draft.updates]
+    if changes:
+        review.put(writer, changes, "import")
+    _remember(args, writer, change, reports)
+    places = {draft.record.source: f"inbox/{draft.name}" for draft in changes}
+    places.update({entry.memory.source: entry.path for entry in entries})
+    return _answer(args, reports, places)
+
+
+def _file_of(draft: Draft) -> str:
+    return draft.record.source.rpartition(":")[0]
+
+
+def _remember(args: argparse.Namespace, writer: Writer, change: str, reports: list[FileReport]) -> None:
+    if not args.dry_run:
+        import_log.add(writer.store.root, change, proposals.documents(reports))
+
+
+def _done(args: argparse.Namespace, writer: Writer, root: str) -> Answer:
+    if not args.paths:
+        raise BadInput("--done needs the files that were read", fix="name them behind --done")
+    documents = proposals.read_by_agent(root, args.paths)
+    if not args.dry_run:
+        import_log.add(writer.store.root, "", documents)
+    lines = [f"read: {clean(document.source)}" for document in documents]
+    return Answer({"read": [document.source for document in documents]}, lambda screen: "\n".join(lines))
+
+
+def _pending(reports: Sequence[FileReport]) -> Answer:
+    waiting = [report for report in reports if report.passages and not report.is_unchanged]
+    data = [
+        {"path": report.path, "kind": report.kind, "passages": [each._asdict() for each in report.passages]}
+        for report in waiting
+    ]
+
+    def text(screen: Screen) -> str:
+        lines = []
+        for report in waiting:
+            lines.append(screen.paint(clean(report.path), "bold"))
+            lines += [f"  {each.first}-{each.last}  {clean(each.heading or each.reason)}" for each in report.passages]
+        return "\n".join(lines) or "nothing is left to an agent"
+
+    return Answer({"documents": data}, text)
+
+
+def _answer(args: argparse.Namespace, reports: list[FileReport], places: dict[str, str]) -> Answer:
+    data = {
+        "dry_run": args.dry_run,
+        "files": [_as_json(report, places) for report in reports],
+        "drafts": sum(place.startswith("inbox/") for place in places.values()),
+        "records": sum(not place.startswith("inbox/") for place in places.values()),
+        "pending": sum(bool(report.passages) and not report.is_unchanged for report in reports),
+        "unchanged": sum(report.is_unchanged for report in reports),
+    }
+    status = 1 if any(report.is_refused for report in reports) else 0
+    return Answer(data, lambda screen: _text(screen, data, reports, places), status)
+
+
+def _as_json(report: FileReport, places: dict[str, str]) -> dict[str, Any]:
+    made = [
+        {
+            "title": each.record.title,
+            "category": each.record.category,
+            "status": each.record.content.get("status", ""),
+            "source": each.record.source,
+            "updates": each.updates,
+            "place": places.get(each.record.source, ""),
+        }
+        for each in report.proposals
+    ]
+    reasons = sorted({each.reason for each in report.passages})
+    return {"path": report.path, "kind": report.kind, "proposed": made, "left_out": list(report.left_out),
+            "for_the_agent": reasons, "unchanged": report.is_unchanged}  # fmt: skip
+
+
+def _text(screen: Screen, data: dict[str, Any], reports: Sequence[FileReport], places: dict[str, str]) -> str:
+    lines: list[str] = []
+    for report in reports:
+        if not report.is_unchanged:
+            lines += [screen.paint(clean(report.path), "bold"), *_lines(screen, report, places)]
+    counts = [many(data["drafts"], "draft")] if data["drafts"] or not data["records"] else []
+    counts += [many(data["records"], "record")] if data["records"] else []
+    verb = "would make " if data["dry_run"] else ""
+    summary = f"{verb}{' and '.join(counts)} from {many(sum(bool(r.proposals) for r in reports), 'file')}"
+    summary += f"; {many(data['pending'], 'file')} left to an agent (/memory:import)" if data["pending"] else ""
+    summary += f"; {data['unchanged']:,} unchanged since the last import" if data["unchanged"] else ""
+    next_steps = [] if data["dry_run"] or not places else ["next: onrecord review; take it back: onrecord undo"]
+    return "\n".join([*lines, summary, *next_steps])
+
+
+def _lines(screen: Screen, report: FileReport, places: dict[str, str]) -> list[str]:
+    lines = []
+    for each in report.proposals:
+        place = places.get(each.record.source, "")
+        verb = "changes" if each.updates else "draft" if place.startswith("inbox/") else "record"
+        status = each.record.content.get("status", "")
+        about = f" ({status})" if status not in ("", "accepted") else ""
+        lines.append(f"  {screen.paint(verb, 'green')} {each.record.category}: {clean(each.record.title)}{about}")
+    lines += [f"  {screen.paint('left out', 'dim')}: {clean(reason)}" for reason in report.left_out]
+    reasons = dict.fromkeys(each.reason for each in report.passages)
+    return lines + [f"  {screen.paint('for the agent', 'yellow')}: {clean(reason)}" for reason in reasons]

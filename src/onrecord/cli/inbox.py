@@ -1,0 +1,60 @@
+"""`onrecord inbox`: the drafts that wait for review."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from onrecord import paths, switches
+from onrecord.capture import waiting
+from onrecord.capture.inbox import BrokenDraft
+from onrecord.cli import arguments, chosen, fixes, last_listing, record_table
+from onrecord.cli.last_listing import ListedPath
+from onrecord.cli.output import Answer, Screen, table
+from onrecord.cli.record_table import Line
+from onrecord.cli.review import Desk
+from onrecord.record.draft import Draft
+from onrecord.store import reference
+
+_HEADS = ("", "title", "category", "age", "draft")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="only this draft")
+    parser.add_argument("--brief", action="store_true", help="only how many wait, in a line; for a status line")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if args.brief:
+        # For a status line, which is no place for errors: nothing waits where there is no store.
+        root = arguments.store_of(args).root
+        return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
+    desk = Desk(args)
+    drafts = [desk.box.get(chosen.draft(args, desk.box, args.name))] if args.name else list(desk.box.scan())
+    data = {"drafts": [desk.brief(draft) for draft in drafts]}
+    if not args.json:
+        last_listing.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
+    off = "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
+    return Answer(data, lambda screen: _text(screen, drafts, fixes.where(args)), note=off)
+
+
+def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> str:
+    names = reference.shortest(map(_path, drafts), list(map(_path, drafts)))
+    lines = [_line(draft, names[_path(draft)]) for draft in drafts]
+    if not screen.is_terminal:
+        cells = [(each.name, line.category, line.moment[:10], line.title) for each, line in zip(drafts, lines)]
+        return table(screen, (), cells)
+    if not lines:
+        return "The inbox is empty."
+    count = screen.paint(f"{len(lines)} waiting: onrecord review{where}", "dim")
+    return "\n".join((record_table.render(screen, lines, _HEADS), count))
+
+
+def _line(draft: Draft | BrokenDraft, name: str) -> Line:
+    if isinstance(draft, BrokenDraft):
+        return Line(draft.error.message, "unreadable", "", name)
+    return Line(draft.record.title, draft.record.category, draft.made_at, name)
+
+
+def _path(draft: Draft | BrokenDraft) -> str:
+    return f"{paths.INBOX}/{draft.name}.json"

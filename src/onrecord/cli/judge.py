@@ -1,0 +1,152 @@
+"""`onrecord judge test`: whether the configured model answers, how fast, at what cost, and whether it judges well."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from onrecord.cli import arguments
+from onrecord.cli.output import Answer, Screen, clean
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import ModelFailed, NoModel
+from onrecord.judge import api, judge, limits
+from onrecord.judge.api import Model
+from onrecord.judge.judge import Opinion
+from onrecord.record.secrets import redacted
+from onrecord.settings import Settings, load_settings
+from onrecord.terminal.progress import Progress
+
+PATIENCE = 30.0
+"""Seconds a person waits to learn that a model is too slow."""
+
+PRICES = {
+    "claude-haiku-5-5": (0.10, 0.50),
+    "claude-haiku-4-5": (1.0, 5.0),
+    "claude-sonnet-5-5": (2.0, 10.0),
+    "claude-opus-5-5": (4.0, 20.0),
+}
+"""Dollars for a million tokens in and out, as published in November 2026."""
+
+
+class Sample(NamedTuple):
+    """A record of the sample question."""
+
+    id: str
+    title: str
+    category: str
+    tags: tuple[str, ...]
+    summary_line: str
+    probability: float = 0.5
+
+
+PROMPT = "The payment webhook sometimes arrives twice. Make the handler in billing/webhooks.py safe against that."
+_GERMAN = "Release notes for customers are written in German, informal, with one sentence for each change."
+_EVENT_ID = (
+    "Every webhook handler stores the provider's event id in webhook_event (unique) in the same transaction and "
+    "does nothing when it is there already."
+)
+_POOL = "Too many connections on staging → 1. Restart pgbouncer. 2. Check the pool size of the preview deployments."
+_TITLES = {
+    "release-notes-in-german": "Release notes are written in German",
+    "webhooks-idempotent-by-event-id": "Webhook handlers are idempotent by event id",
+    "staging-database-runs-out-of-connections": "Staging database runs out of connections",
+}
+_KINDS = (
+    ("preference", ("docs", "release"), _GERMAN),
+    ("decision", ("billing", "webhooks"), _EVENT_ID),
+    ("runbook", ("database", "staging"), _POOL),
+)
+SAMPLES: Any = tuple(Sample(id, title, *rest) for (id, title), rest in zip(_TITLES.items(), _KINDS))
+RIGHT = ["webhooks-idempotent-by-event-id"]
+_TURN_ON = "onrecord config set --user retrieval.judge.enabled true"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("test",), help="ask the configured model one sample question")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    settings = load_settings(arguments.store_of(args).root)
+    if not judge.is_on(settings):
+        raise NoModel("the judge is off, so no model is asked", fix=_TURN_ON)
+    model = api.model(settings)
+    opinion = Opinion(SAMPLES, Settings())
+    with Progress(f"asking {clean(model.name)}"):
+        judge.hear(opinion, PROMPT, (), judge.asking(model), PATIENCE)
+    for failure in opinion.failures:
+        raise ModelFailed(_explained(failure, model), fix=failure.fix)
+    data = _report(settings, model, opinion)
+    return Answer(data, lambda screen: _text(screen, data), 0 if data["in_time"] and data["right"] else 1)
+
+
+def cost(settings: Settings, name: str, tokens_in: int, tokens_out: int) -> float | None:
+    """Dollars for so many tokens, by the user's prices or the published ones; None where the price is not known."""
+    prices = settings.number("retrieval.judge.price_in"), settings.number("retrieval.judge.price_out")
+    if not any(prices):
+        prices = next((listed for part, listed in PRICES.items() if part in name), (-1.0, -1.0))
+    return None if prices[0] < 0 else (tokens_in * prices[0] + tokens_out * prices[1]) / 1_000_000
+
+
+def _explained(error: ModelFailed, model: Model) -> str:
+    """What went wrong, where, and what the server replied, without the key in case it repeats that."""
+    reply = _message(error.detail)
+    for name in ("x-api-key", "Authorization"):
+        reply = reply.replace(model.headers.get(name, "\0").removeprefix("Bearer "), "…")
+    reply = clean(redacted(reply))[:300].strip()
+    return f"{model.name} at {model.place}: {error.message}" + (f": {reply}" if reply else "")
+
+
+def _message(detail: str) -> str:
+    try:
+        error = json.loads(detail)["error"]
+        return str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return detail
+
+
+def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any]:
+    limit = settings.number("retrieval.judge.timeout_seconds")
+    shown = [sample.id for sample, outcome in zip(SAMPLES, opinion.outcomes) if outcome == judge.KEPT]
+    return {
+        "provider": model.provider,
+        "model": model.name,
+        "endpoint": model.place,
+        "key_from": model.key_from,
+        "seconds": round(opinion.seconds, 3),
+        "limit_seconds": limit,
+        "in_time": opinion.seconds <= limit,
+        "kept": shown,
+        "right": shown == RIGHT,
+        "tokens_in": opinion.tokens_in,
+        "tokens_out": opinion.tokens_out,
+        "dollars": cost(settings, model.name, opinion.tokens_in, opinion.tokens_out),
+        "requests_today": limits.used(),
+        "daily_cap": settings.count("retrieval.judge.daily_cap"),
+    }
+
+
+def _text(screen: Screen, data: dict[str, Any]) -> str:
+    key = f"key from {data['key_from']}" if data["key_from"] else "no key"
+    judged = "kept the right one of three sample notes" if data["right"] else _wrong(screen, data)
+    slow = "" if data["in_time"] else screen.paint(": too slow, prompts would go on without it", "red")
+    return "\n".join(
+        [
+            clean(f"{data['model']} at {data['endpoint']} ({key})"),
+            f"answered in {data['seconds']:.2f} s, limit {data['limit_seconds']:g} s{slow}",
+            judged,
+            f"{data['tokens_in']} tokens in, {data['tokens_out']} out: {_price(data['dollars'])}",
+            f"{data['requests_today']} of {data['daily_cap']} requests used today by prompts",
+        ]
+    )
+
+
+def _wrong(screen: Screen, data: dict[str, Any]) -> str:
+    names = ", ".join(data["kept"]) or "none"
+    return screen.paint(f"misjudged the sample: kept {names}; a better model is needed", "red")
+
+
+def _price(dollars: float | None) -> str:
+    if dollars is None:
+        return "price not known (retrieval.judge.price_in and price_out tell it)"
+    return f"${dollars:.6f}, so a dollar pays for {int(1 / dollars):,} such requests" if dollars else "free"

@@ -1,0 +1,146 @@
+"""`onrecord list`: the records of a store, chosen, sorted and grouped."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from onrecord.capture import waiting
+from onrecord.cli import arguments, last_listing, list_format, record_table
+from onrecord.cli.last_listing import ListedPath
+from onrecord.cli.output import Answer, Screen
+from onrecord.cli.record_table import Line
+from onrecord.coldstart import NamedTuple
+from onrecord.project import Project
+from onrecord.record import compose, schema
+from onrecord.search import index, listing
+from onrecord.search.listing import Choice, Listed
+from onrecord.store import record_files
+from onrecord.store.store import Store
+from onrecord.terminal.progress import watched
+from onrecord.text import many
+
+STATUSES = ("active", "superseded", "retired", "archived", "all")
+_NO_GROUP = {"tag": "no tag", "file": "no file"}
+_GROUPS: dict[str, Callable[[Listed], Sequence[str]]] = {
+    "category": lambda record: [record.category],
+    "tag": lambda record: record.tags,
+    "file": lambda record: record.files,
+}
+
+
+class _Row(NamedTuple):
+    """A record in a list, and the group it stands in; with several tags it stands in several."""
+
+    group: str
+    record: Listed
+    hidden_by: str
+    """The path of the record that counts here in place of it; empty for one that counts itself."""
+
+    @property
+    def status(self) -> str:
+        return "hidden" if self.hidden_by and self.record.status == "active" else self.record.status
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--category", metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}")
+    arguments.add(parser, "--tag")
+    parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
+    arguments.add(parser, "--since")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N")
+    meaning = "in this order (default: updated, the newest first)"
+    parser.add_argument("--sort", choices=tuple(listing.ORDERS), default="updated", help=meaning)
+    parser.add_argument("--by", choices=tuple(_GROUPS), help="in groups: what has several tags or files is in several")
+    meaning = "json, jsonl, tsv, or a template such as '{id}\\t{title}'; fields: " + ", ".join(list_format.FIELDS)
+    parser.add_argument("--format", metavar="FORM", help=meaning)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    store = arguments.existing(args)
+    choice = Choice(
+        compose.category_of(args.category) if args.category else "",
+        frozenset(tag.lower() for tag in args.tag),
+        "" if args.status == "all" else args.status,
+        arguments.since(args.since),
+        args.sort,
+    )
+    if args.format and args.format not in ("json", "jsonl", "tsv"):
+        list_format.check(args.format)
+    opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
+    shown, total = listing.read(opened, choice, args.limit)
+    hidden = Project(args.project).hidden(store, [record.id for record in shown])
+    return _answer(args, store, _rows(shown, args.by, hidden), total, listing.broken(opened))
+
+
+def _rows(shown: list[Listed], by: str | None, hidden: Mapping[str, str]) -> list[_Row]:
+    if not by:
+        return [_Row("", record, hidden.get(record.id, "")) for record in shown]
+    grouped = [(record, _GROUPS[by](record) or [_NO_GROUP.get(by, "")]) for record in shown]
+    rows = [_Row(group, record, hidden.get(record.id, "")) for record, groups in grouped for group in groups]
+    # What belongs to no group comes last; within a group the order stays.
+    return sorted(rows, key=lambda row: (row.group == _NO_GROUP.get(by), row.group))
+
+
+def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int, broken: list[str]) -> Answer:
+    data = {
+        "records": [_brief(store, row, args.by) for row in rows],
+        "total": total,
+        "unreadable": broken,
+        "drafts": waiting.count(store.root),
+    }
+    warning = f"{many(len(broken), 'file')} cannot be read; to see why: onrecord doctor" if broken else ""
+    empty = "" if rows else _nothing(store)
+    note = "; ".join(filter(None, (empty, waiting.line(store.root))))
+
+    def text(screen: Screen) -> str:
+        if args.format or not screen.is_terminal:
+            return list_format.render(args.format or "tsv", [_values(store, row, args.by) for row in rows])
+        return _text(screen, store, rows, total) if rows else ""
+
+    if not args.json and not args.format:
+        last_listing.note(ListedPath(store.root, row.record.path) for row in rows)
+    return Answer(data, text, warning=warning, note=note)
+
+
+def _nothing(store: Store) -> str:
+    if next(record_files.every(store.root), ""):
+        return "no record matches these options"
+    return "there are no records yet; `onrecord save` makes one"
+
+
+def _brief(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
+    record = row.record
+    return {
+        "id": record.id,
+        "category": record.category,
+        "title": record.title,
+        "status": row.status,
+        "hidden_by": row.hidden_by,
+        "updated_at": record.updated_at,
+        "created_at": record.created_at,
+        "tags": list(record.tags),
+        "path": arguments.shown(store, record.path),
+        **({"group": row.group} if by else {}),
+    }
+
+
+def _values(store: Store, row: _Row, by: str | None) -> dict[str, Any]:
+    """The fields that `--format` names."""
+    brief = _brief(store, row, by)
+    dates = {"updated": brief.pop("updated_at"), "created": brief.pop("created_at")}
+    return {**brief, **dates, "files": row.record.files}
+
+
+def _text(screen: Screen, store: Store, rows: list[_Row], total: int) -> str:
+    names = record_table.names_in(store.root, [row.record.path for row in rows])
+    lines = [
+        Line(row.record.title, _category(row), row.record.updated_at, name, row.group) for row, name in zip(rows, names)
+    ]
+    shown = len({row.record.path for row in rows})
+    count = f"{shown:,} of {many(total, 'record')}" if total > shown else many(total, "record")
+    return "\n".join((record_table.render(screen, lines), screen.paint(count, "dim")))
+
+
+def _category(row: _Row) -> str:
+    return row.record.category if row.status == "active" else f"{row.record.category}, {row.status}"

@@ -1,0 +1,110 @@
+"""`onrecord log`: what was changed in a store on this machine; `onrecord undo`: take a change back."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from typing import Any
+
+from onrecord import timestamps
+from onrecord.cli import arguments
+from onrecord.cli.output import Answer, Screen, clean, table
+from onrecord.importers import import_log
+from onrecord.store import history, undo
+from onrecord.store.history import FileChange, LoggedChange
+from onrecord.store.undo import Undone
+from onrecord.text import many
+
+_MOST_LISTED = 20
+"""Changes that fit on a screen."""
+
+_MOST_TITLES = 2
+"""Titles of a change that a line has room for."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("command") == "undo":
+        parser.add_argument("change", metavar="CHANGE", nargs="?", default="", help="a change of `onrecord log`")
+        skip = "take back the rest and leave files alone that were changed since"
+        parser.add_argument("--skip-changed", action="store_true", help=skip)
+        arguments.add(parser, "--dry-run")
+    else:
+        parser.add_argument(
+            "--limit", type=int, default=_MOST_LISTED, metavar="N", help=f"how many (default: {_MOST_LISTED})"
+        )
+
+
+def run(args: argparse.Namespace) -> Answer:
+    return _undo(args) if args.command == "undo" else _log(args)
+
+
+def _log(args: argparse.Namespace) -> Answer:
+    changes = history.read(arguments.existing(args).root)
+    newest = list(itertools.islice(reversed(changes), max(1, args.limit)))
+
+    def text(screen: Screen) -> str:
+        rows = [(_when(screen, each.at), each.id, each.by, _verb(each), _summary(each.files)) for each in newest]
+        return table(screen, ("age", "change", "by", "what", "records"), rows) if rows else "nothing is logged yet"
+
+    return Answer({"changes": [_as_json(change) for change in newest]}, text)
+
+
+def _when(screen: Screen, at: str) -> str:
+    return timestamps.age(at) if screen.is_terminal else at.replace("T", " ")[:16]
+
+
+def _verb(change: LoggedChange) -> str:
+    if change.undoes:
+        return f"undo {change.undoes}"
+    return f"{change.action} (taken back)" if change.is_undone else change.action
+
+
+def _summary(files: tuple[FileChange, ...]) -> str:
+    titles = list(dict.fromkeys(file.title or file.path for file in files))
+    more = f" and {len(titles) - _MOST_TITLES} more" if len(titles) > _MOST_TITLES else ""
+    return ", ".join(titles[:_MOST_TITLES]) + more
+
+
+def _as_json(change: LoggedChange) -> dict[str, Any]:
+    fields = {key: getattr(change, key) for key in ("id", "at", "action", "by", "undoes", "is_undone")}
+    return {**fields, "files": [_file_json(file) for file in change.files]}
+
+
+def _file_json(file: FileChange) -> dict[str, str]:
+    return {"path": file.path, "title": file.title, "effect": _effect(file)}
+
+
+def _effect(file: FileChange) -> str:
+    return "added" if file.before is None else "changed" if file.after else "removed"
+
+
+def _undo(args: argparse.Namespace) -> Answer:
+    store = arguments.existing(args)
+    undone = undo.undo(store, args.change, skip_changed=args.skip_changed)
+    if not args.dry_run:
+        import_log.forget(store.root, undone.change.id)
+    data = {
+        "undone": _as_json(undone.change),
+        "files": [{"path": file.path, "title": file.title, "effect": _reverse(file)} for file in undone.restored],
+        "skipped": [file.path for file in undone.skipped],
+        "dry_run": args.dry_run,
+    }
+    return Answer(data, lambda screen: _undo_text(screen, undone, args.dry_run))
+
+
+def _reverse(file: FileChange) -> str:
+    return {"added": "removed", "changed": "restored", "removed": "restored"}[_effect(file)]
+
+
+def _undo_text(screen: Screen, undone: Undone, is_dry_run: bool) -> str:
+    change = undone.change
+    verb = "would take back" if is_dry_run else screen.paint("took back", "green")
+    when = timestamps.ago(change.at) if screen.is_terminal else f"of {change.at}"
+    lines = [f"{verb}: {change.action} {when} ({many(len(change.files), 'file')})"]
+    effects = {"removed": "remove", "restored": "restore"} if is_dry_run else {}
+    for file in undone.restored:
+        lines.append(f"  {effects.get(_reverse(file), _reverse(file))} {clean(file.path)}  {clean(file.title)}")
+    lines += [f"  left as it is, changed since: {clean(file.path)}" for file in undone.skipped]
+    if not undone.restored and not undone.skipped:
+        lines.append("  its files are as they were before it already")
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""`onrecord merge-driver %O %A %B`: what git runs to merge two versions of a record. The result replaces %A."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+from onrecord import files
+from onrecord.cli.output import Answer, Screen, clean
+from onrecord.errors import BadInput, BadRecord, Unwritable
+from onrecord.git import repository
+from onrecord.record import merge
+from onrecord.record.memory import LARGEST_FILE, decode
+
+_PATIENCE = 60
+"""Seconds for merging three files line by line."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("base", metavar="O", help="the common ancestor's file (git's %%O)")
+    parser.add_argument("ours", metavar="A", help="our version's file, which the result replaces (%%A)")
+    parser.add_argument("theirs", metavar="B", help="their version's file (%%B)")
+    parser.add_argument("size", metavar="L", nargs="?", type=int, default=7, help="length of conflict markers (%%L)")
+    parser.add_argument("path", metavar="P", nargs="?", default="", help="the path being merged (%%P)")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    name = args.path or args.ours
+    try:
+        merged = merge.merge(_read(args.base), _read(args.ours), _read(args.theirs), args.size)
+    except BadRecord as error:
+        return _as_text(args, name, error.message)
+    _write(args.ours, merged.data)
+    data = {"path": name, "clashes": list(merged.clashes)}
+
+    def text(screen: Screen) -> str:
+        return f"{clean(name)}: both sides changed {clean(', '.join(merged.clashes))}" if merged.clashes else ""
+
+    return Answer(data, text, status=1 if merged.clashes else 0)
+
+
+def _as_text(args: argparse.Namespace, name: str, reason: str) -> Answer:
+    """Line by line, as git would without us: something here is not a record."""
+    done = repository.merge_text(args.ours, args.base, args.theirs, args.size, time.monotonic() + _PATIENCE)
+    # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
+    if done.status is None or not 0 <= done.status <= 127:
+        raise BadInput(f"{name} cannot be merged: {done.reason}", fix=f"merge {name} by hand")
+    is_settled = not done.status and _is_json(args.ours)
+    data = {"path": name, "clashes": [] if is_settled else ["(whole file)"]}
+    text = f"{name}: merged line by line ({reason})"
+    return Answer(data, lambda screen: clean(text), status=0 if is_settled else 1)
+
+
+def _is_json(path: str) -> bool:
+    """Whether what git made of the lines can be read at all; otherwise a person must look at it."""
+    try:
+        decode(_read(path), path)
+    except BadRecord:
+        return False
+    return True
+
+
+def _read(path: str) -> bytes:
+    try:
+        return files.read(path, LARGEST_FILE + 1)
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error}", fix="git passes the files of a merge: %O %A %B") from error
+
+
+def _write(path: str, data: bytes) -> None:
+    try:
+        with open(files.open_regular(path, os.O_WRONLY | os.O_TRUNC), "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise Unwritable(f"cannot write {path}: {error}", fix="check the disk's space and permissions") from error

@@ -1,0 +1,235 @@
+"""What a command answers: data for programs, and the same as text for people, in colour where somebody is looking."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
+
+from onrecord.cli.fixes import parts_of, split
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import OnrecordError
+from onrecord.record.naming import visible
+from onrecord.text import flat
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_PAINTED = re.compile(rf"(\033\[(?:0|(?:;?(?:{'|'.join(_STYLES.values())}))+)m)")
+_GAP = "  "
+_DEEPEST = 20
+"""Columns below a label that lines are indented by at most."""
+
+_NARROWEST = 10
+"""Columns below which no cell of a table is cut: less says nothing."""
+
+
+class Screen(NamedTuple):
+    """What text is written for: a terminal of some width, or a file or pipe."""
+
+    width: int = 80
+    is_terminal: bool = False
+    has_colour: bool = False
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Screen:
+        if not stream.isatty():
+            return cls()
+        # In less than 40 columns a table is unreadable, wrapped or not.
+        return cls(max(40, shutil.get_terminal_size().columns), True, _wants_colour())
+
+    def paint(self, text: str, *styles: str) -> str:
+        """The text in some styles, if the screen shows them."""
+        if not self.has_colour or not text:
+            return text
+        return f"\033[{';'.join(_STYLES[style] for style in styles)}m{text}\033[0m"
+
+
+def _wants_colour() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
+
+
+class Answer(NamedTuple):
+    """The outcome of a command; `text` is asked only when a person is to read it, `warning` and `note` go to stderr."""
+
+    data: Any
+    text: Callable[[Screen], str]
+    status: int = 0
+    warning: str = ""
+    note: str = ""
+
+
+def emit(answer: Answer, *, as_json: bool, is_paged: bool = False) -> None:
+    """Print an answer; flushed here, so that a closed pipe is noticed here."""
+    screen = Screen.of(sys.stdout)
+    text = to_json(answer.data) if as_json else answer.text(screen)
+    may_page = is_paged and not as_json and screen.is_terminal
+    if text and not (may_page and _page(text.removesuffix("\n"), screen)):
+        say(text.removesuffix("\n"), screen)
+    sys.stdout.flush()
+    if as_json:
+        return
+    errors = Screen.of(sys.stderr)
+    if answer.warning:
+        print(labelled(errors, "warning", answer.warning, "yellow"), file=sys.stderr)
+    if answer.note:
+        for line in fitted(errors, clean(answer.note)).split("\n"):
+            print(errors.paint(line, "dim"), file=sys.stderr)
+
+
+def _page(text: str, screen: Screen) -> bool:
+    """Show a text in the pager, if it does not fit on the screen; whether that was done."""
+    from onrecord.terminal import pager
+
+    shown = safe(text, screen)
+    lines = sum(max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width)) for line in shown.split("\n"))
+    return pager.show(shown, lines)
+
+
+def say(text: str, screen: Screen, end: str = "\n") -> None:
+    """Print lines of text: the one way to standard output, past which nothing invisible gets but our own colours."""
+    print(safe(text, screen), end=end, flush=True)
+
+
+def emit_error(error: OnrecordError, *, as_json: bool) -> None:
+    """An expected failure: its code, what was wrong, and what to do."""
+    if as_json:
+        print(to_json({"error": {"code": error.code, "message": error.message, "fix": error.fix}}), flush=True)
+        return
+    screen = Screen.of(sys.stderr)
+    print(labelled(screen, error.code, error.message, "red"), file=sys.stderr)
+    if error.fix:
+        print(labelled(screen, "fix", error.fix, "bold"), file=sys.stderr)
+
+
+def labelled(screen: Screen, label: str, text: str, *styles: str, indent: str = "") -> str:
+    """A message behind its label, in lines that fit."""
+    label = clean(label)
+    below = f"{indent}{' ' * min(len(label), _DEEPEST)}  "
+    beside = width_of(f"{indent}{label}: ") - width_of(below)
+    lines = fitted(screen._replace(width=screen.width - beside), clean(text), below).removeprefix(below)
+    return f"{indent}{screen.paint(label, *styles)}: {lines}"
+
+
+def fitted(screen: Screen, text: str, indent: str = "") -> str:
+    """A message in lines that fit on a terminal; a command that can be pasted has a line to itself and stays whole."""
+    if not screen.is_terminal or width_of(indent + text) <= screen.width:
+        return indent + text
+    parts = parts_of(text)
+    if not any(split(part)[1] for part in parts):
+        return wrap(text, screen.width, indent)
+    return "\n".join(_part(screen, part, indent) for part in parts)
+
+
+def _part(screen: Screen, part: str, indent: str) -> str:
+    words, command = split(part)
+    if not command:
+        return wrap(words, screen.width, indent)
+    if not words or width_of(indent + part) <= screen.width:
+        return indent + part
+    return f"{wrap(words, screen.width, indent)}\n{indent}  {command}"
+
+
+def to_json(data: Any, indent: int | None = 2) -> str:
+    """JSON in which nothing invisible stands raw: a terminal shows it as it is."""
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+
+
+def safe(text: str, screen: Screen) -> str:
+    """Lines of text without anything invisible but tabs, line ends and, on a screen that shows them, our own styles."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    pieces = _PAINTED.split(text) if screen.has_colour else [text]
+    # Every second piece is one of our own sequences.
+    return "".join(piece if number % 2 else _visible(piece) for number, piece in enumerate(pieces))
+
+
+def _visible(text: str) -> str:
+    return "\n".join("\t".join(map(flat, line.split("\t"))) for line in text.split("\n"))
+
+
+def clean(text: str) -> str:
+    """Text from a record, a path or a message on one line, safe to print."""
+    return visible(text)
+
+
+def clean_lines(text: str) -> list[str]:
+    """Text of several lines, each safe to print."""
+    return [visible(line) for line in text.splitlines()]
+
+
+def width_of(text: str) -> int:
+    """How many columns a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def fit(text: str, width: int) -> str:
+    """The text cut to a width, with an ellipsis where something is missing."""
+    if width_of(text) <= width:
+        return text
+    used = 1
+    for at, char in enumerate(text):
+        used += _columns(char)
+        if used > width:
+            return text[:at].rstrip() + "…"
+    return text
+
+
+def wrap(text: str, width: int, indent: str = "") -> str:
+    """Text broken at spaces so that no line is wider than the screen, as far as its words allow."""
+    lines, line = [], ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if line and width_of(indent) + width_of(longer) > width:
+            lines.append(line)
+            longer = word
+        line = longer
+    return "\n".join(indent + part for part in (*lines, line))
+
+
+def readable(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size:,} bytes" if size < 10_000 else f"{size / 1_000:,.0f} kB"
+
+
+def table(screen: Screen, heads: Sequence[str], rows: Iterable[Sequence[str]], *, gives_way: int = -1) -> str:
+    """Aligned columns on a terminal, one of them cut to fit; lines of tab-separated cells in a file or pipe."""
+    cells = [[clean(cell) for cell in row] for row in rows]
+    if not screen.is_terminal:
+        return "\n".join("\t".join(row) for row in cells)
+    widths = _widths(screen.width, [list(heads), *cells], gives_way)
+    lines = [screen.paint(_row(heads, widths), "bold"), *(_row(row, widths) for row in cells)]
+    return "\n".join(lines)
+
+
+def _widths(total: int, rows: list[list[str]], gives_way: int) -> list[int]:
+    """Every column as wide as its widest cell; where that is too much one gives way, then the widest."""
+    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    room = total - len(_GAP) * (len(widths) - 1)
+    widest = widths[gives_way]
+    widths[gives_way] = max(min(widest, _NARROWEST), widest - max(0, sum(widths) - room))
+    while sum(widths) > room and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    fitted = [fit(cell, width) for cell, width in zip(cells, widths)]
+    padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(fitted, widths)]
+    return _GAP.join(padded).rstrip()

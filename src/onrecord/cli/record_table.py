@@ -1,0 +1,90 @@
+"""How lists of records and drafts look on a terminal: a number, the title, the category, the age, what to type.
+
+A list whose records take several lines begins each with `head`, and has the same parts in the same order below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from onrecord import paths, timestamps
+from onrecord.cli.last_listing import ListedPath
+from onrecord.cli.output import Screen, clean, table
+from onrecord.coldstart import NamedTuple
+from onrecord.store import record_files, reference
+
+_HEADS = ("", "title", "category", "age", "id")
+_TITLE = 1
+INDENT = "    "
+"""What stands before the further lines of a record: its number has this room."""
+
+MARKS = ("\x02", "\x03")
+"""What stands around a word that matches, in a snippet that is to be coloured."""
+
+NOTHING = "Nothing found. Other words may help, or --include-retired."
+
+
+class Line(NamedTuple):
+    """A record or draft in a list, and the group it stands in."""
+
+    title: str
+    category: str
+    moment: str
+    name: str
+    group: str = ""
+
+
+def render(screen: Screen, lines: Sequence[Line], heads: tuple[str, ...] = _HEADS) -> str:
+    """The lines, numbered through, each group of them under its name."""
+    digits = len(str(len(lines)))
+    rows = [
+        (f"{number:>{digits}}", line.title, line.category, timestamps.age(line.moment), line.name)
+        for number, line in enumerate(lines, 1)
+    ]
+    text = table(screen, heads, rows, gives_way=_TITLE).split("\n")
+    return "\n".join(_grouped(screen, text[0], zip(lines, text[1:])))
+
+
+def _grouped(screen: Screen, head: str, lines: Iterable[tuple[Line, str]]) -> Iterator[str]:
+    yield head
+    for group, members in groupby(lines, key=lambda member: member[0].group):
+        if group:
+            yield ""
+            yield screen.paint(clean(group), "bold", "cyan")
+        yield from (text for _, text in members)
+
+
+def head(screen: Screen, number: int, title: str) -> str:
+    """The first line of a record that takes several."""
+    return f"{number:>{len(INDENT) - 2}}  {screen.paint(clean(title), 'bold')}"
+
+
+def facts(*parts: str) -> str:
+    """The line below it: what is known of the record, in the order of a list."""
+    return INDENT + " · ".join(filter(None, parts))
+
+
+def coloured(screen: Screen, snippet: str) -> str:
+    """A snippet with its marked words highlighted; each word is cleaned by itself, so no record can set a colour."""
+    words = []
+    for word in snippet.split():
+        plain = clean(word.strip("".join(MARKS)))
+        words.append(screen.paint(plain, "bold", "cyan") if word.startswith(MARKS[0]) else plain)
+    return " ".join(words)
+
+
+def names(listed: Sequence[ListedPath]) -> list[str]:
+    """What to type for records of several stores; those of another store than the project's begin with its flag."""
+    typed = {}
+    for root in dict.fromkeys(record.root for record in listed):
+        inside = [record.path for record in listed if record.root == root]
+        flag = paths.store_flag(paths.source_of(root))
+        typed.update({ListedPath(root, path): f"{flag}{name}" for path, name in zip(inside, names_in(root, inside))})
+    return [typed[record] for record in listed]
+
+
+def names_in(root: str, listed: Sequence[str]) -> list[str]:
+    """What to type for records of the one store that a command acts on, by their paths."""
+    typed = reference.shortest(listed, record_files.every(root))
+    return [typed[path] for path in listed]

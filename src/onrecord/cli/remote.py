@@ -1,0 +1,194 @@
+"""`onrecord remote`: connect shared stores, list them, say how their sync stands, and take them off again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from onrecord import timestamps
+from onrecord.cli import actions, syncing
+from onrecord.cli.output import Answer, Screen, clean, fitted, table, wrap
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput, WrongState
+from onrecord.project import Project
+from onrecord.remotes import address, pending, remote, replica, shared
+from onrecord.remotes.remote import Remote
+from onrecord.remotes.replica import Replica, State
+from onrecord.store import record_files
+from onrecord.terminal.progress import Progress
+from onrecord.text import first_few, many
+
+_USAGES = {"list": "", "add": "NAME URL [--review] [--auto]", "remove": "NAME [--force]", "status": "[NAME]"}
+_MOST_NAMED = 5
+_INDENT = "  "
+
+
+class _Standing(NamedTuple):
+    """How one remote stands."""
+
+    remote: Remote
+    replica: Replica
+    state: State
+    records: int
+    waiting: list[str]
+    """Paths with changes that the remote does not have yet."""
+    conflicts: list[str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=tuple(_USAGES), default="list", help="what to do (default: list)")
+    parser.add_argument("name", nargs="?", metavar="REMOTE", help="the name of a remote, such as platform")
+    meaning = "add: its address, such as git@host:team/memory.git or postgresql://host/memory"
+    parser.add_argument("url", nargs="?", metavar="URL", help=meaning)
+    meaning = "add: what is shared waits in its inbox until somebody accepts it"
+    parser.add_argument("--review", action="store_true", default=None, help=meaning)
+    parser.add_argument(
+        "--auto", action="store_true", default=None, help="add: sync in the background when a session starts"
+    )
+    parser.add_argument(
+        "--force", action="store_true", default=None, help="remove: even with changes that were not pushed"
+    )
+
+
+def run(args: argparse.Namespace) -> Answer:
+    words = [word for word in (args.name, args.url) if word is not None]
+    actions.check(args, _USAGES, args.action, words, choices=remote.listed() if args.action == "remove" else "")
+    return {"list": _list, "add": _add, "remove": _remove, "status": _status}[args.action](args)
+
+
+def _add(args: argparse.Namespace) -> Answer:
+    _refuse_old_replica(args.name)
+    if address.kind(address.absolute(args.url)) == address.POSTGRES:
+        from onrecord.hub import team_address
+
+        team_address.parse(args.url)
+    added = remote.add(args.name, args.url, review=bool(args.review), auto=bool(args.auto))
+    root = replica.ready(added.name).root
+    data = {**added._asdict(), "replica": root}
+    text = f"connected {added.name} ({added.kind}); nothing was fetched yet: `onrecord sync` does that"
+    return Answer(data, lambda screen: wrap(clean(text), screen.width))
+
+
+def _refuse_old_replica(name: str) -> None:
+    """BadInput where a replica of another shared store may be left: its records would go to this one."""
+    remote.refuse_name(name)
+    old = Replica(name)
+    is_connected = any(each.name == name for each in remote.connected())
+    if not is_connected and os.path.isdir(old.store) and (next(record_files.every(old.store), "") or old.state.cursor):
+        fix = f"choose another name, or delete {old.root} if you do not need what is in it"
+        raise BadInput(f"there is a replica of an earlier remote {name!r} at {old.root}", fix=fix)
+
+
+def _remove(args: argparse.Namespace) -> Answer:
+    removed = remote.get(args.name)
+    left = Replica(removed.name)
+    waiting = pending.changes(left)
+    if waiting and not args.force:
+        count = many(len(waiting), "change")
+        fix = f"sync it first, or lose what was not pushed: onrecord remote remove {removed.name} --force"
+        raise WrongState(f"{removed.name} has {count} that the remote does not have: {first_few(waiting)}", fix=fix)
+    with left.lock():
+        remote.remove(removed.name)
+    # Windows deletes no file that is open, as the lock was.
+    replica.delete(left)
+    data = {**removed._asdict(), "replica": left.root, "lost": waiting}
+    return Answer(data, lambda screen: fitted(screen, clean(f"removed {removed.name} and its replica {left.root}")))
+
+
+def _list(args: argparse.Namespace) -> Answer:
+    remotes, missing = remote.connected(), shared.missing(Project(args.project).settings)
+    rows = [(each.name, each.url, ", ".join(_allowed(each))) for each in remotes]
+    data = {"remotes": [each._asdict() for each in remotes], "asked_for": missing}
+
+    def text(screen: Screen) -> str:
+        lines = (
+            [table(screen, ("name", "address", ""), rows, gives_way=1)] if rows else ["No shared store is connected."]
+        )
+        return "\n".join([*lines, *_wishes(screen, missing)])
+
+    return Answer(data, text)
+
+
+def _allowed(each: Remote) -> Iterator[str]:
+    yield each.kind
+    if each.review:
+        yield "review"
+    if each.auto:
+        yield "auto"
+
+
+def _status(args: argparse.Namespace) -> Answer:
+    remotes = [remote.get(args.name)] if args.name else remote.connected()
+    with Progress("comparing files"):
+        standings = [_standing(each) for each in remotes]
+    missing = shared.missing(Project(args.project).settings)
+    data = {"remotes": [_data(each) for each in standings], "asked_for": missing}
+
+    def text(screen: Screen) -> str:
+        lines = [line for each in standings for line in _lines(screen, each)]
+        return "\n".join([*(lines or ["No shared store is connected."]), *_wishes(screen, missing)])
+
+    return Answer(data, text)
+
+
+def _standing(each: Remote) -> _Standing:
+    own = Replica(each.name)
+    count = sum(1 for _ in record_files.every(own.store))
+    return _Standing(each, own, own.state, count, pending.changes(own), pending.conflicts(own))
+
+
+def _data(standing: _Standing) -> dict[str, Any]:
+    state = standing.state
+    return {
+        **standing.remote._asdict(),
+        "replica": standing.replica.root,
+        "records": standing.records,
+        "last_sync": state.last_sync,
+        "offline_since": state.offline_since,
+        "last_error": state.last_error,
+        "note": state.note,
+        "waiting": standing.waiting,
+        "conflicts": standing.conflicts,
+        "refused": [{"path": path, "reason": reason} for path, reason in state.refused],
+        "unreadable": [{"path": path, "reason": reason} for path, reason in state.unreadable],
+        "asks_for_review": state.asks_for_review,
+    }
+
+
+def _lines(screen: Screen, standing: _Standing) -> Iterator[str]:
+    each = standing.remote
+    yield f"{screen.paint(each.name, 'bold')}  {clean(each.url)}"
+    for fact in _facts(standing, screen):
+        yield wrap(clean(fact), screen.width, _INDENT)
+
+
+def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
+    """What there is to say of a remote, in words."""
+    state = standing.state
+    moment = timestamps.ago(state.last_sync) if screen.is_terminal else state.last_sync
+    yield f"{many(standing.records, 'record')}, {f'last synced {moment}' if state.last_sync else 'never synced'}"
+    if standing.waiting:
+        yield f"{many(len(standing.waiting), 'change')} to push: {first_few(standing.waiting)}"
+    if standing.conflicts:
+        count = many(len(standing.conflicts), "conflict")
+        yield f"{count}: onrecord review --remote {standing.remote.name}"
+    if state.offline_since:
+        yield f"offline since {timestamps.ago(state.offline_since) if screen.is_terminal else state.offline_since}"
+    if state.last_error:
+        yield f"last error: {state.last_error}"
+    if state.note and standing.waiting:
+        yield state.note
+        yield syncing.way_back(standing.remote.name)
+    if state.asks_for_review and not standing.remote.review:
+        yield "it takes drafts only: what is shared waits there for a review"
+    for verb, paths in (("not pushed", state.refused), ("not taken from there", state.unreadable)):
+        for path, reason in paths[:_MOST_NAMED]:
+            yield f"{verb}: {path}: {reason}"
+        if len(paths) > _MOST_NAMED:
+            yield f"{verb}: {len(paths) - _MOST_NAMED:,} more"
+
+
+def _wishes(screen: Screen, names: Sequence[str]) -> Iterator[str]:
+    yield from (wrap(shared.wish(name), screen.width) for name in names)

@@ -1,0 +1,228 @@
+"""`onrecord share ID --to NAME`: put a copy of a record into a shared store, for everybody who reads that."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from shlex import quote
+from typing import Any
+
+from onrecord import paths
+from onrecord.capture import inbox, review, similar
+from onrecord.cli import arguments, chosen, questions, sync
+from onrecord.cli.output import Answer, Screen, clean, say, to_json
+from onrecord.cli.show import page
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput, NearDuplicate, OnrecordError, Refused, Stopped
+from onrecord.project import Project
+from onrecord.record import lifecycle, memory, naming, revision, shared_copy
+from onrecord.record.draft import Draft
+from onrecord.record.memory import Memory, Scope
+from onrecord.remotes import remote as remotes
+from onrecord.remotes import replica
+from onrecord.remotes.engine import Synced
+from onrecord.remotes.remote import Remote
+from onrecord.settings import load_settings
+from onrecord.store.dry_run import DryRunStore
+from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
+
+_SCOPES = (
+    ("--repositories", "GLOB", "only in repositories whose host/owner/name fits (repeatable)"),
+    ("--languages", "NAME", "only in projects in this language, such as python (repeatable)"),
+    ("--paths", "GLOB", "only for files that fit (repeatable)"),
+)
+_SAID = ("title", "content", "tags", "triggers", "scope", "confidence")
+"""The fields of a record that say something to whoever reads it."""
+
+
+class _Shared(NamedTuple):
+    """What became of the copy: where it is in the replica, and what was done there."""
+
+    path: str
+    action: str
+    synced: Synced | None = None
+    """How the sync ended that sent it; None if it was not sent yet."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add(parser, "id")
+    parser.add_argument("--to", metavar="REMOTE", required=True, help="the remote to share it with")
+    for name, metavar, meaning in _SCOPES:
+        parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
+    parser.add_argument("--update", metavar="ID", default="", help="let this record there say what yours says")
+    parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record there")
+    parser.add_argument("--force", action="store_true", help="share it although a record there says nearly the same")
+    parser.add_argument("--draft", action="store_true", help="put it in the inbox there, to be reviewed first")
+    parser.add_argument("--sync", action="store_true", help="send it now, not with the next sync")
+    parser.add_argument("--yes", action="store_true", help="do not ask; needed where nobody can be asked")
+    arguments.add(parser, "--dry-run")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    if args.update and args.supersedes:
+        raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
+    store = arguments.existing(args)
+    remote = remotes.get(args.to)
+    record = chosen.record(args, store, args.id, changes=True).memory
+    shared_copy.refuse_unfit(record)
+    writer = _writer(args, remote)
+    copy = shared_copy.of(record, scope=_scope(args, record), source=_source(args), now=writer.now)
+    shared = _there(writer.store, copy) or _share(args, writer, remote, record, copy)
+    if args.sync and not args.dry_run:
+        shared = shared._replace(synced=_send(remote, shared))
+    return _answer(args, writer.store, remote, copy, shared)
+
+
+def _writer(args: argparse.Namespace, remote: Remote) -> Writer:
+    """Carries changes out on the replica."""
+    root = replica.ready(remote.name).store
+    store = DryRunStore(root) if args.dry_run else Store(root)
+    args.warnings = store.warnings
+    return Writer(store, load_settings(root))
+
+
+def _scope(args: argparse.Namespace, record: Memory) -> Scope:
+    """Where the copy applies: where the record does, unless a flag says otherwise."""
+    flags = {name: tuple(getattr(args, name)) for name in ("repositories", "languages", "paths")}
+    return record.scope._replace(unknown={}, **{name: values for name, values in flags.items() if values})
+
+
+def _source(args: argparse.Namespace) -> str:
+    """Where the record comes from, in words for those who get it."""
+    if args.remote:
+        return f"the shared store {args.remote}"
+    return "" if args.user else f"the project {os.path.basename(Project(args.project).root)}"
+
+
+def _there(store: Store, copy: Memory) -> _Shared | None:
+    """What to answer where the record of that id says all of it already."""
+    there = store.read(copy.path).memory if store.has(copy.path) else None
+    if there is None or not there.is_current or any(getattr(there, name) != getattr(copy, name) for name in _SAID):
+        return None
+    return _Shared(there.path, "unchanged")
+
+
+def _share(args: argparse.Namespace, writer: Writer, remote: Remote, record: Memory, copy: Memory) -> _Shared:
+    """Put the copy into the replica: as a record, as a draft, or into a record that is there."""
+    store = writer.store
+    args.update, args.supersedes = (chosen.flag(args, store, typed) for typed in (args.update, args.supersedes))
+    if not (args.update or args.supersedes or args.force):
+        _refuse_same(args, store, copy)
+    before = store.get(args.update) if args.update else None
+    draft = _revision(before, copy) if before else inbox.draft_of(_free(copy, store), supersedes=args.supersedes)
+    _ask(args, remote, record, draft.record)
+    if args.draft or remote.review or replica.Replica(remote.name).state.asks_for_review:
+        draft = draft._replace(name=naming.free(draft.name, store.has_draft))
+        review.put(writer, [draft], "share")
+        return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")
+    if before is None:
+        return _Shared(writer.save(draft.record, supersedes=args.supersedes).path, "shared")
+    patch = revision.patch_of(draft, before.memory)
+    after = writer.update(before.path, patch, before.hash, summary=draft.summary, may_shrink=True)
+    return _Shared(after.path, "unchanged" if after.hash == before.hash else "updated")
+
+
+def _refuse_same(args: argparse.Namespace, store: Store, copy: Memory) -> None:
+    """NearDuplicate if a record there says nearly the same, or has the same id and title."""
+    fix = similar.by_command(f"onrecord share {quote(args.id)} --to {args.to} --yes")
+    similar.refuse(similar.find(store, copy), fix)
+    there = store.read(copy.path).memory if store.has(copy.path) else None
+    if there is not None and naming.slug(there.title) == naming.slug(copy.title):
+        back = f"{lifecycle.way_back(there)} --remote {args.to}"
+        message = f"{there.path} of {args.to} has the same title, and is {there.record_status}"
+        raise NearDuplicate(message, fix=fix(there.id) if there.is_current else f"to bring it back: {back}")
+
+
+def _revision(before: Entry, copy: Memory) -> Draft:
+    """A draft by which a record says what the copy says, and keeps its id, its links and its history."""
+    record = before.memory._replace(**{name: getattr(copy, name) for name in _SAID})
+    about = {"updates": before.memory.id, "revises": before.hash, "summary": copy.changes[0].summary}
+    return inbox.draft_of(record, fields=revision.fields(before.memory, record), **about)
+
+
+def _free(copy: Memory, store: Store) -> Memory:
+    """The copy under an id that no record there has."""
+    return copy._replace(id=naming.free(copy.id, store.has))
+
+
+def _ask(args: argparse.Namespace, remote: Remote, record: Memory, copy: Memory) -> None:
+    """Stopped unless somebody agrees that others get the record; BadInput where nobody can be asked."""
+    if args.yes or args.dry_run:
+        return
+    if not questions.can_ask(args):
+        message = f"others get the record with the next sync of {remote.name}, and nobody can be asked here"
+        raise BadInput(message, fix="ask the user; if they agree, give the same command with --yes")
+    screen = Screen.of(sys.stdout)
+    say(page(Entry(copy, copy.path, ""), screen, status="to be shared"), screen)
+    say(f"{screen.paint('left out', 'cyan')}: {', '.join(_left_out(record))}", screen)
+    if not questions.agrees(f"Share it with everybody who reads {clean(remote.name)}, {clean(remote.url)}?", screen):
+        raise Stopped("nothing was shared")
+
+
+def _left_out(record: Memory) -> list[str]:
+    """What of the record stays on this machine, in words."""
+    parts = {
+        "its files": record.related_files,
+        "links to other records": record.supersedes,
+        "where it came from": record.source,
+        "its history": record.changes,
+    }
+    return [name for name, value in parts.items() if value] or ["nothing"]
+
+
+def _send(remote: Remote, shared: _Shared) -> Synced:
+    """Sync the remote, so that it has the copy; what keeps it from that leaves the copy in the replica."""
+    try:
+        done = sync.sync_one(remote)
+    except OnrecordError as error:
+        error.message = f"{shared.path} is in the replica, and was not sent: {error.message}"
+        raise
+    if reason := done.refused.get(shared.path):
+        raise Refused(
+            f"{remote.name} did not take {shared.path}: {reason}", fix=f"onrecord remote status {remote.name}"
+        )
+    return done
+
+
+def _sent(remote: Remote, path: str, done: Synced) -> str:
+    """What became of the copy at the remote, in words."""
+    if path in done.waiting:
+        return f"not everybody has it yet: {done.note}"
+    if path in done.outdated:
+        return f"not sent yet, as others wrote at the same time: `onrecord sync {remote.name}` tries again"
+    if any(each.path == path for each in done.conflicts):
+        return f"{remote.name} has another version, and yours is a draft: `onrecord review --remote {remote.name}`"
+    return "sent"
+
+
+def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory, shared: _Shared) -> Answer:
+    data: dict[str, Any] = {
+        "remote": remote.name,
+        "action": shared.action,
+        "path": shared.path,
+        "file": os.path.join(store.root, *shared.path.split("/")),
+        "record": memory.to_json(copy),
+        "dry_run": args.dry_run,
+        "sync": sync.as_json(remote, shared.synced) if shared.synced else None,
+    }
+    verbs = {"shared": "share", "updated": "update", "drafted": "draft"}
+
+    def text(screen: Screen) -> str:
+        sent = clean(_sent(remote, shared.path, shared.synced)) if shared.synced else ""
+        if shared.action == "unchanged":
+            return f"{shared.path} of {remote.name} says all of it already; {sent or 'nothing changed'}"
+        where = f"{clean(shared.path)} in {remote.name}"
+        if args.dry_run:
+            return f"would {verbs[shared.action]} {where}\n{to_json(data['record'])}"
+        return f"{screen.paint(shared.action, 'green')} {where}; {sent or f'`onrecord sync {remote.name}` sends it'}"
+
+    return Answer(data, text, warning=_unknown(remote))
+
+
+def _unknown(remote: Remote) -> str:
+    """What to say of a remote of which nothing was fetched yet; nothing of any other."""
+    if replica.Replica(remote.name).state.last_sync:
+        return ""
+    return f"{remote.name} was never synced: what is there already is not known here"

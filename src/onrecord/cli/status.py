@@ -1,0 +1,238 @@
+"""`onrecord status`: what a memory holds, what waits, what changed, what was used, and the next thing to do."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from onrecord import paths, switches, timestamps
+from onrecord.capture import waiting
+from onrecord.cli import arguments, fixes
+from onrecord.cli.output import Answer, Screen, clean, wrap
+from onrecord.coldstart import NamedTuple
+from onrecord.connections import connection
+from onrecord.connections.recipes import RECIPES
+from onrecord.freshness import anchors
+from onrecord.freshness.check import Freshness
+from onrecord.hosts.table import BY_NAME
+from onrecord.importers import sources
+from onrecord.remotes import shared
+from onrecord.search import index, listing
+from onrecord.search.index import Index
+from onrecord.settings import Settings, load_settings
+from onrecord.store.store import Store
+from onrecord.terminal.progress import watched
+from onrecord.text import many
+from onrecord.usage.counts import Counts, per_record
+from onrecord.usage.usage_log import EVENTS
+
+_DAYS = 7
+_MOST_CHECKED = 500
+"""Records whose files are compared, the newest first: a look at all of 200,000 would take minutes."""
+
+_PATIENCE = 3.0
+"""Seconds that git may take in all to tell what became of files."""
+
+_MOST_NAMED = 3
+_LABEL = 13
+"""Columns of the words at the left."""
+
+
+class _Step(NamedTuple):
+    """The next thing to do: why, and the command for it."""
+
+    reason: str
+    command: str
+
+
+class _Status(NamedTuple):
+    """The state of one store."""
+
+    root: str
+    in_use: dict[str, int]
+    """Active records by category."""
+    out_of_use: dict[str, int]
+    """The other records by status."""
+    unreadable: int
+    drafts: int
+    changed: list[str]
+    """The ids of records whose files changed or are gone."""
+    checked: int
+    anchored: int
+    shown: Counts
+    off: list[switches.Off]
+    agents: dict[str, bool]
+    """The coding agents that were found here, and whether each is connected."""
+    shared: list[str]
+    """The names of the shared stores that are read here."""
+    missing: list[str]
+    """The names of those that the project asks for and that are not connected."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """It takes no argument of its own."""
+
+
+def run(args: argparse.Namespace) -> Answer:
+    store = arguments.existing(args)
+    status = _status(store, load_settings(store.root))
+    step = next(_steps(status), None)
+    if step:
+        step = step._replace(command=fixes.placed(step.command, fixes.where(args)))
+    return Answer(_data(status, step), lambda screen: _text(screen, status, step))
+
+
+def _status(store: Store, settings: Settings) -> _Status:
+    opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
+    counts = listing.counts(opened)
+    changed, checked = _changed(store, opened)
+    week = per_record(store.root, timestamps.days_before(timestamps.now(), _DAYS)).values()
+    return _Status(
+        store.root,
+        {category: count for (category, status), count in counts.items() if status == "active"},
+        _added(((status, count) for (_, status), count in counts.items() if status != "active")),
+        len(listing.broken(opened)),
+        waiting.count(store.root),
+        changed,
+        checked,
+        listing.count_anchored(opened),
+        Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
+        list(switches.off(settings)),
+        _agents(),
+        [paths.store_name(place.source) for place in shared.chosen(shared.replicas(""), settings)],
+        shared.missing(settings),
+    )
+
+
+def _agents() -> dict[str, bool]:
+    states = {recipe: connection.state(recipe) for recipe in RECIPES}
+    present = [recipe for recipe in RECIPES if states[recipe].is_connected or connection.installed(recipe).is_there]
+    return {BY_NAME[recipe.host].title: states[recipe].is_connected for recipe in present}
+
+
+def _added(counts: Iterator[tuple[str, int]]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for name, count in counts:
+        totals[name] = totals.get(name, 0) + count
+    return totals
+
+
+def _changed(store: Store, opened: Index) -> tuple[list[str], int]:
+    """The ids of the newest records whose files are not what they were, and how many records were looked at."""
+    root = anchors.root_of(store.root)
+    if not root:
+        return [], 0
+    freshness = Freshness(root, _PATIENCE)
+    records = listing.anchored(opened, _MOST_CHECKED)
+    notes = [(record_id, freshness.note(text)[0]) for record_id, text in watched(records, "checking files")]
+    return [record_id for record_id, note in notes if note], len(records)
+
+
+def _steps(status: _Status) -> Iterator[_Step]:
+    """What could be done, the most useful first."""
+    if status.unreadable:
+        yield _Step(f"{many(status.unreadable, 'file')} cannot be read", "onrecord doctor")
+    for off in status.off:
+        if off.key in (switches.EVERYTHING, switches.PROMPTS[0]):
+            yield _Step(f"{off.key} is {off.value}", off.fix)
+    if status.agents and not any(status.agents.values()):
+        yield _Step("no coding agent is connected", "onrecord connect --list")
+    if status.drafts:
+        yield _Step(_waiting(status.drafts), "onrecord review")
+    if status.changed:
+        yield _Step("read the records whose files changed", "onrecord freshness --stale")
+    if not status.in_use:
+        yield _Step("the memory is empty", _first_command(status.root))
+
+
+def _first_command(store_root: str) -> str:
+    root = anchors.root_of(store_root)
+    return "onrecord import --dry-run" if root and sources.discover(root) else "onrecord save --help"
+
+
+def _waiting(drafts: int) -> str:
+    return f"{many(drafts, 'draft')} {'waits' if drafts == 1 else 'wait'} for review"
+
+
+def _data(status: _Status, step: _Step | None) -> dict[str, Any]:
+    return {
+        "store": status.root,
+        "records": sum(status.in_use.values()),
+        "categories": status.in_use,
+        "out_of_use": status.out_of_use,
+        "unreadable": status.unreadable,
+        "drafts": status.drafts,
+        "changed": status.changed,
+        "checked": status.checked,
+        "anchored": status.anchored,
+        "last_days": {"days": _DAYS, **{kind: getattr(status.shown, kind) for kind in EVENTS}},
+        "agents": status.agents,
+        "shared": status.shared,
+        "asked_for": status.missing,
+        "off": [each._asdict() for each in status.off],
+        "next": step._asdict() if step else None,
+    }
+
+
+def _text(screen: Screen, status: _Status, step: _Step | None) -> str:
+    records = f"{many(sum(status.in_use.values()), 'record')} in {clean(status.root)}"
+    lines = [screen.paint(records, "bold")]
+    for label, text in _facts(status):
+        lines.append(_labelled(screen, label, text))
+    if step is None:
+        return "\n".join([*lines, "Nothing to do."])
+    return "\n".join([*lines, _labelled(screen, "next", f"{step.reason}: {step.command}")])
+
+
+def _facts(status: _Status) -> Iterator[tuple[str, str]]:
+    """What is worth a line, each under its word."""
+    if status.in_use:
+        by_size = sorted(status.in_use.items(), key=lambda item: -item[1])
+        yield "in use", ", ".join(many(count, name.replace("_", " ")) for name, count in by_size)
+    if status.out_of_use:
+        yield "not in use", ", ".join(f"{count:,} {name}" for name, count in status.out_of_use.items())
+    if status.unreadable:
+        yield "broken", f"{many(status.unreadable, 'file')} cannot be read"
+    if status.drafts:
+        yield "drafts", _waiting(status.drafts)
+    if status.changed:
+        yield "files", _changed_text(status)
+    yield f"last {_DAYS} days", _week(status.shown)
+    connected = [title for title, is_connected in status.agents.items() if is_connected]
+    if status.agents:
+        yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
+    if status.shared:
+        yield "shared", f"{', '.join(status.shared)}: onrecord remote status"
+    yield from (("shared", shared.wish(name)) for name in status.missing)
+    yield from (("off", str(off)) for off in status.off)
+
+
+def _changed_text(status: _Status) -> str:
+    count = len(status.changed)
+    more = f" and {count - _MOST_NAMED:,} more" if count > _MOST_NAMED else ""
+    some = f", of the {status.checked:,} newest that name files" if status.checked < status.anchored else ""
+    verb = "record is" if count == 1 else "records are"
+    return f"{count:,} {verb} about files that changed since{some}: {', '.join(status.changed[:_MOST_NAMED])}{more}"
+
+
+def _week(shown: Counts) -> str:
+    if not (shown.injected or shown.pointed or shown.digest):
+        return "no record was shown to an agent"
+    parts = [f"records shown {many(shown.injected, 'time')}"]
+    parts += [f"{verb} {many(count, 'time')}" for verb, count in _used(shown) if count]
+    return ", ".join(parts)
+
+
+def _used(shown: Counts) -> Iterator[tuple[str, int]]:
+    yield "used", shown.used
+    yield "ignored", shown.ignored
+    yield "contradicted", shown.contradicted
+    yield "pointed to", shown.pointed
+    yield "in digests", shown.digest
+
+
+def _labelled(screen: Screen, label: str, text: str) -> str:
+    indent = " " * _LABEL
+    wrapped = wrap(clean(text), screen.width, indent).removeprefix(indent)
+    return screen.paint(f"{label:<{_LABEL}}", "bold" if label == "next" else "dim") + wrapped

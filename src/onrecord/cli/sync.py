@@ -1,0 +1,172 @@
+"""`onrecord sync`: bring the replicas of shared stores and their remotes to the same files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, Union
+
+from onrecord.cli import actions, arguments, automatic_sync, syncing, watch
+from onrecord.cli.output import Answer, Screen, clean, fitted, say, to_json
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput, NotFound, Offline, OnrecordError
+from onrecord.remotes import background, door, engine, pending, remote
+from onrecord.remotes.engine import Synced
+from onrecord.remotes.remote import Remote
+from onrecord.remotes.replica import Replica
+from onrecord.terminal.progress import Progress
+from onrecord.text import first_few, many
+
+_USAGES = {
+    "": "[REMOTE…] [--missing=restore|delete]",
+    "--dry-run": "[REMOTE…]",
+    "--watch": "[REMOTE…] [--every=SECONDS]",
+    "--automatic": "",
+}
+_MOST_NAMED = 5
+_INDENT = "  "
+
+
+class _Done(NamedTuple):
+    """How the sync of one remote ended."""
+
+    remote: Remote
+    outcome: Union[Synced, OnrecordError]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="REMOTE", help="which ones (default: all that are connected)")
+    arguments.add(parser, "--dry-run")
+    meaning = "if most records are gone from a replica: bring them back, or delete them for everybody"
+    parser.add_argument("--missing", choices=("restore", "delete"), help=meaning)
+    parser.add_argument("--watch", action="store_true", help="sync again and again, until Ctrl-C")
+    every = f"with --watch: at least so often (default: {watch.EVERY:g})"
+    parser.add_argument("--every", type=float, metavar="SECONDS", help=every)
+    meaning = "as a session's start does: remotes added with --auto, in a limited time, without output"
+    parser.add_argument("--automatic", action="store_true", help=meaning)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    modes = [f"--{mode}" for mode in ("watch", "automatic", "dry-run") if vars(args)[mode.replace("-", "_")]]
+    if len(modes) > 1:
+        raise BadInput("--watch, --automatic and --dry-run exclude each other", fix="give one of them")
+    actions.check(args, _USAGES, "".join(modes), args.names)
+    if args.automatic:
+        automatic_sync.run(sync_one)
+        return Answer({}, lambda screen: "")
+    remotes = [remote.get(name) for name in dict.fromkeys(args.names)] or remote.connected()
+    if not remotes:
+        raise NotFound("no shared store is connected", fix="connect one: `onrecord remote add NAME URL`")
+    if args.watch:
+        return _watched(args, remotes)
+    done = [_tried(each, dry_run=args.dry_run, missing=args.missing or "") for each in remotes]
+    if len(done) == 1 and isinstance(done[0].outcome, OnrecordError):
+        raise done[0].outcome
+
+    if any(_is_whole(each) for each in done) and any(each.auto for each in remotes):
+        background.note_python()
+
+    def text(screen: Screen) -> str:
+        return "\n".join(line for each in done for line in lines(screen, each.remote.name, each.outcome, args.dry_run))
+
+    data = {"remotes": [as_json(*each) for each in done], "dry_run": args.dry_run}
+    return Answer(data, text, status=0 if all(map(_is_whole, done)) else 1)
+
+
+def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> Answer:
+    """Sync until somebody ends it, with a line for each sync that did something."""
+    screen = Screen.of(sys.stdout)
+
+    def tell(each: Remote, outcome: Union[Synced, OnrecordError]) -> None:
+        text = "\n".join(lines(screen, each.name, outcome))
+        say(to_json(as_json(each, outcome), indent=None) if args.json else text, screen)
+
+    watch.run(remotes, watch.EVERY if args.every is None else args.every, syncing.transport, tell)
+    return Answer({}, lambda screen: "")
+
+
+def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None) -> Synced:
+    """Sync one remote, or find out what that would do; OnrecordError if it cannot be done."""
+    replica, transport = Replica(connected.name), syncing.transport(connected)
+    try:
+        with syncing.ended_by_signals():
+            if dry_run:
+                return engine.preview(replica, transport)
+            return syncing.sync(replica, transport, missing=missing, patience=patience)
+    except Offline as error:
+        since, left = replica.state.offline_since, len(pending.changes(replica))
+        waits = f"; {many(left, 'change')} to push" if left else ""
+        # A dry run notes nothing, so it may be the first to find out.
+        error.message = f"{error.message}{f'; offline since {since}' if since else ''}{waits}"
+        raise
+    finally:
+        transport.close()
+
+
+def _tried(connected: Remote, **options: Any) -> _Done:
+    with Progress(f"syncing {connected.name}"):
+        try:
+            return _Done(connected, sync_one(connected, **options))
+        except OnrecordError as error:
+            return _Done(connected, error)
+
+
+def lines(screen: Screen, name: str, outcome: Union[Synced, OnrecordError], dry_run: bool = False) -> Iterator[str]:
+    """What a sync did, for people: one line, and one more for each thing that needs a person."""
+    label = screen.paint(name, "bold")
+    if isinstance(outcome, OnrecordError):
+        yield fitted(screen, f"{label}: {clean(f'{outcome.code}: {outcome.message}')}")
+        yield fitted(screen, clean(outcome.fix), _INDENT)
+        return
+    yield f"{label}: {_counts(name, outcome, dry_run)}"
+    for line in _remarks(name, outcome):
+        yield fitted(screen, clean(line), _INDENT)
+
+
+def _counts(name: str, done: Synced, dry_run: bool) -> str:
+    would = ("would pull", "would push") if dry_run else ("pulled", "pushed")
+    counts = [f"{verb} {len(each):,}" for verb, each in zip(would, (done.pulled, done.pushed)) if each]
+    if done.waiting:
+        counts.append(f"{len(done.waiting):,} waiting for a merge")
+    if done.conflicts:
+        count = many(len(done.conflicts), "conflict")
+        counts.append(f"would find {count}" if dry_run else f"{count}: onrecord review --remote {name}")
+    return ", ".join(counts) or "up to date"
+
+
+def _remarks(name: str, done: Synced) -> Iterator[str]:
+    if done.is_reset:
+        yield "the remote has lost what was agreed on (a rewritten history or a backup): every file was compared anew"
+    explained = {path for each in done.renamed for path in (each.theirs, each.ours)}
+    if revived := [path for path in done.revived if path not in explained]:
+        yield f"deleted on one side and edited on the other, so kept: {first_few(revived)}"
+    if done.outdated:
+        yield f"others wrote at the same time, so not pushed yet: {first_few(done.outdated)}"
+    for each in done.renamed[:_MOST_NAMED]:
+        theirs, ours = door.stem(each.theirs), door.stem(each.ours)
+        keep = f"to keep theirs: onrecord supersede {ours} {theirs} --remote {name}"
+        yield f"{each.old} was renamed and changed at the same time: {theirs} is theirs, {ours} is yours; {keep}"
+    if done.note:
+        yield done.note
+    if done.waiting:
+        yield syncing.way_back(name)
+    refused = sorted(done.refused.items())
+    yield from (f"not synced: {path}: {reason}" for path, reason in refused[:_MOST_NAMED])
+    if len(refused) > _MOST_NAMED:
+        yield f"and {len(refused) - _MOST_NAMED:,} more that were not synced"
+
+
+def _is_whole(done: _Done) -> bool:
+    """Whether nothing is left that a person must look after: a conflict or a waiting branch is kept and told."""
+    outcome = done.outcome
+    return isinstance(outcome, Synced) and not outcome.refused and not outcome.outdated
+
+
+def as_json(connected: Remote, outcome: Union[Synced, OnrecordError]) -> dict[str, Any]:
+    """How the sync of a remote ended, for programs."""
+    name = connected.name
+    if isinstance(outcome, OnrecordError):
+        return {"name": name, "error": {"code": outcome.code, "message": outcome.message, "fix": outcome.fix}}
+    lists = {key: [each._asdict() for each in getattr(outcome, key)] for key in ("conflicts", "renamed")}
+    return {"name": name, **outcome._asdict(), **lists, "refused": dict(outcome.refused)}

@@ -1,0 +1,300 @@
+"""`onrecord try`: what an agent would have been shown for the last prompts here; `digest`: what at a new session."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from onrecord import paths, switches, timestamps
+from onrecord.cli import arguments
+from onrecord.cli.output import Answer, Screen, clean, fit, fitted, wrap
+from onrecord.digest import digest, last_digest
+from onrecord.errors import BadInput, NoStore
+from onrecord.git import changes, repository
+from onrecord.hosts import session_files, table
+from onrecord.importers import proposals, sources
+from onrecord.importers.proposals import FileReport
+from onrecord.paths import StorePlace
+from onrecord.project import Project
+from onrecord.recall import replay
+from onrecord.recall.context_block import Candidate
+from onrecord.recall.replay import Turn
+from onrecord.session import sessions
+from onrecord.session.sessions import Prompt, Session
+from onrecord.session.transcript import Transcript
+from onrecord.store.store import Store
+from onrecord.terminal.progress import Progress
+from onrecord.text import many
+
+_PATIENCE = 5.0
+"""Seconds for git to list some commits."""
+
+_MOST_FILES_SHOWN = 6
+_LONGEST_PROMPT = 300
+_NEAR = 0.3
+"""Below this probability a record was not nearly shown."""
+
+_TRANSCRIPTS_HELP = "where the sessions lie (default: where the coding agents keep those of the project)"
+_IMPORT_HELP = "set the store aside and try what `onrecord import` would draft, from here or from these files"
+_EMPTY_DIGEST = "Nothing to show: no record is clearly about this work, and no session was left unfinished."
+_NOTHING = {
+    "repeated": "nothing: the session was shown it before",
+    "denied": "that nothing is on file about it",
+    "silent": "nothing",
+    "skipped": "nothing, as was asked",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("command") == "digest":
+        parser.add_argument("--why", action="store_true", help="show for each entry why it was chosen")
+        return
+    parser.add_argument("prompts", nargs="*", metavar="PROMPT", help="these prompts, instead of your last ones")
+    parser.add_argument("--last", type=int, default=20, metavar="N", help="the last N prompts (default: 20)")
+    parser.add_argument("--transcripts", metavar="DIR", help=_TRANSCRIPTS_HELP)
+    parser.add_argument("--import", dest="sources", nargs="*", metavar="PATH", help=_IMPORT_HELP)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    return _digest(args) if args.command == "digest" else _try(args)
+
+
+def _digest(args: argparse.Namespace) -> Answer:
+    project = Project(args.project)
+    only = arguments.only(args, project)
+    off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
+    if off:
+        nothing = {"entries": [], "text": "", "off": off}
+        return Answer(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
+    places = project.stores_for(only).places
+    with Progress("looking at the work"):
+        made = digest.make(project.root, places, project.settings, only.source if only else "")
+    page = made.render()
+    data = last_digest.describe(made, page)
+    reasons = list(map(clean, last_digest.explain(made, page))) if args.why else []
+
+    def text(screen: Screen) -> str:
+        return "\n".join([page.text or fitted(screen, _EMPTY_DIGEST), *(fitted(screen, line) for line in reasons)])
+
+    return Answer({**data, "text": page.text}, text, warning="; ".join(made.warnings))
+
+
+def _try(args: argparse.Namespace) -> Answer:
+    if args.last < 1:
+        raise BadInput(f"--last {args.last} asks for nothing", fix="give a number from 1 on")
+    project = Project(args.project)
+    only = arguments.only(args, project) if args.user or args.remote else None
+    recent = _sessions(args, project)
+    if args.sources is None and (only or _records(project.store)):
+        return _played(args, project, recent, project.stores_for(only).places, only=only)
+    harvest = _harvest(args, project)
+    drafted = proposals.records_in(harvest)
+    with replay.laid_out(drafted) as root:
+        places = [*paths.places(root), *_others(project)]
+        return _played(args, project, recent, places, harvest=harvest if drafted or args.sources is not None else None)
+
+
+def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
+    """The sessions with the last prompts, or one for each prompt that was typed here; BadInput if there are none."""
+    if args.prompts:
+        return [Session(f"prompt {at}", (Prompt("", text),), True) for at, text in enumerate(args.prompts, 1)]
+    if args.transcripts and not os.path.exists(args.transcripts):
+        raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
+    transcripts = _transcripts(args.transcripts) if args.transcripts else table.transcripts(project.root)
+    recent = sessions.recent(transcripts, args.last)
+    return recent or _without_prompts(args, project)
+
+
+def _transcripts(place: str) -> list[Transcript]:
+    """The sessions in a folder, or in one file."""
+    files = session_files.newest(place, ".jsonl", depth=0) if os.path.isdir(place) else [place]
+    return [table.transcript_at(file) for file in files]
+
+
+def _without_prompts(args: argparse.Namespace, project: Project) -> list[Session]:
+    """The subjects of the last commits in place of prompts: they, too, say what somebody was about to do."""
+    where = args.transcripts or f"any agent's sessions in {project.root}"
+    how = 'type one: onrecord try "a question you would ask here"'
+    around = None if args.transcripts else repository.around(project.root)
+    deadline = time.monotonic() + _PATIENCE
+    subjects = changes.commit_subjects(around, project.root, args.last, deadline) if around else []
+    if not subjects:
+        fix = f"{how}; or name another folder: --transcripts DIR"
+        raise BadInput(f"there are no prompts in {where}", fix=fix)
+    note = f"there are no prompts in {where}: the subjects of the last commits are played; {how}"
+    args.warnings = [*getattr(args, "warnings", ()), note]
+    return [Session("of commits", tuple(Prompt("", text) for text in reversed(subjects)), True)]
+
+
+def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
+    chosen = sources.named(project.root, args.sources) if args.sources else sources.discover(project.root)
+    with Progress(f"reading {many(len(chosen), 'file')}"):
+        harvest = proposals.gather(project.root, chosen, timestamps.now())
+    if not proposals.records_in(harvest) and not any(_records(Store(place.root)) for place in _others(project)):
+        raise NoStore(
+            f"there is no memory in {project.root}, and no decision record that can be read as one",
+            fix="save a few records, or name files with --import PATH; to see a sample project: onrecord demo",
+        )
+    return harvest
+
+
+def _others(project: Project) -> list[StorePlace]:
+    """The stores that are read here beside the project's own."""
+    return [place for place in project.places if place.source != paths.PROJECT_SOURCE]
+
+
+def _played(
+    args: argparse.Namespace,
+    project: Project,
+    recent: Sequence[Session],
+    places: Sequence[StorePlace],
+    *,
+    only: StorePlace | None = None,
+    harvest: list[FileReport] | None = None,
+) -> Answer:
+    with Progress("playing prompts"):
+        turns = replay.play(recent, args.last, project.settings, places, project.root, only=only.source if only else "")
+    stores = [place for place in (_others(project) if harvest else places) if only in (None, place)]
+    count = len(proposals.records_in(harvest or [])) + sum(_records(Store(place.root)) for place in stores)
+    return _answer(project, turns, count, harvest)
+
+
+def _records(store: Store) -> int:
+    return sum(entry.memory.is_current for entry in store.entries()) if store.exists else 0
+
+
+def _answer(project: Project, turns: list[Turn], count: int, harvest: list[FileReport] | None) -> Answer:
+    origins = {record.path: record.source for record in proposals.records_in(harvest or [])}
+    served = [turn for turn in turns if turn.outcome == "shown"]
+    pointed = [turn for turn in turns if turn.outcome == "pointed"]
+    tokens = sum(turn.tokens for turn in turns)
+    summary = {
+        "prompts": len(turns),
+        "sessions": len({turn.session for turn in turns}),
+        "served": len(served),
+        "pointed": len(pointed),
+        "silent": len(turns) - len(served) - len(pointed),
+        "tokens": tokens,
+        "tokens_per_prompt": round(tokens / max(len(turns), 1), 1),
+    }
+    data: dict[str, Any] = {
+        "project": project.root,
+        "from": "import" if harvest is not None else "store",
+        "records": count,
+        "files": _files(harvest or []),
+        "prompts": [_to_json(turn, origins) for turn in turns],
+        "summary": summary,
+        "refused": [{"source": source, "reason": reason} for source, reason in _refused(harvest or [])],
+    }
+    return Answer(data, lambda screen: _text(screen, data), warning=_warning(project, harvest))
+
+
+def _warning(project: Project, harvest: list[FileReport] | None) -> str:
+    warnings = []
+    for off in switches.off(project.settings, *switches.PROMPTS):
+        warnings.append(f"{off} now; here prompts are played as far as the settings allow")
+    if project.settings.flag("retrieval.judge.enabled"):
+        warnings.append("the judge was not asked, so that your prompts stay here; it might have shown less")
+    warnings += [f"left out {source}: {reason}" for source, reason in _refused(harvest or [])]
+    return "; ".join(warnings)
+
+
+def _refused(harvest: list[FileReport]) -> list[tuple[str, str]]:
+    return [(report.path, reason) for report in harvest if report.is_refused for reason in report.left_out]
+
+
+def _files(harvest: list[FileReport]) -> dict[str, int]:
+    """How many records each file gave."""
+    return {report.path: len(report.proposals) for report in harvest if report.proposals}
+
+
+def _to_json(turn: Turn, origins: dict[str, str]) -> dict[str, Any]:
+    decision = turn.decision
+    return {
+        "at": turn.prompt.at,
+        "session": turn.session,
+        "prompt": turn.prompt.text,
+        "first": turn.is_first,
+        "borrowed": bool(decision and decision.borrowed),
+        "outcome": turn.outcome,
+        "tokens": turn.tokens,
+        "context": decision.text if decision else "",
+        "memories": [_candidate(each, origins) for each in decision.shown] if decision else [],
+        "nearest": _candidate(turn.nearest, origins) if turn.nearest else None,
+    }
+
+
+def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
+    match = candidate.match
+    origin = origins.get(match.path) if candidate.source == paths.PROJECT_SOURCE else None
+    return {
+        "id": match.id,
+        "category": match.category,
+        "title": match.title,
+        "probability": round(match.probability, 4),
+        "shown": candidate.shown,
+        "summary_line": match.summary_line,
+        "note": candidate.item.note,
+        "source": origin or candidate.source + match.path,
+    }
+
+
+def _text(screen: Screen, data: dict[str, Any]) -> str:
+    lines = [fitted(screen, _heading(data))]
+    session = ""
+    for turn in data["prompts"]:
+        if turn["session"] != session:
+            session = turn["session"]
+            lines += ["", screen.paint(f"session {clean(session)}", "dim")]
+        lines += _turn(screen, turn)
+    return "\n".join([*lines, "", *_summary(screen, data)])
+
+
+def _heading(data: dict[str, Any]) -> str:
+    records = many(data["records"], "record")
+    if data["from"] == "store":
+        return f"With the {records} there are now:"
+    files = [f"{clean(path)} ({count})" for path, count in data["files"].items()]
+    more = [f"{len(files) - _MOST_FILES_SHOWN} more files"] if len(files) > _MOST_FILES_SHOWN else []
+    return f"With {records} read for this trial from {', '.join(files[:_MOST_FILES_SHOWN] + more)}:"
+
+
+def _turn(screen: Screen, turn: dict[str, Any]) -> list[str]:
+    when = turn["at"][:16].replace("T", " ") or "(no date)"
+    prompt = fit(clean(turn["prompt"][:_LONGEST_PROMPT]), screen.width - len(when) - 2)
+    marks = [name for name, is_so in (("first", turn["first"]), ("with earlier words", turn["borrowed"])) if is_so]
+    lines = [f"{screen.paint(when, 'dim')}  {screen.paint(prompt, 'bold')}"]
+    if not turn["memories"]:
+        nothing = fit(f"  {_NOTHING[turn['outcome']]}{_near(turn['nearest'])}", screen.width)
+        return [*lines, screen.paint(nothing, "dim")]
+    shown = f"shown {len(turn['memories'])}, {turn['tokens']} tokens" + (f" ({', '.join(marks)})" if marks else "")
+    lines.append(f"  {screen.paint(shown, 'green')}")
+    for each in turn["memories"]:
+        note = f" ({each['note']})" if each["note"] else ""
+        text = f"pointer: {each['title']}" if each["shown"] == "pointer" else f"{each['summary_line']}{note}"
+        text = clean(f"{each['probability']:.2f} {each['category']}: {text}")
+        lines.append(wrap(text, screen.width, "    "))
+        lines.append(screen.paint(f"      {clean(each['source'])}", "dim"))
+    return lines
+
+
+def _near(nearest: dict[str, Any] | None) -> str:
+    """What was nearly shown, if anything was."""
+    if nearest is None or nearest["probability"] < _NEAR:
+        return ""
+    return f"; nearest was {nearest['probability']:.2f} {clean(nearest['title'])}"
+
+
+def _summary(screen: Screen, data: dict[str, Any]) -> list[str]:
+    counts = data["summary"]
+    replayed = f"{many(counts['prompts'], 'prompt')} in {many(counts['sessions'], 'session')}"
+    cost = f"{counts['tokens']:,} tokens added in all, {counts['tokens_per_prompt']} per prompt"
+    served = f"{counts['served']} shown a record, {counts['pointed']} only a pointer, {counts['silent']} nothing"
+    line = f"{replayed}: {served}; {cost}."
+    after = "Nothing was written, and nothing left this machine."
+    advice = " To draft these records: onrecord import" if data["from"] == "import" else ""
+    bold = [screen.paint(part, "bold") for part in fitted(screen, line).split("\n")]
+    return [*bold, fitted(screen, after + advice)]

@@ -1,0 +1,118 @@
+"""`onrecord update ID`: change fields of the version that was read, or only add to it.
+
+With `--draft` an update waits in the inbox, and is made only if the record is still the one that was read.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from onrecord.capture import inbox, review
+from onrecord.capture.inbox import Inbox
+from onrecord.cli import arguments, chosen, fixes, questions
+from onrecord.cli.output import Answer, Screen, clean
+from onrecord.errors import BadInput
+from onrecord.record import compose, lifecycle, memory, revision
+from onrecord.record.draft import Draft
+from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
+
+_HASH_HELP = (
+    "the hash of what you read, from `onrecord show`; not needed on a terminal, or to add tags, triggers or files"
+)
+
+_DRAFT_HELP = "put the change in the inbox, to be reviewed before it is made"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    arguments.add(parser, "id")
+    parser.add_argument("--hash", metavar="H", help=_HASH_HELP)
+    arguments.add_record(parser)
+    parser.add_argument("--draft", action="store_true", help=_DRAFT_HELP)
+    parser.add_argument("--force", action="store_true", help="also name related files that are not there yet")
+    arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    writer = arguments.existing_writer(args)
+    before = chosen.record(args, writer.store, args.id, changes=True)
+    patch = _patch(args, before)
+    arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
+    if args.draft:
+        return _draft(args, writer, before, patch)
+    change = {"summary": args.summary, "allow_secret": args.allow_secret}
+    return updated(args, writer.store, before, writer.update(before.path, patch, args.hash or before.hash, **change))
+
+
+def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
+    """What an update changes; without a hash it may only add, and so undo no change its author has not seen.
+
+    A person at a terminal need not name the hash: what they type is meant for the record as it is now.
+    """
+    patch = arguments.patch(args, before.memory.category)
+    only_adds = bool(patch) and patch == arguments.added(args)
+    if not args.hash and not only_adds and not questions.can_ask(args):
+        raise BadInput(
+            "update needs the hash of what was read, so that nobody's change is lost",
+            fix=f"onrecord show {before.memory.id}; then the same command with --hash and the hash it prints",
+        )
+    if args.trigger and patch["triggers"] == args.trigger:
+        patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
+    return patch
+
+
+def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[str, Any]) -> Answer:
+    """Put a change of the version that was read into the inbox."""
+    writer.store.expect(before.path, args.hash or before.hash)
+    if not args.allow_secret:
+        compose.refuse_secrets({**patch, "summary": args.summary})
+    # Flags add. Whoever gives a whole list and the hash has read the old one, and a reviewer sees the difference.
+    may_shrink = bool(args.hash) and not args.tag and not args.related
+    record = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=may_shrink)
+    if record is before.memory:
+        return updated(args, writer.store, before, before)
+    about = {"updates": before.memory.id, "revises": before.hash, "summary": args.summary}
+    return drafted(args, writer, inbox.draft_of(record, fields=revision.fields(before.memory, record), **about))
+
+
+def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> Answer:
+    """Put a draft into the inbox; AlreadyExists if there is one of its name."""
+    box = Inbox(writer.store.root)
+    box.refuse_taken(draft)
+    review.put(writer, [draft])
+    file = f"{box.folder}/{draft.name}.json"
+    data = {
+        "draft": draft.name,
+        "category": draft.record.category,
+        "title": draft.record.title,
+        "updates": draft.updates,
+        "supersedes": draft.supersedes,
+        "file": file,
+        "dry_run": args.dry_run,
+    }
+
+    def text(screen: Screen) -> str:
+        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
+        return f"{verb} {clean(file)}; `onrecord review{fixes.where(args)}` decides on it"
+
+    return Answer(data, text)
+
+
+def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
+    """The changed record, and which lines its history gained."""
+    gained = [change for change in after.memory.changes if change not in before.memory.changes]
+    data = {
+        **arguments.handle(store, after),
+        "changed": after.hash != before.hash,
+        "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
+        "dry_run": args.dry_run,
+    }
+
+    def text(screen: Screen) -> str:
+        if after.hash == before.hash:
+            return f"{after.path} says that already; nothing changed"
+        verb = "would update" if args.dry_run else screen.paint("updated", "green")
+        return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
+
+    return Answer(data, text)

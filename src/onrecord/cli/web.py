@@ -1,0 +1,81 @@
+"""`onrecord web`: the memory in a browser, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from onrecord.cli import arguments
+from onrecord.cli.output import Answer, Screen, clean, say
+from onrecord.errors import BadInput
+from onrecord.terminal import keys
+from onrecord.terminal.progress import watched
+from onrecord.text import many
+
+if TYPE_CHECKING:
+    from onrecord.web.access import Access
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, metavar="N", default=0, help="the port to listen on (default: any)")
+    static = "write the pages into DIR as a site to publish: only to read, without drafts and usage"
+    parser.add_argument("--static", metavar="DIR", default="", help=static)
+    parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    arguments.existing(args)
+    try:
+        from onrecord.web import server, static_site
+    except ImportError as error:
+        raise BadInput(f"the web page needs a package: {error}", fix="pip install 'onrecord[web]'") from error
+    if args.static:
+        count = static_site.write(args.project, args.static, lambda records: watched(records, "writing pages"))
+        data = {"folder": args.static, "records": count}
+        return Answer(data, lambda screen: f"wrote {many(count, 'record')} to {clean(args.static)}/index.html")
+    bound = server.bind(args.port)
+    if hasattr(signal, "SIGTTIN"):
+        # In the background, to wait for Enter must not stop the whole program.
+        signal.signal(signal.SIGTTIN, signal.SIG_IGN)
+    # Ctrl-C is how a person ends it: no failure.
+    with suppress(KeyboardInterrupt):
+        server.serve(args.project, bound, lambda access: _started(access, args), server.IDLE_SECONDS)
+    return Answer({}, lambda screen: "Stopped.")
+
+
+def _started(access: Access, args: argparse.Namespace) -> None:
+    screen, address = Screen.of(sys.stdout), access.new_address()
+    say(address, screen)
+    if keys.at_terminal():
+        say("This address lets one browser in. Enter prints another one, Ctrl-C ends.", screen)
+        _in_background(_print_addresses, access, screen)
+    if not args.no_open:
+        import webbrowser
+
+        # Some browsers are waited for until they end, and none of them gets a page before the server goes on.
+        _in_background(webbrowser.open, address)
+
+
+def _print_addresses(access: Access, screen: Screen) -> None:
+    """Print a new address each time somebody presses Enter."""
+    # A read of `sys.stdin` would hold a lock that Python needs to end.
+    while _typed():
+        say(access.new_address(), screen)
+
+
+def _typed() -> bytes:
+    try:
+        return os.read(sys.stdin.fileno(), 1_000)
+    except OSError:
+        return b""
+
+
+def _in_background(function: Callable[..., object], *arguments: object) -> None:
+    import threading
+
+    threading.Thread(target=function, args=arguments, daemon=True).start()

@@ -1,0 +1,125 @@
+"""`onrecord why`: every candidate for a prompt, whether the agent would be shown it, and the reasons in words."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from onrecord import paths, timestamps
+from onrecord.cli import arguments, last_listing, recall, record_table
+from onrecord.cli.last_listing import ListedPath
+from onrecord.cli.output import Answer, Screen, clean, wrap
+from onrecord.judge import judge
+from onrecord.project import Project
+from onrecord.recall import explanation
+from onrecord.recall.explanation import Explained
+from onrecord.recall.for_prompt import Decision
+from onrecord.search.rank import Match
+from onrecord.settings import Settings
+from onrecord.terminal.progress import Progress
+
+
+class _Judge:
+    """The configured model in recall's place for a judge, its verdicts noted."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.verdicts: dict[int, str] = {}
+        self.failures: list[str] = []
+
+    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], bar: float) -> list[Match]:
+        opinion = judge.verdicts(prompt, matches, turns, self._settings)
+        self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
+        self.failures = [failure.message for failure in opinion.failures]
+        return opinion.kept(bar)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    recall.add_prompt(parser)
+    parser.add_argument("--judge", action="store_true", help="ask the configured model too, and show its verdicts")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    project = Project(args.project)
+    only = arguments.only(args, project)
+    model = _Judge(project.settings) if args.judge else None
+    with Progress("asking the model" if model else "searching"):
+        decision = recall.decide(args, project, only, model)
+        explained = explanation.explained(decision, model.verdicts if model else {})
+    data = {
+        "prompt": " ".join(args.prompt),
+        "threshold": round(decision.bars.rule, 4),
+        "pointer_threshold": round(decision.bars.pointer, 4) if decision.bars.has_pointers else None,
+        "about_the_past": decision.is_past,
+        "borrowed": decision.borrowed,
+        "candidates": [_to_json(each) for each in explained],
+    }
+    silence = explanation.silence(" ".join(args.prompt), project.settings)
+    warning = "; ".join(filter(None, (silence, *(model.failures if model else ()))))
+    if not args.json:
+        last_listing.note(_listed(explained))
+    return Answer(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning)
+
+
+def _listed(explained: Sequence[Explained]) -> list[ListedPath]:
+    return [ListedPath(each.candidate.match.root, each.candidate.match.path) for each in explained]
+
+
+def _to_json(explained: Explained) -> dict[str, Any]:
+    candidate, match = explained.candidate, explained.candidate.match
+    return {
+        "id": match.id,
+        "category": match.category,
+        "source": paths.store_name(candidate.source),
+        "path": candidate.source + match.path,
+        "probability": round(match.probability, 4),
+        "score": round(match.score, 4),
+        "confidence": match.confidence,
+        "shown": candidate.shown,
+        "verdict": f"{candidate.outcome}; judge: {explained.verdict}" if explained.verdict else candidate.outcome,
+        "reasons": explained.reasons,
+        "caution": candidate.caution,
+        "replaces": match.via[0] if match.via else None,
+        "features": {name: round(value, 4) for name, value in match.features.items()},
+    }
+
+
+def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *, is_silent: bool) -> str:
+    lines = [wrap(explanation.bars(decision), screen.width)]
+    if decision.borrowed:
+        lines.append(wrap(clean(explanation.borrowed(decision)), screen.width))
+    if not explained:
+        lines.append("No record matches this prompt, by its words or by its meaning.")
+    names = record_table.names(_listed(explained)) if screen.is_terminal else []
+    for number, each in enumerate(explained, 1):
+        lines += ["", *(_head(screen, each, decision, number, names[number - 1]) if names else _row(each, decision))]
+        lines += _reasons(screen, each)
+    return "\n".join([*lines, "", explanation.conclusion(decision, is_silent=is_silent)])
+
+
+def _row(explained: Explained, decision: Decision) -> list[str]:
+    match = explained.candidate.match
+    outcome = explanation.outcome(explained.candidate, decision)
+    source = explained.candidate.source if paths.is_shared(explained.candidate.source) else ""
+    return [f"{match.probability:.2f}  {outcome}  {match.category}  {source}{clean(match.id)}"]
+
+
+def _head(screen: Screen, explained: Explained, decision: Decision, number: int, name: str) -> list[str]:
+    candidate, match = explained.candidate, explained.candidate.match
+    outcome = f"{match.probability:.2f} {explanation.outcome(candidate, decision)}"
+    painted = screen.paint(outcome, "green" if candidate.shown else "dim")
+    return [
+        record_table.head(screen, number, match.title),
+        record_table.facts(match.category, timestamps.age(match.updated_at), name, painted),
+    ]
+
+
+def _reasons(screen: Screen, explained: Explained) -> list[str]:
+    candidate = explained.candidate
+    lines: list[str] = []
+    judged = [f"judge: {explained.verdict}"] if explained.verdict else []
+    for reason in (*judged, *explained.reasons, *([candidate.caution] if candidate.caution else [])):
+        first, *rest = wrap(clean(reason), screen.width - 8).split("\n")
+        lines += [f"      - {first}", *(f"        {line}" for line in rest)]
+    return lines

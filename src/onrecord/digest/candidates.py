@@ -1,0 +1,195 @@
+"""The records that a digest may show, read from the index of their store."""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import paths, scopes, timestamps
+from onrecord.categories import BY_NAME
+from onrecord.coldstart import NamedTuple
+from onrecord.digest import evidence
+from onrecord.digest.evidence import Relevance
+from onrecord.digest.lesson_search import Unavailable
+from onrecord.digest.selection import Candidate
+from onrecord.recall import precedence
+from onrecord.recall.precedence import Higher
+from onrecord.search import index, rank, refresh
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onrecord.paths import StorePlace
+    from onrecord.settings import Settings
+
+SOON_DAYS = 30
+"""A constraint that expires within this time is pointed out while its files are being changed."""
+
+MOST_RECORDS, MOST_SHARED = 5_000, 500
+"""Records of a store that are compared by prominence, the newest; and of a shared store, which holds other people's."""
+
+MOST_MATCHES = 40
+"""Records of a store for which relevance is measured: many more than a digest has room for."""
+
+_IS_CURRENT = f"status = 'active' AND NOT void AND {index.NOT_REPLACED}"
+
+
+class _Row(NamedTuple):
+    """What a digest needs of a record, as the index has it."""
+
+    path: str
+    category: str
+    title: str
+    updated_at: str
+    expires: str
+    summary_line: str
+    scope: str
+    facts: str
+
+
+_COLUMNS = f"SELECT {', '.join(_Row._fields)} FROM record"
+_NEWEST = f"{_COLUMNS} WHERE {{}} {_IS_CURRENT} ORDER BY updated_at DESC"
+
+
+class Records:
+    """The current records of one store: nothing retired, replaced, void, expired, or for another branch."""
+
+    def __init__(
+        self,
+        place: StorePlace,
+        settings: Settings,
+        *,
+        branch: str,
+        now: str,
+        fits: Callable[[str], bool] | None = None,
+        higher: Sequence[Records] = (),
+    ) -> None:
+        self._index = index.open(place.root, hook=True)
+        self.root, self.source = place
+        self._is_local = place.source == paths.PROJECT_SOURCE
+        self._is_shared = paths.is_shared(place.source)
+        self._fits = fits
+        self._higher = [Higher(records._index, records.source, records._fits) for records in higher]
+        self._branch = branch
+        self._now = now
+        self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
+        enabled = [category for category in BY_NAME if settings.is_enabled(category)]
+        self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
+        self.candidates: list[Candidate] = []
+        """Those that may be urgent; those that match or are new are added when they are asked for."""
+        self._index.ask(lambda _: self._add(f"{_NEWEST.format('may_be_urgent AND')} LIMIT {MOST_RECORDS}"), hook=True)
+
+    def close(self) -> None:
+        self._index.close()
+
+    def add_newest(self) -> None:
+        """Make the newest records candidates: where relevance cannot be told, any of them may stand out."""
+        most = MOST_SHARED if self._is_shared else MOST_RECORDS
+        self._index.ask(lambda _: self._add(f"{_NEWEST.format('')} LIMIT {most}"), hook=True)
+
+    def relevance(self, intent: str, words: str) -> dict[str, Relevance]:
+        """How probably records are relevant to what is being done, and to all words of the work, by key."""
+        if not self._index.has_words:
+            raise Unavailable
+        by_words = self._probabilities(words)
+        by_intent = by_words if intent == words else self._intended(intent, by_words)
+        self._add_matches({*by_intent, *by_words})
+        return {
+            each.key: Relevance(by_intent.get(each.path, 0.0), by_words.get(each.path, 0.0))
+            for each in self.candidates
+            if each.path in by_intent or each.path in by_words
+        }
+
+    def _intended(self, intent: str, by_words: dict[str, float]) -> dict[str, float]:
+        """The same for what is being done; nothing if no record could be shown whatever comes out."""
+        return self._probabilities(intent) if max(by_words.values(), default=0.0) >= evidence.LEAST_WORDS else {}
+
+    def _probabilities(self, text: str) -> dict[str, float]:
+        matches = rank.find(self._index, text, limit=MOST_MATCHES, mode="auto", now=self._now, fits=self._fits)
+        return {self.source + match.path: match.probability for match in matches}
+
+    def _add_matches(self, matched: set[str]) -> None:
+        names = [path[len(self.source) :] for path in matched]
+        marks = ",".join("?" * len(names))
+        self._add(f"{_COLUMNS} WHERE {_IS_CURRENT} AND path IN ({marks})", names)
+
+    def _add(self, query: str, values: Sequence[str] = ()) -> None:
+        present = {each.path for each in self.candidates}
+        self.candidates += [each for each in self._read(query, values) if each.path not in present]
+
+    def anchors(self, shown: Sequence[Candidate]) -> dict[str, str]:
+        """What the files of records were when these were saved, by key, as `Freshness` reads it."""
+        paths = self._paths(shown)
+        marks = ",".join("?" * len(paths))
+        rows = self._index.connection.execute(f"SELECT path, anchors FROM record WHERE path IN ({marks})", paths)
+        return {os.path.join(self._index.root, path): anchors for path, anchors in rows}
+
+    def _paths(self, shown: Sequence[Candidate]) -> list[str]:
+        root = os.path.join(self._index.root, "")
+        return [each.key[len(root) :] for each in shown if each.key.startswith(root)]
+
+    def have_changed(self, shown: Sequence[Candidate]) -> bool:
+        """Whether the index is behind the files of some records; if so these are indexed again."""
+        paths = self._paths(shown)
+        marks = ",".join("?" * len(paths))
+        rows = self._index.connection.execute(f"SELECT path, mtime, size FROM record WHERE path IN ({marks})", paths)
+        stale = [path for path, mtime, size in rows if refresh.stamp(self._index.root, path) != (mtime, size)]
+        if stale:
+            refresh.reread(self._index, stale)
+        return bool(stale)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all records of the store were read, so that it is known what they hide in others."""
+        return refresh.is_complete(self._index)
+
+    def _read(self, query: str, values: Sequence[str] = ()) -> list[Candidate]:
+        rows = (_Row(*row) for row in self._index.connection.execute(query, values))
+        candidates = {
+            row.path: candidate for row, candidate in ((row, self._candidate(row)) for row in rows) if candidate
+        }
+        if not self._higher:
+            return list(candidates.values())
+        ids = {path: path.rpartition("/")[2][: -len(".json")] for path in candidates}
+        hidden = precedence.hidden(list(ids.values()), self.source, self._higher)
+        return [candidate for path, candidate in candidates.items() if ids[path] not in hidden]
+
+    def _candidate(self, row: _Row) -> Candidate | None:
+        """A record as a candidate; None if it no longer holds, or not here."""
+        if row.category not in BY_NAME:
+            raise ValueError(f"the index has a category {row.category}")
+        oldest = self._oldest.get(row.category)
+        if oldest is None or row.updated_at < oldest or (row.expires and row.expires[:10] < self._now[:10]):
+            return None
+        if row.scope and self._fits and not self._fits(row.scope):
+            return None
+        observations, confidence, files, branches, state = index.unpack_facts(row.facts)
+        if self._is_shared:
+            # What somebody else left unfinished is not for this session, and related files are those of their project.
+            if row.category == "session_summary":
+                return None
+            files = list(scopes.unpack(row.scope).paths)
+        if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
+            return None
+        key = os.path.join(self._index.root, row.path)
+        shown = (key, row.category, row.title, row.summary_line, self.source + row.path)
+        urgency = _urgency(row.category, row.expires, state, self._soon) if row.expires or state else ""
+        shared = paths.store_name(self.source) if self._is_shared else ""
+        return Candidate(*shown, self._is_local, observations, confidence, row.updated_at, files, urgency, shared)
+
+
+def _oldest(days: int, now: str) -> str:
+    return timestamps.days_before(now, days) if days else ""
+
+
+def _is_for(branch: str, patterns: list[str]) -> bool:
+    from onrecord import globs
+
+    return any(globs.covers(pattern, branch) for pattern in patterns)
+
+
+def _urgency(category: str, expires: str, state: str, soon: str) -> str:
+    """Why an entry is shown as soon as its files are changed."""
+    if state in BY_NAME[category].urgent:
+        return BY_NAME[category].urgent[state]
+    return f"expires {expires[:10]}" if expires and timestamps.is_day(expires) and expires[:10] <= soon else ""

@@ -1,0 +1,233 @@
+"""The digest a session starts with: what is being worked on, what was left unfinished, which rules hold here."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from onrecord import budget, paths, timestamps
+from onrecord.coldstart import NamedTuple
+from onrecord.digest import evidence, lesson_search, selection, work_context
+from onrecord.digest.candidates import Records
+from onrecord.digest.evidence import Relevance
+from onrecord.digest.render import Page, render
+from onrecord.digest.selection import Candidate
+from onrecord.digest.work_context import WorkContext
+from onrecord.git.changes import Changes
+from onrecord.recall.cautions import Cautions
+from onrecord.recall.context_block import Stores
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from onrecord.digest.selection import Pick
+    from onrecord.paths import StorePlace
+    from onrecord.settings import Settings
+
+GIT_SECONDS = 1.4
+LATEST_FOR_GIT = 2.6
+"""Seconds after the start by which git must have answered; indexing a store for the first time may come before."""
+
+STEP_SECONDS = 0.6
+"""Of computing, for the work context, the knowledge banks and each store of others: without it there is a digest."""
+
+MOST_URGENT = 3
+MOST_NEAR = 3
+CHECK_SECONDS = 0.3
+"""Of computing, to see whether the files of what is shown have changed."""
+
+LEFT_OFF = "left unfinished"
+_NO_FTS5 = "this Python's SQLite has no FTS5: the digest goes by prominence alone"
+
+
+class Digest(NamedTuple):
+    """What would be shown, and why."""
+
+    context: WorkContext
+    weight: float
+    longest: int
+    """Characters that it may have in all."""
+    warnings: Sequence[str] = ()
+    picks: Sequence[Pick] = ()
+    near: Sequence[Pick] = ()
+    """What matches best of the records that nothing else speaks for, and that are not shown."""
+    relevance: str = "inactive"
+    """`active` where relevance decides; `inactive` where there is nothing to be relevant to, or no way to tell."""
+
+    def only(self, is_wanted: Callable[[Candidate], bool]) -> Digest:
+        """The digest without what is not wanted, such as what the session was shown already."""
+        return self._replace(picks=[pick for pick in self.picks if is_wanted(pick.candidate)])
+
+    def render(self) -> Page:
+        return render(self)
+
+
+def make(project: str, places: Sequence[StorePlace], settings: Settings, only: str = "") -> Digest:
+    """The digest for a session that starts now; empty where nothing speaks for any record.
+
+    With `only`, the source of one of the places, the others are read for nothing but what they hide of it.
+    """
+    latest = time.monotonic() + LATEST_FOR_GIT
+    branch = work_context.branch(project)
+    # Before git is asked: indexing a store for the first time takes what time there is.
+    stores = _stores(places, project, settings, branch, only)
+    nothing = WorkContext(None, branch, Changes(), ["took too long"])
+    until = min(time.monotonic() + GIT_SECONDS, latest)
+    context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
+    lessons = list[Candidate]()
+    if not only:
+        lessons = budget.attempt("knowledge banks", lessons, _lessons, project, seconds=STEP_SECONDS)
+    digest = compose(context, stores, lessons, settings)
+    # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
+    about_to_show = [pick.candidate for pick in digest.picks]
+    if [records for records in stores if records.have_changed(about_to_show)]:
+        stores = _stores(places, project, settings, branch, only)
+        digest = compose(context, stores, lessons, settings)
+    return budget.attempt("check files", digest, _checked, digest, stores, seconds=CHECK_SECONDS)
+
+
+def compose(
+    context: WorkContext, stores: Sequence[Records], lessons: Sequence[Candidate], settings: Settings
+) -> Digest:
+    """The digest for some work, from these stores and entries of knowledge banks."""
+    warnings = [str(problem) for problem in settings.problems if problem.key.startswith("session_start.")]
+    weight, longest = settings.number("session_start.relevance_weight"), settings.count("session_start.max_characters")
+    digest = Digest(context, weight, longest, warnings)
+    limit = settings.count("session_start.limit")
+    if context.is_empty or not weight:
+        return digest._replace(picks=_by_prominence(stores, lessons, limit, context))
+    try:
+        relevance = {key: each for records in stores for key, each in _relevance(records, context).items()}
+        relevance.update(_of_lessons(lessons, context))
+    except lesson_search.Unavailable:
+        picks = _by_prominence(stores, lessons, limit, context)
+        return digest._replace(warnings=[*warnings, _NO_FTS5], picks=picks)
+    words = {key: each.words for key, each in relevance.items()}
+    ranked = selection.rank(_all(stores, lessons), words, weight)
+    picks = _by_evidence(ranked, relevance, limit, context.files)
+    return digest._replace(picks=picks, near=_near(ranked, picks), relevance="active")
+
+
+def _relevance(records: Records, context: WorkContext) -> dict[str, Relevance]:
+    return records.relevance(context.intent, context.query) if context.query else {}
+
+
+def _of_lessons(lessons: Sequence[Candidate], context: WorkContext) -> dict[str, Relevance]:
+    shares = lesson_search.relevance(lessons, context.intent)
+    return {key: Relevance(share, share) for key, share in shares.items()}
+
+
+def _by_prominence(
+    stores: Sequence[Records], lessons: Sequence[Candidate], limit: int, context: WorkContext
+) -> list[Pick]:
+    """What stands out by itself, where relevance cannot be told."""
+    for records in stores:
+        budget.attempt(f"read {records.root}", None, records.add_newest, seconds=STEP_SECONDS)
+    ranked = selection.rank(_all(stores, lessons), {}, 0.0)
+    pinned = _pinned(ranked, context.files, limit)
+    eligible = [pick._replace(reason="prominence") for pick in ranked if pick.candidate.category != "session_summary"]
+    return selection.choose(_distinct([*pinned, *eligible]), limit, pinned)
+
+
+def _by_evidence(
+    ranked: Sequence[Pick], relevance: Mapping[str, Relevance], limit: int, files: Sequence[str]
+) -> list[Pick]:
+    """What is pinned, and then only what something speaks for."""
+    pinned = _pinned(ranked, files, limit)
+    supported = [pick for pick in (_supported(pick, relevance, files) for pick in ranked) if pick]
+    return selection.choose(_distinct([*pinned, *supported]), limit, pinned)
+
+
+def _near(ranked: Sequence[Pick], picks: Sequence[Pick]) -> list[Pick]:
+    shown = {pick.candidate.key for pick in picks}
+    others = [pick for pick in ranked if pick.relevance and pick.candidate.key not in shown]
+    return sorted(others, key=lambda pick: -pick.relevance)[:MOST_NEAR]
+
+
+def _all(stores: Sequence[Records], lessons: Sequence[Candidate]) -> list[Candidate]:
+    return [*(candidate for records in stores for candidate in records.candidates), *lessons]
+
+
+def _supported(pick: Pick, relevance: Mapping[str, Relevance], files: Sequence[str]) -> Pick | None:
+    entry = pick.candidate
+    if entry.key not in relevance:
+        return None
+    reason = evidence.reason(entry.category, entry.files, relevance[entry.key], files)
+    return pick._replace(reason=reason) if reason else None
+
+
+def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
+    """The digest with a caution on each record whose files have changed."""
+    cautions = Cautions()
+    picks = list(digest.picks)
+    for records in stores:
+        anchors = records.anchors([pick.candidate for pick in picks])
+        for place, pick in enumerate(picks):
+            if pick.candidate.key in anchors:
+                caution, _ = cautions.check(records.root, records.source, anchors[pick.candidate.key])
+                picks[place] = pick._replace(caution=caution)
+    return digest._replace(picks=picks)
+
+
+def _stores(places: Sequence[StorePlace], project: str, settings: Settings, branch: str, only: str) -> list[Records]:
+    """The records of each store that apply here, without what a store before it hides."""
+    now, all_of_them = timestamps.now(), Stores(places, project)
+    stores: list[Records] = []
+
+    def read(place: StorePlace) -> list[Records]:
+        fits, higher = all_of_them.fits(place), [each for each in stores if not paths.is_shared(each.source)]
+        return [Records(place, settings, branch=branch, now=now, fits=fits, higher=higher)]
+
+    for place in places:
+        # The project's own may take what time there is; another one that takes too long costs no other.
+        is_own, none = place.source == paths.PROJECT_SOURCE, list[Records]()
+        seconds = STEP_SECONDS
+        new = read(place) if is_own else budget.attempt(f"read {place.root}", none, read, place, seconds=seconds)
+        stores += new
+        if not paths.is_shared(place.source) and not (new and new[0].is_complete):
+            # It cannot tell which records of the others it replaces: none of them may be shown as current.
+            break
+    return [each for each in stores if not only or each.source == only]
+
+
+def _lessons(project: str) -> list[Candidate]:
+    """The entries of the knowledge banks, the project's own and the user's."""
+    if not any(map(os.path.isdir, paths.knowledge_banks(project))):
+        return []
+    from onrecord.digest import knowledge_bank
+
+    return knowledge_bank.lessons(project)
+
+
+def _pinned(ranked: Sequence[Pick], files: Sequence[str], limit: int) -> list[Pick]:
+    """What comes first whatever its relevance: the session to go on with, and what presses where files are changed."""
+    left_off = _left_off(ranked)
+    return [*left_off, *_urgent(ranked, files)[: min(MOST_URGENT, limit - len(left_off))]]
+
+
+def _left_off(ranked: Sequence[Pick]) -> list[Pick]:
+    """The latest of the sessions that left something to do."""
+    sessions = [pick for pick in ranked if pick.candidate.urgency == "open"]
+    latest = max(sessions, key=lambda pick: (pick.candidate.updated, pick.candidate.key), default=None)
+    return [latest._replace(reason=LEFT_OFF)] if latest else []
+
+
+def _urgent(ranked: Sequence[Pick], files: Sequence[str]) -> list[Pick]:
+    """Urgent debt and constraints that expire soon, where they are about a changed file."""
+    pressing = [pick for pick in ranked if pick.candidate.urgency not in ("", "open") and pick.candidate.files]
+    if not pressing or not files:
+        return []
+    from onrecord import globs
+
+    changed = globs.Paths(files)
+    touched = [(pick, changed.first_under(pick.candidate.files)) for pick in pressing]
+    return [pick._replace(reason=f"{pick.candidate.urgency}, about {file}") for pick, file in touched if file]
+
+
+def _distinct(picks: Sequence[Pick]) -> list[Pick]:
+    """The picks without those whose text is, word for word, that of an earlier pick."""
+    first: dict[str, Pick] = {}
+    for pick in picks:
+        first.setdefault(pick.candidate.text, pick)
+    return list(first.values())

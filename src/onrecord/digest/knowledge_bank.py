@@ -1,0 +1,151 @@
+"""Knowledge banks: what people wrote in Markdown about patterns, anti-patterns and heuristics. Read, never rewritten.
+
+An entry is a `###` heading, prose, and bullets of which some are metadata:
+
+    ### Reading a file while it is written
+    The parser saw half a line. Write to a temporary file and rename it.
+    - Observation count: 4
+    - Confidence: high
+    - Last observed: 2026-03-02
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, failure_log, files, markdown, paths
+from onrecord.digest.selection import Candidate
+from onrecord.search import terms
+from onrecord.text import cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BANKS = {"anti-patterns.md": "anti_pattern", "patterns.md": "pattern", "heuristics.md": "heuristic"}
+LARGEST_FILE = 1_000_000
+MOST_ENTRIES = 2_000
+LONGEST_TEXT = 600
+_KINDS = ("anti-pattern:", "pattern:", "heuristic:")
+_CONFIDENCE = {"high": 3.0, "medium": 2.0, "low": 1.0}
+_COUNTS = ("observation count", "observations", "observed", "times observed", "count")
+_DATES = ("last observed", "last seen")
+
+
+def folders(project: str) -> list[tuple[str, str, str]]:
+    """Where banks may lie: the folder, its name for the agent and, if it is the project's, what no link may leave."""
+    local, shared, older = paths.knowledge_banks(project)
+    return [
+        *([(local, "docs/knowledge-bank/", project)] if project else []),
+        (shared, f"{paths.USER_SOURCE}knowledge-bank/", ""),
+        (older, "~/.claude/iflow/memory/", ""),
+    ]
+
+
+def lessons(project: str) -> list[Candidate]:
+    """The entries of the banks of a project and its user; of duplicates the one observed more often stays."""
+    best: dict[str, Candidate] = {}
+    for folder, source, within in folders(project):
+        for name, category in BANKS.items():
+            text = _read(os.path.join(folder, name), within)
+            for lesson in parse(text, category, source + name, is_local=bool(within)) if text else ():
+                rival = best.get(lesson.key)
+                if rival is None or lesson.observations > rival.observations:
+                    best[lesson.key] = lesson
+    return list(best.values())
+
+
+def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candidate]:
+    """The entries of one Markdown text; headings in code and in comments are not entries."""
+    entries: list[tuple[str, list[list[str]]]] = []
+    is_entry = False
+    for line in markdown.prose_lines(text):
+        if line.startswith("#") and not line.startswith("####"):
+            # Lines under any other heading of this level or above belong to nobody.
+            name = _name(line) if line.startswith("### ") else ""
+            is_entry = bool(name)
+            entries += [(name, [[]])] if name else []
+            if len(entries) > MOST_ENTRIES:
+                break
+        elif is_entry and line.startswith("#"):
+            entries[-1][1].append([])
+        elif is_entry:
+            entries[-1][1][-1].append(line.strip())
+    if len(entries) > MOST_ENTRIES:
+        failure_log.leave("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
+    return [
+        _lesson(Candidate("", category, name, "", path, is_local, updated=_undated(place)), body)
+        for place, (name, body) in enumerate(entries[:MOST_ENTRIES])
+    ]
+
+
+def _undated(place: int) -> str:
+    """How recent an entry without a date is: below all dates, and the later in its file, the more recent."""
+    return f"0000-{place:09d}"
+
+
+def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
+    """An entry with what followed its heading: prose, or bullets where there is none yet, and metadata."""
+    parts: list[str] = []
+    for lines in sections:
+        bullets = [(line[2:], _metadata(line[2:])) for line in lines if line[:2] in ("- ", "* ")]
+        for _, fields in bullets:
+            lesson = lesson._replace(**fields) if fields else lesson
+        prose = [line for line in lines if line and line[:2] not in ("- ", "* ")]
+        parts += prose or [text.replace("**", "") for text, fields in bullets if fields is None and not parts]
+    text = cut(" ".join(" ".join(parts).split()), LONGEST_TEXT)
+    # Duplicates are recognised by their description, whatever their case and punctuation.
+    plain = " ".join(terms.words((text or lesson.title).lower()))
+    key = f"bank:{coldstart.digest(plain.encode('utf-8', 'replace'))}"
+    return lesson._replace(key=key, text=f"{lesson.title}: {text}" if text else lesson.title)
+
+
+def _metadata(bullet: str) -> dict[str, Any] | None:
+    """The fields that a bullet sets; None if it is no metadata."""
+    key, colon, value = bullet.replace("**", "").replace("__", "").partition(":")
+    key, value = " ".join(key.lower().split()), value.strip()
+    if colon and key in _COUNTS:
+        digits = value.split()[0] if value else ""
+        if digits.isascii() and digits.isdigit() and len(digits) < 9:
+            return {"observations": max(int(digits), 1)}
+        return {} if key == "observation count" else None
+    if colon and key == "confidence":
+        confidence = _CONFIDENCE.get(value.lower().strip(".*_` "))
+        return {"confidence": confidence} if confidence else {}
+    if not colon or key not in _DATES:
+        return None
+    moment = _sortable(value)
+    return {"updated": moment} if moment else {}
+
+
+def _sortable(value: str) -> str:
+    """A date as it is; a number such as that of `Feature #12` below all dates, in its order."""
+    for word in value.replace("(", " ").replace(")", " ").replace(",", " ").split():
+        if len(word) >= 10 and word[4:5] == word[7:8] == "-" and word[:4].isdigit() and word[8:10].isdigit():
+            return word[:10]
+    digits = "".join(char if char.isascii() and char.isdigit() else " " for char in value).split()
+    return f"0000-{int(digits[-1][:9]):09d}" if digits else ""
+
+
+def _name(line: str) -> str:
+    name = " ".join(line.lstrip("#").split()).rstrip("# ")
+    for kind in _KINDS:
+        if name.lower().startswith(kind):
+            name = name[len(kind) :].strip()
+    return cut(name, 120)
+
+
+def _read(path: str, within: str) -> str:
+    """The text of a bank; empty if there is none, or none that may be read."""
+    if not os.path.lexists(path):
+        return ""
+    try:
+        if within and not paths.is_within(within, path):
+            raise ValueError("leads out of the project")
+        data = files.read(path, LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise ValueError(f"larger than {LARGEST_FILE:,} bytes")
+        return data.decode("utf-8-sig", "replace")
+    except (OSError, ValueError) as error:
+        failure_log.leave("knowledge bank", f"{path}: {error}")
+        return ""

@@ -1,0 +1,81 @@
+"""The digest that was shown last, and why, as JSON in the state folder: to see why a record was shown."""
+
+from __future__ import annotations
+
+from onrecord import coldstart, timestamps
+from onrecord.state_file import StateFile, located
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onrecord.digest.digest import Digest
+    from onrecord.digest.render import Page
+
+_MOST_FILES = 50
+_LARGEST = 1_000_000
+
+
+def file() -> StateFile:
+    """Where it is kept."""
+    return StateFile(located("last-digest.json"), _LARGEST, "last digest", shrink=None)
+
+
+def write(event: str, session: str, project: str, shown: Mapping[str, object]) -> None:
+    """Remember what was shown."""
+    data = {"at": timestamps.now(), "event": event, "session": session, "project": project, **shown}
+    file().replace(coldstart.dumps(data).encode("ascii") + b"\n")
+
+
+def describe(digest: Digest, page: Page) -> dict[str, object]:
+    """A digest as data: the work context, the settings that counted, and every entry with its numbers."""
+    context = digest.context
+    return {
+        "relevance": digest.relevance,
+        "weight": digest.weight,
+        "query": context.query,
+        "signals": {
+            "feature": context.feature.slug if context.feature else None,
+            "phase": context.feature.phase if context.feature else None,
+            "branch": context.branch or None,
+            "files": context.files[:_MOST_FILES],
+            "subjects": list(context.changes.subjects) if context.changes.is_own else [],
+            "notes": context.notes,
+        },
+        "entries": [
+            {
+                "path": pick.candidate.path,
+                "category": pick.candidate.category,
+                "title": pick.candidate.title,
+                "score": round(pick.score, 4),
+                "relevance": round(pick.relevance, 4),
+                "prominence": round(pick.prominence, 4),
+                "reason": pick.reason,
+                "caution": pick.caution,
+            }
+            for pick in page.shown
+        ],
+        "left_out": len(digest.picks) - len(page.shown),
+        "near": [{"path": pick.candidate.path, "relevance": round(pick.relevance, 4)} for pick in digest.near],
+        "characters": len(page.text),
+        "warnings": list(digest.warnings),
+    }
+
+
+def explain(digest: Digest, page: Page) -> list[str]:
+    """The same for people: what the work seems to be, why each entry is shown, and what was nearly shown."""
+    context = digest.context
+    lines = [
+        f"branch: {context.branch or '(none)'}; changed files: {len(context.files)}; notes: {context.notes or '-'}"
+    ]
+    if digest.relevance == "active":
+        lines.append(f"words of the work: {context.query or '(none)'}")
+    else:
+        lines.append("relevance is unknown or does not count: prominence alone decides")
+    for pick in digest.picks:
+        where = "shown" if pick in page.shown else "no room"
+        numbers = f"{pick.score:.2f} = relevance {pick.relevance:.2f}, prominence {pick.prominence:.2f}"
+        lines.append(f"{where}: {pick.candidate.path}  {numbers}  ({pick.reason})")
+    for pick in digest.near:
+        lines.append(f"not shown: {pick.candidate.path}  relevance {pick.relevance:.2f}  (nothing else speaks for it)")
+    return lines

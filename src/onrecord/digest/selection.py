@@ -1,0 +1,108 @@
+"""In which order entries are shown: relevance to the work blended with prominence, every category given its share."""
+
+from __future__ import annotations
+
+from onrecord.categories import BY_NAME
+from onrecord.coldstart import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FEWEST_PER_CATEGORY = 3
+BALANCED_FROM = 9
+"""Entries from which on every category gets its share; with fewer the best entries alone count."""
+
+_BANK_RANKS = {"anti_pattern": 15, "pattern": 40, "heuristic": 50}
+"""Rank among the categories of what knowledge banks hold."""
+
+_RANKS = {**{name: each.digest_rank for name, each in BY_NAME.items()}, **_BANK_RANKS}
+PRIORITY = tuple(sorted(_RANKS, key=lambda category: _RANKS[category]))
+_PLACES = {category: place for place, category in enumerate(PRIORITY)}
+
+
+class Candidate(NamedTuple):
+    """An entry that a digest could show. Confidence goes from 0 to 3; `updated` sorts as text."""
+
+    key: str
+    category: str
+    title: str
+    text: str
+    path: str
+    is_local: bool
+    observations: int = 1
+    confidence: float = 2.0
+    updated: str = ""
+    files: Sequence[str] = ()
+    urgency: str = ""
+    """Why it is shown as soon as one of its files is changed, or nothing."""
+    shared: str = ""
+    """The name of the shared store that it is in, or nothing."""
+
+
+class Pick(NamedTuple):
+    """A candidate that was chosen, and the numbers that decided."""
+
+    candidate: Candidate
+    relevance: float
+    prominence: float
+    score: float
+    reason: str = ""
+    """Why it is shown, in words."""
+    caution: str = ""
+    """What to check before relying on it: the files it is about have changed since."""
+
+
+def rank(candidates: Sequence[Candidate], relevance: Mapping[str, float], weight: float) -> list[Pick]:
+    """All candidates, best first. Without relevance, or without weight on it, prominence alone decides."""
+    weight = weight if relevance else 0.0
+    picks = []
+    for candidate, prominent in zip(candidates, prominence(candidates)):
+        relevant = relevance.get(candidate.key, 0.0)
+        picks.append(Pick(candidate, relevant, prominent, weight * relevant + (1 - weight) * prominent))
+    return sorted(picks, key=_order)
+
+
+def prominence(candidates: Sequence[Candidate]) -> list[float]:
+    """How much each entry stands out by itself: often observed, sure, and recent."""
+    most = max((each.observations for each in candidates), default=1) or 1
+    moments = sorted({each.updated for each in candidates})
+    places = {moment: place / len(moments) for place, moment in enumerate(moments, 1)}
+    return [
+        0.5 * each.observations / most + 0.3 * min(each.confidence, 3.0) / 3 + 0.2 * places[each.updated]
+        for each in candidates
+    ]
+
+
+def choose(ranked: Sequence[Pick], limit: int, pinned: Sequence[Pick] = ()) -> list[Pick]:
+    """The best entries within the limit: what is pinned, then each category's share, then the rest by score."""
+    chosen = list(pinned)[:limit]
+    taken = {pick.candidate.key for pick in chosen}
+    free = [pick for pick in ranked if pick.candidate.key not in taken]
+    if limit >= BALANCED_FROM:
+        shared = _shares(free, chosen, limit)
+        chosen += shared
+        taken |= {pick.candidate.key for pick in shared}
+        free = [pick for pick in free if pick.candidate.key not in taken]
+    chosen += free[: limit - len(chosen)]
+    return chosen[: len(pinned)] + sorted(chosen[len(pinned) :], key=_order)
+
+
+def _shares(free: Sequence[Pick], chosen: Sequence[Pick], limit: int) -> list[Pick]:
+    """What brings every category that has entries up to three of them, or to an equal share if that is less."""
+    kinds = {pick.candidate.category for pick in (*free, *chosen)}
+    fewest = min(FEWEST_PER_CATEGORY, limit // len(kinds)) if kinds else 0
+    counts = dict.fromkeys(kinds, 0)
+    for pick in chosen:
+        counts[pick.candidate.category] += 1
+    shares: list[Pick] = []
+    for pick in free:
+        kind = pick.candidate.category
+        if counts[kind] < fewest and len(chosen) + len(shares) < limit:
+            counts[kind] += 1
+            shares.append(pick)
+    return shares
+
+
+def _order(pick: Pick) -> tuple[float, int, str]:
+    return (-round(pick.score, 9), _PLACES.get(pick.candidate.category, len(_PLACES)), pick.candidate.key)

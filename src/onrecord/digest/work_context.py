@@ -1,0 +1,194 @@
+"""What is being worked on: the active feature, the branch, the changed files. No failure raises.
+
+A project may keep its features in `docs/features/<name>/.meta.json`, with a `spec.md` beside it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, failure_log, files, paths
+from onrecord.coldstart import NamedTuple
+from onrecord.git import changes, repository
+from onrecord.git.changes import SHARED_BRANCHES, Changes
+from onrecord.search import query, terms
+from onrecord.text import cut
+
+MOST_WORDS = 20
+MOST_SUBJECTS = 5
+"""Commits of a branch, the newest, whose subjects say what it is about."""
+
+_LONGEST_SUBJECT = 120
+FEATURES = os.path.join("docs", "features")
+MOST_FEATURES = 500
+"""The last by name: where features are numbered these are the newest."""
+
+_LARGEST_FILE = 60_000
+_LONGEST_PARAGRAPH = 400
+_KINDS_OF_BRANCH = frozenset("feature features feat fix bugfix hotfix chore".split())
+_GENERIC_NAMES = frozenset("src lib init index main mod test tests spec docs readme".split())
+_NORMAL = ("not a git repository", "HEAD is detached", "fewer than two commits")
+
+
+class Feature(NamedTuple):
+    """What is being built: its slug, the first paragraph of its specification, and the last phase completed."""
+
+    slug: str
+    paragraph: str
+    phase: str
+
+
+class WorkContext(NamedTuple):
+    """What a session seems to be about, and what could not be read of that."""
+
+    feature: Feature | None
+    branch: str
+    changes: Changes
+    notes: list[str]
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the work at hand: not committed, or committed on this branch alone."""
+        own = self.changes.committed if self.changes.is_own else ()
+        return list(dict.fromkeys((*self.changes.uncommitted, *own)))
+
+    @property
+    def intent(self) -> str:
+        """What is being done, in words: the active feature, the name of the branch, the subjects of its commits."""
+        subjects = self.changes.subjects[:MOST_SUBJECTS] if self.changes.is_own else ()
+        parts = [*(self.feature or ()), *branch_words(self.branch), *(cut(each, _LONGEST_SUBJECT) for each in subjects)]
+        return " ".join(part for part in parts if part)
+
+    @property
+    def query(self) -> str:
+        """The same with the names of the files: all that can be searched by; empty when there is nothing."""
+        intent = self.intent
+        words = [word for word in file_words(self.files) if word not in intent.split()]
+        return " ".join([intent, *words] if intent else words)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is to be seen of any work, not even of other people's: no git, or hardly a commit."""
+        return not self.query and not self.changes.committed
+
+
+def branch(project: str) -> str:
+    """The branch that is checked out in a project, or nothing."""
+    around = repository.around(project) if project else None
+    return around.branch if around else ""
+
+
+def read(project: str, deadline: float) -> WorkContext:
+    """The context of a project; what was not to be had is in the notes, and what failed goes to the failure log."""
+    if not project:
+        return WorkContext(None, "", Changes(), ["no project"])
+    notes: list[str] = []
+    feature = active_feature(project, notes)
+    around = repository.around(project)
+    branch, changed = around.branch if around else "", Changes()
+    if around is None:
+        notes.append("not a git repository")
+    else:
+        notes += [] if branch else ["HEAD is detached"]
+        changed = _of_the_work(changes.read(around, project, deadline))
+        notes += around.notes
+    for note in notes:
+        if note not in _NORMAL:
+            failure_log.leave("session start signals", f"{project}: {note}")
+    return WorkContext(feature, branch, changed, notes)
+
+
+def _of_the_work(changed: Changes) -> Changes:
+    """The changes without those to the memory itself, which say nothing about the work."""
+    uncommitted, committed = (
+        [path for path in paths if not path.startswith(".claude/")]
+        for paths in (changed.uncommitted, changed.committed)
+    )
+    return changed._replace(uncommitted=uncommitted, committed=committed)
+
+
+def branch_words(branch: str) -> list[str]:
+    """The words of a branch's name; a branch that everybody shares says nothing about the work."""
+    if branch.lower() in SHARED_BRANCHES:
+        return []
+    return [word for word in _split(branch) if word not in _KINDS_OF_BRANCH]
+
+
+def file_words(files: list[str]) -> list[str]:
+    """Up to 20 words from the names of files, their folders' words last; files that begin with a dot are left out."""
+    visible = [path.rstrip("/") for path in files if not path.startswith(".") and "/." not in path]
+    names = (os.path.splitext(path.rpartition("/")[2])[0] for path in visible)
+    folders = dict.fromkeys(path.rpartition("/")[0] for path in visible)
+    words: dict[str, None] = {}
+    for text in (*names, *folders):
+        words.update((word, None) for word in _split(text) if word not in _GENERIC_NAMES)
+        if len(words) >= MOST_WORDS:
+            break
+    return list(words)[:MOST_WORDS]
+
+
+def _split(text: str) -> list[str]:
+    words = [part.lower() for word in terms.words(text) for part in terms.cased_parts(word)]
+    return [word for word in words if len(word) > 1 and not word.isdigit() and word not in query.ENGLISH]
+
+
+def active_feature(project: str, notes: list[str]) -> Feature | None:
+    """The newest active feature of a project; what could not be read is added to the notes."""
+    active: list[tuple[int, str, dict[str, object]]] = []
+    for name in _features(project):
+        meta, modified = _meta(project, os.path.join(FEATURES, name, ".meta.json"), notes)
+        if meta.get("status") == "active":
+            active.append((modified, name, meta))
+    if not active:
+        return None
+    _, name, meta = max(active, key=lambda each: each[:2])
+    if not _text(meta.get("slug")):
+        notes.append(f"{os.path.join(FEATURES, name, '.meta.json')}: no slug; the folder's name is used")
+    from onrecord import markdown
+
+    spec = _read(project, os.path.join(FEATURES, name, "spec.md"), notes)
+    paragraph = cut(markdown.first_paragraph(spec), _LONGEST_PARAGRAPH)
+    return Feature(_text(meta.get("slug")) or name, paragraph, _text(meta.get("lastCompletedPhase")))
+
+
+def _features(project: str) -> list[str]:
+    folder = os.path.join(project, FEATURES)
+    try:
+        return sorted(os.listdir(folder))[-MOST_FEATURES:] if paths.is_within(project, folder) else []
+    except OSError:
+        return []
+
+
+def _meta(project: str, path: str, notes: list[str]) -> tuple[dict[str, object], int]:
+    """What a feature says of itself, and when that was written."""
+    text = _read(project, path, notes)
+    if not text:
+        return {}, 0
+    try:
+        meta = coldstart.loads(text.lstrip("\ufeff"))
+        modified = os.stat(os.path.join(project, path)).st_mtime_ns
+    except (OSError, ValueError) as error:
+        notes.append(f"{path}: {error}")
+        return {}, 0
+    if not isinstance(meta, dict):
+        notes.append(f"{path}: not a JSON object")
+        return {}, 0
+    return meta, modified
+
+
+def _read(project: str, path: str, notes: list[str]) -> str:
+    full = os.path.join(project, path)
+    if not os.path.lexists(full):
+        return ""
+    if not paths.is_within(project, full):
+        notes.append(f"{path}: leads out of the project")
+        return ""
+    try:
+        return files.read(full, _LARGEST_FILE).decode("utf-8", "replace")
+    except OSError as error:
+        notes.append(f"{path}: {error}")
+        return ""
+
+
+def _text(value: object) -> str:
+    return " ".join(value.split())[:200] if isinstance(value, str) else ""

@@ -1,0 +1,291 @@
+"""The machine: the Python of this command and of the hooks, recent failures, and the files kept outside the stores.
+
+`hooks/launch` looks for a Python and remembers it in a small file; the same script is run here, to see what it sees.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from onrecord import coldstart, failure_log, files, paths, state_file, timestamps
+from onrecord.coldstart import NamedTuple
+from onrecord.doctor import Finding
+from onrecord.errors import Unwritable
+from onrecord.remotes import remote
+from onrecord.search import word_table
+from onrecord.text import many
+
+_RECENT_DAYS = 7
+_OLDEST = [3, 9]
+_PATIENCE = 20
+"""Seconds for a program to answer: a version manager's shim may take several on a slow disk."""
+
+_PROBE = """
+import json, sys
+try:
+    import sqlite3
+    sqlite3.connect(":memory:").execute("create virtual table probe using fts5(body)")
+    fault = ""
+except Exception as error:
+    fault = str(error)
+print(json.dumps([list(sys.version_info[:3]), fault]))
+"""
+
+_FINGERPRINT = 32
+_CACHED = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
+STATE = {
+    "sessions": "what each session was shown, and its user's corrections",
+    "usage/sessions": "whether records shown to a session were used",
+    "usage": "how often each record was shown and used",
+    "suggestions": "suggestions to save, with the sentences they quote",
+    "history": "what was changed in each store, and what its files held before",
+    "imports": "which documents were imported, as fingerprints",
+    "listings": "the paths of the records listed last on each terminal",
+    "forms": "texts of forms that were not saved",
+    "judge": "requests to a judge, and its verdicts",
+    remote.LOCK: "a lock, used while the list of remotes is changed",
+    "failures.log": "failures",
+    "last-digest.json": "the digest shown last, and why",
+    state_file.PRUNED: "when this folder was last pruned",
+}
+"""What is in the state folder."""
+
+
+class OwnFiles(NamedTuple):
+    """A file or folder of ours outside the stores: what it holds, how much, since when, and for how long."""
+
+    path: str
+    what: str
+    size: int
+    files: int
+    oldest: str
+    days: int
+    """After its last change; 0 for what stays until it is removed."""
+    until: str = "deleted by `onrecord clean`"
+    """What removes it, where its age does not."""
+
+
+def examine() -> Iterator[Finding]:
+    """Whether this Python can do what Onrecord needs, what has failed lately, and whether files can be written."""
+    yield Finding("ok", "python", f"Python {_dotted(sys.version_info[:3])}")
+    yield _full_text_search()
+    yield _word_table()
+    yield from _failures()
+    yield from _folders()
+
+
+def _full_text_search() -> Finding:
+    connection = coldstart.connect(":memory:")
+    try:
+        connection.execute("create virtual table probe using fts5(body)")
+    except coldstart.SqliteError:
+        fix = "use a Python whose SQLite has FTS5; until then the keyword scorer answers"
+        return Finding("warning", "fts5", "this Python's SQLite has no full-text search (FTS5)", fix)
+    finally:
+        connection.close()
+    return Finding("ok", "fts5", "SQLite has full-text search (FTS5)")
+
+
+def _word_table() -> Finding:
+    try:
+        table = word_table.open(word_table.FILE)
+        table.check()
+    except (OSError, word_table.BadTable) as error:
+        what = f"no table of word vectors ({error}), so prompts and records are compared by words alone"
+        return Finding("warning", "words", what, f"install Onrecord again, so that {word_table.FILE} is whole")
+    table.close()
+    return Finding("ok", "words", "the table of word vectors is whole")
+
+
+def _failures() -> Iterator[Finding]:
+    since = timestamps.days_before(timestamps.now(), _RECENT_DAYS)
+    recent = [failure for failure in failure_log.recent() if failure[0] >= since]
+    if recent:
+        when, what, error = recent[-1]
+        count = f"{many(len(recent), 'failure')} in {_RECENT_DAYS} days"
+        message = f"{count}; the last, {when}: {what}: {error}"
+        yield Finding("warning", "failures", message, f"read {failure_log.log_file()}")
+
+
+def _folders() -> Iterator[Finding]:
+    """Whether derived files and state can be written: without them each prompt starts from nothing."""
+    costs = {
+        paths.cache_dir(): ("cache", "each prompt indexes all records again"),
+        paths.state_dir(): ("state", "records repeat within a session, and no use or failure is logged"),
+    }
+    faults = [(word, folder, cost) for folder, (word, cost) in costs.items() if not _is_writable(folder)]
+    for word, folder, cost in faults:
+        fix = f"make {folder} a folder that you can write, or set ONRECORD_{word.upper()}_DIR to such a folder"
+        yield Finding("warning", word, f"{folder} cannot be written, so {cost}", fix)
+    if not faults:
+        yield Finding("ok", "folders", "index and state can be written")
+
+
+def _is_writable(folder: str) -> bool:
+    """Whether files can be made in a folder, or the folder itself where it does not exist yet."""
+    while not os.path.lexists(folder):
+        parent = os.path.dirname(os.path.abspath(folder))
+        if parent == folder:
+            return False
+        folder = parent
+    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
+
+
+def memo_file() -> str:
+    """Where the launcher remembers its Python. A shell script, it does not use macOS's own cache folder."""
+    base = os.environ.get("ONRECORD_CACHE_DIR", "")
+    if not base:
+        xdg = os.environ.get("XDG_CACHE_HOME", "")
+        base = os.path.join(xdg if os.path.isabs(xdg) else os.path.expanduser("~/.cache"), "onrecord")
+    return os.path.join(base, "python")
+
+
+def _remembered() -> str:
+    """The Python the launcher chose last time; empty if it was never run."""
+    try:
+        return files.read(memo_file(), 4_096).decode("utf-8", "replace").partition("\n")[0]
+    except OSError:
+        return ""
+
+
+def examine_launcher(launcher: str) -> Iterator[Finding]:
+    """The Python that a launcher finds, good or bad."""
+    before = _remembered()
+    if before and not os.access(before, os.X_OK):
+        what = f"hooks remembered {before}, which no longer exists; they look for another"
+        yield Finding("note", "python", what, f"nothing; or rm {memo_file()}")
+    done = _run(["sh", launcher, "none"])
+    if done is None:
+        fix = "install a POSIX shell (on Windows: Git for Windows) and put its sh on the PATH"
+        yield Finding("error", "python", "hooks are started by `sh`, which cannot be run here", fix)
+    elif "no Python" in done.stderr:
+        fix = "put a python3 of version 3.9 or later on the PATH that Claude Code is started with"
+        yield Finding("error", "python", "hooks find no Python 3.9 or later, so memory is off", fix)
+    elif _remembered():
+        yield examine_python(_remembered())
+    elif before:
+        what = f"hooks ran with {before}, which does not work; the next hook looks for another"
+        yield Finding("warning", "python", what, "once more, to see what it finds: onrecord doctor")
+
+
+def examine_python(python: str) -> Finding:
+    """Whether hooks can run with an interpreter."""
+    done = _run([python, "-S", "-E", "-c", _PROBE])
+    try:
+        version, fault = json.loads(done.stdout) if done else ([], "")
+    except ValueError:
+        version, fault = [], ""
+    if not version:
+        fix = f"rm {memo_file()}, so that hooks look for another"
+        return Finding("error", "python", f"hooks run with {python}, which does not work", fix)
+    if version < _OLDEST:
+        what = f"hooks run with {python}, Python {_dotted(version)}, which is too old"
+        return Finding("error", "python", what, f"put a newer python3 on the PATH, then rm {memo_file()}")
+    if fault:
+        what = f"hooks run with {python}, whose SQLite has no full-text search ({fault}): the keyword scorer answers"
+        fix = f"put a Python whose SQLite has FTS5 first on the PATH, then rm {memo_file()}"
+        return Finding("warning", "fts5", what, fix)
+    return Finding("ok", "python", f"hooks run with Python {_dotted(version)}")
+
+
+def _dotted(version: object) -> str:
+    return ".".join(map(str, version)) if isinstance(version, (list, tuple)) else ""
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    """The outcome of a program; None if it cannot be started or does not end."""
+    if not shutil.which(command[0]):
+        return None
+    streams = {"capture_output": True, "text": True, "errors": "replace", "stdin": subprocess.DEVNULL}
+    try:
+        return subprocess.run(command, check=False, timeout=_PATIENCE, **streams)  # type: ignore[call-overload,no-any-return]
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def leftovers() -> list[OwnFiles]:
+    """Everything of ours outside the stores. Only what Onrecord makes: a folder may hold files of others."""
+    cache, state = paths.cache_dir(), paths.state_dir()
+    items = [
+        own_files(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
+        for name in _names(cache)
+        if _is_derived(name)
+    ]
+    items.append(own_files(memo_file(), "the interpreter that hooks run with"))
+    for name, what in STATE.items():
+        for path in dict.fromkeys((name, state_file.OLD_NAMES.get(name, name))):
+            items.append(own_files(os.path.join(state, *path.split("/")), what, state_file.LIFETIMES.get(name, 0)))
+    return [each for each in items if os.path.lexists(each.path)]
+
+
+def replicas() -> list[OwnFiles]:
+    """The copies of shared stores, each with all that is in it."""
+    root = paths.replicas()
+    folders = {name: os.path.join(root, name) for name in _names(root) if os.path.isdir(os.path.join(root, name))}
+    return [
+        _measured(folder, "the replica of a shared store", _below(folder))._replace(
+            until=f"deleted by `onrecord remote remove {name}`"
+        )
+        for name, folder in folders.items()
+    ]
+
+
+def _below(folder: str) -> list[str]:
+    return [os.path.join(inner, name) for inner, _, names in os.walk(folder) for name in names]
+
+
+def own_files(path: str, what: str, days: int = 0) -> OwnFiles:
+    """What there is now of a file or of the files in a folder."""
+    return _measured(path, what, _files(path) if os.path.lexists(path) else [], days)
+
+
+def _measured(path: str, what: str, files: list[str], days: int = 0) -> OwnFiles:
+    statuses = [os.lstat(file) for file in files]
+    oldest = min((status.st_mtime for status in statuses), default=0.0)
+    size = sum(status.st_size for status in statuses)
+    return OwnFiles(path, what, size, len(statuses), timestamps.at(oldest) if statuses else "", days)
+
+
+def remove(items: list[OwnFiles]) -> None:
+    """Delete some items, then the folders that are empty without them."""
+    for item in items:
+        for path in _files(item.path):
+            files.remove(path)
+        _remove_if_empty(item.path)
+    for folder in dict.fromkeys((paths.cache_dir(), os.path.dirname(memo_file()), paths.state_dir())):
+        _remove_if_empty(folder)
+
+
+def _is_derived(name: str) -> bool:
+    """Whether a file is named as ours are: after a fingerprint, perhaps with the number of a process behind it."""
+    head, rest = name[:_FINGERPRINT], name[_FINGERPRINT:]
+    return len(head) == _FINGERPRINT and not head.strip("0123456789abcdef") and rest.startswith(_CACHED)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _files(path: str) -> list[str]:
+    """The files to delete for an item: itself, or those in it. Our folders are flat: what lies deeper is not ours."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return [path]
+    inside = (os.path.join(path, name) for name in _names(path))
+    return [file for file in inside if os.path.islink(file) or not os.path.isdir(file)]
+
+
+def _remove_if_empty(folder: str) -> None:
+    if os.path.isdir(folder) and not os.path.islink(folder) and not os.listdir(folder):
+        try:
+            os.rmdir(folder)
+        except OSError as error:
+            fix = f"check the permissions of {os.path.dirname(folder)}"
+            raise Unwritable(f"cannot remove {folder}: {error.strerror}", fix=fix) from error

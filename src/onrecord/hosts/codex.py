@@ -1,0 +1,144 @@
+"""Codex CLI: Claude Code's events without the one for failures; an answer with an unknown key is refused whole.
+
+The exit status of a command is only in the session's file, which has it before the hook runs.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, files
+from onrecord.hosts.answer import CONTINUE, Answer, block, event_name, specific
+from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from onrecord.session.transcript import Message, Transcript
+
+_TOOLS = {
+    "Bash": SHELL,
+    "exec_command": SHELL,
+    "shell": SHELL,
+    "apply_patch": WRITE,
+    "Edit": WRITE,
+    "Write": WRITE,
+    "Read": READ,
+}
+_HEAD = 8_000
+"""Bytes of a session's file that say how it was started."""
+
+_TAILS = (200_000, 8_000_000)
+"""Bytes at the end of a session's file that say how a command ended; they hold all that it printed."""
+
+_MOST_CHANGED = 50
+_LONGEST_CONTEXT = 9_900
+"""Bytes: of more, the host shows the beginning and the end."""
+
+
+def read(event: str, payload: Payload) -> Question:
+    question = common(event, payload, _TOOLS)
+    return question._replace(
+        is_attended=event in ("stop", "session_start") and _is_attended(question.transcript),
+        error=_error(question, payload) if event == "post_tool_use" and question.tool == SHELL else "",
+        shows_files=event == "pre_tool_use",
+    )
+
+
+def write(question: Question, answer: Answer) -> dict[str, Any]:
+    text = answer.text.encode("utf-8", "replace")[:_LONGEST_CONTEXT].decode("utf-8", "ignore")
+    fitted = answer._replace(text=text)
+    return block(fitted) if fitted.kind == CONTINUE else specific(event_name(question), fitted)
+
+
+def _is_attended(transcript: str) -> bool:
+    """Whether the session runs on a screen: `codex exec` says so in the first line of its file."""
+    try:
+        head = files.read(transcript, _HEAD)
+    except (OSError, ValueError):
+        return False
+    return b'"source":"cli"' in head or b'"source":"vscode"' in head
+
+
+def _error(question: Question, payload: Payload) -> str:
+    """What a command printed, if it failed; the event itself does not say whether it did."""
+    call = payload.text("tool_use_id").encode("utf-8", "replace")
+    if not call:
+        return ""
+    from onrecord.session import transcript
+
+    for size in _TAILS:
+        lines, is_whole = transcript.tail(question.transcript, size)
+        ended = [line for line in lines if call in line and b'"CommandExecution"' in line]
+        if ended:
+            status = _exit_status(ended[-1])
+            return f"Exit code {status}\n{payload.text('tool_response')}" if status else ""
+        if is_whole:
+            break
+    return ""
+
+
+def _exit_status(line: bytes) -> int:
+    try:
+        entry = Payload({"entry": coldstart.loads(line.decode("utf-8", "replace"))})
+    except ValueError:
+        return 0
+    status = entry.inner("entry").inner("payload").inner("item").fields.get("exit_code")
+    return status if isinstance(status, int) else 0
+
+
+def transcript(path: str) -> Transcript:
+    from onrecord.session.transcript import Format, Transcript, lines
+
+    return Transcript(path, Format(lines, messages, lambda line: b'"UserMessage"' in line))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project; they lie by date, those of all projects together."""
+    from onrecord.hosts import session_files
+
+    home = os.environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
+    every = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=3)
+    return [file for file in every if session_files.names(file, project, '"cwd":"', _HEAD)]
+
+
+def messages(line: bytes) -> Iterator[Message]:
+    """What was said and done in a line of a session, and what a hook added there.
+
+    The items alone are read: beside them stand copies, and what the host itself puts before the model.
+    """
+    from onrecord.session import transcript
+
+    if b'"item_completed"' not in line and b'"developer"' not in line:
+        return
+    entry = Payload(transcript.entry(line))
+    payload = entry.inner("payload")
+    if payload.text("role") == "developer" and "<memory-context" in transcript.texts(payload.fields.get("content")):
+        yield transcript.context(transcript.texts(payload.fields.get("content")))
+    item = payload.inner("item")
+    content = transcript.texts(item.fields.get("content"))
+    if item.text("type") == "UserMessage":
+        yield from transcript.text("user", content, entry.text("timestamp"), item.text("id"))
+    elif item.text("type") == "AgentMessage":
+        yield from transcript.text("assistant", content)
+    elif item.text("type") in ("CommandExecution", "FileChange"):
+        yield from _done(item)
+
+
+def _done(item: Payload) -> Iterator[Message]:
+    """A command or a change of files, and its result."""
+    from onrecord.session import transcript
+
+    if item.text("type") == "CommandExecution":
+        words = [word for word in item.items("command") if isinstance(word, str)]
+        # The last word is the command: the ones before it are the shell and its options.
+        yield transcript.Message("assistant", "tool_use", "", "Bash", {"command": words[-1] if words else ""})
+        yield transcript.result(item.text("aggregated_output"), has_failed=bool(item.fields.get("exit_code")))
+        return
+    changes = item.inner("changes")
+    for file in list(changes.fields)[:_MOST_CHANGED]:
+        difference = changes.inner(file).text("unified_diff")
+        yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": difference})
+        yield transcript.result("", has_failed=item.text("status") == "failed")

@@ -1,0 +1,91 @@
+"""Factory Droid: Claude Code's events; a prompt is told only on the screen, a failed command not at all."""
+
+from __future__ import annotations
+
+import os
+
+from onrecord.hosts.answer import CONTINUE, Answer, block, event_name, specific
+from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from onrecord.session.transcript import Message, Transcript
+
+_TOOLS = {
+    "Execute": SHELL,
+    "Read": READ,
+    "Edit": WRITE,
+    "MultiEdit": WRITE,
+    "Create": WRITE,
+    "ApplyPatch": WRITE,
+}
+
+
+def read(event: str, payload: Payload) -> Question:
+    return common(event, payload, _TOOLS)._replace(is_attended=_is_attended(), shows_files=event == "post_tool_use")
+
+
+def write(question: Question, answer: Answer) -> dict[str, Any]:
+    return block(answer) if answer.kind == CONTINUE else specific(event_name(question), answer)
+
+
+def _is_attended() -> bool:
+    """Whether the session runs on the screen: the host says so to what it starts there."""
+    is_screen = os.environ.get("FACTORY_UPSTREAM_CLIENT_TYPE") == "cli"
+    return is_screen and not os.environ.get("FACTORY_EXEC_TARGET_AUTONOMY")
+
+
+def transcript(path: str) -> Transcript:
+    from onrecord.session.transcript import Format, Transcript, lines
+
+    return Transcript(path, Format(lines, messages, lambda line: b'"user"' in line and b"tool_result" not in line))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project."""
+    from onrecord.hosts import session_files
+
+    every = session_files.newest(os.path.join(os.path.expanduser("~"), ".factory", "sessions"), ".jsonl", depth=1)
+    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+
+
+def messages(line: bytes) -> Iterator[Message]:
+    """What was said and done in a line of a session, and what a hook added there."""
+    from onrecord.session import transcript
+
+    entry = Payload(transcript.entry(line))
+    message = entry.inner("message")
+    if message.text("visibility") == "user_only":
+        yield from _added(message)
+    elif entry.text("type") == "message" and not entry.text("id").startswith("context-"):
+        for block in message.items("content"):
+            yield from _block(message.text("role"), Payload(block if isinstance(block, dict) else {}), entry)
+
+
+def _block(role: str, block: Payload, entry: Payload) -> Iterator[Message]:
+    from onrecord.hosts import session_files
+    from onrecord.session import transcript
+
+    kind = block.text("type")
+    if kind == "text" and role in ("user", "assistant"):
+        yield from transcript.text(role, block.text("text"), entry.text("timestamp"), entry.text("id"))
+    elif kind == "tool_use":
+        named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("input").fields})
+        yield from session_files.tool_use(common("", named, _TOOLS), block.text("name"), block.inner("input").fields)
+    elif kind == "tool_result":
+        printed = transcript.texts(block.fields.get("content"))
+        yield transcript.result(printed, has_failed=block.flag("is_error"))
+
+
+def _added(message: Payload) -> Iterator[Message]:
+    """What a hook printed for the model."""
+    from onrecord.session import transcript
+
+    for result in message.items("hookResults"):
+        printed = Payload(result if isinstance(result, dict) else {}).text("stdout")
+        answer = Payload(transcript.entry(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
+        if answer.text("additionalContext"):
+            yield transcript.context(answer.text("additionalContext"))

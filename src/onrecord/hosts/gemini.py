@@ -1,0 +1,124 @@
+"""Gemini CLI: events of its own names, and `deny` is the one decision it knows.
+
+What is said at a session's start stands before the first prompt and breaks the session when it is resumed, so the
+first prompt brings it. Before every request the host says that it may compress: only what a person asks for is meant.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord.hosts.answer import ADD, Answer, specific
+from onrecord.hosts.question import (
+    COMPACTION,
+    READ,
+    SHELL,
+    START,
+    WRITE,
+    Payload,
+    Question,
+    common,
+    failed,
+)
+from onrecord.text import without_elements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from onrecord.session.transcript import Message, Transcript
+
+_TOOLS = {"run_shell_command": SHELL, "read_file": READ, "write_file": WRITE, "replace": WRITE}
+_NAMES = {"user_prompt_submit": "BeforeAgent", "post_tool_use": "AfterTool"}
+_LATE = {"session_start": START, "user_prompt_submit": START, "pre_compact": COMPACTION}
+
+
+def read(event: str, payload: Payload) -> Question | None:
+    if event == "pre_compact" and payload.text("trigger") != "manual":
+        return None
+    question = common(event, payload, _TOOLS)
+    printed = payload.inner("tool_response").text("llmContent")
+    return question._replace(
+        prompt=without_elements(question.prompt, ["hook_context"]),
+        reply=payload.text("prompt_response"),
+        error=_error(printed) if question.tool == SHELL else "",
+        shows_files=event == "post_tool_use",
+        late=_LATE.get(event, ""),
+    )
+
+
+def _error(report: str) -> str:
+    """What a failed command printed, out of the report that the host makes of it."""
+    status = failed(report, "Exit Code: ").partition("\n")[0]
+    printed = report.rpartition("\nExit Code: ")[0].partition("Output: ")[2]
+    return f"{status}\n{printed}" if status else ""
+
+
+def write(question: Question, answer: Answer) -> dict[str, Any]:
+    if answer.kind != ADD:
+        return {"decision": "deny", "reason": answer.text}
+    return specific(_NAMES[question.event], answer) if question.event in _NAMES else {}
+
+
+def transcript(path: str) -> Transcript:
+    from onrecord.session.transcript import Format, Transcript
+
+    return Transcript(path, Format(_entries, messages))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project: each begins with a description of where it is held."""
+    from onrecord.hosts import session_files
+
+    every = session_files.newest(os.path.join(os.path.expanduser("~"), ".gemini", "tmp"), ".jsonl", depth=2)
+    return [file for file in every if session_files.names(file, project, "Directories:**\\n  - ")]
+
+
+def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
+    """The messages in a part of a file: a later line with the same id replaces an earlier one, `$set` replaces all."""
+    from onrecord.session import transcript
+
+    lines, is_all = transcript.lines(path, size, is_head)
+    entries: dict[str, Any] = {}
+    for line in lines:
+        entry = Payload(transcript.entry(line))
+        replaced = entry.inner("$set").items("messages")
+        if replaced:
+            entries = {}
+        for message in replaced or [entry.fields]:
+            if isinstance(message, dict) and isinstance(message.get("id"), str):
+                entries[message["id"]] = message
+    return list(entries.values()), is_all
+
+
+def messages(entry: Any) -> Iterator[Message]:
+    """What was said and done in a message of a session, and what a hook added there."""
+    from onrecord.session import transcript
+
+    fields = Payload(entry)
+    words = transcript.texts(fields.fields.get("content"))
+    if fields.text("type") == "user":
+        added = words.partition("<hook_context>")[2].partition("</hook_context>")[0]
+        if added:
+            yield transcript.context(added)
+        yield from transcript.text("user", words, fields.text("timestamp"), fields.text("id"))
+    elif fields.text("type") == "gemini":
+        yield from transcript.text("assistant", words)
+        for call in fields.items("toolCalls"):
+            if isinstance(call, dict):
+                yield from _call(Payload(call))
+
+
+def _call(call: Payload) -> Iterator[Message]:
+    """A tool call and its result."""
+    from onrecord.hosts import session_files
+    from onrecord.session import transcript
+
+    name, arguments = call.text("name"), call.inner("args").fields
+    question = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+    yield from session_files.tool_use(question, name, arguments)
+    results = [Payload(part) for part in call.items("result") if isinstance(part, dict)]
+    printed = "\n".join(part.inner("functionResponse").inner("response").text("output") for part in results)
+    has_failed = call.text("status") == "error" or bool(failed(printed, "Exit Code: "))
+    yield from transcript.results(printed, has_failed=has_failed)

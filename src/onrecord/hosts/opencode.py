@@ -1,0 +1,156 @@
+"""OpenCode, through a plugin in JavaScript: the exit status of a command is beside its output.
+
+All sessions are kept in one SQLite database, opened for reading alone. The path of a session is that of the database
+with the session's name behind a `#`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, files
+from onrecord.hosts import shim
+from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from onrecord.session.transcript import Message, Transcript
+
+_TOOLS = {
+    "bash": SHELL,
+    "read": READ,
+    "write": WRITE,
+    "edit": WRITE,
+    "multiedit": WRITE,
+    "patch": WRITE,
+    "apply_patch": WRITE,
+}
+_MOST_PARTS = 400
+_LARGEST_PART = 200_000
+_MOST_STEPS = 200
+"""Times a thousand steps of SQLite for one question: a tenth of a second."""
+
+_PARTS = """SELECT message.data, part.data, part.time_created FROM part JOIN message ON message.id = part.message_id
+    WHERE part.session_id = ? AND length(part.data) < ? ORDER BY part.rowid {order} LIMIT ?"""
+"""In the order in which they were added, which the index on the session gives without sorting."""
+
+_SESSIONS = (
+    "SELECT id FROM session WHERE parent_id IS NULL AND (directory = ? OR directory LIKE ? ESCAPE '!')"
+    " ORDER BY time_updated DESC LIMIT ?"
+)
+
+write = shim.write
+
+
+def read(event: str, payload: Payload) -> Question:
+    question = shim.read(event, payload, _TOOLS)
+    result = payload.inner("tool_response")
+    status = result.inner("metadata").fields.get("exit")
+    has_failed = question.tool == SHELL and isinstance(status, int) and status != 0
+    return question._replace(
+        prompt=_unquoted(question.prompt),
+        transcript=question.transcript or _session(question.session),
+        error=f"Exit code {status}\n{result.text('output')}" if has_failed else "",
+    )
+
+
+def _unquoted(prompt: str) -> str:
+    """A prompt without the quotation marks that `opencode run` puts around one of several words."""
+    inner = prompt[1:-1]
+    return inner if len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in inner else prompt
+
+
+def _database() -> str:
+    data = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    return os.path.join(data, "opencode", "opencode.db")
+
+
+def _session(name: str) -> str:
+    return f"{_database()}#{name}" if name and "#" not in name else ""
+
+
+def transcript(path: str) -> Transcript:
+    from onrecord.session.transcript import Format, Transcript
+
+    return Transcript(path, Format(_entries, messages, written=_written))
+
+
+def sessions(project: str) -> list[str]:
+    """The sessions of a project, the latest first."""
+    from onrecord.hosts.session_files import MOST
+
+    below = project.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "/%"
+    rows = _rows(_database(), _SESSIONS, (project, below, MOST))
+    return [_session(name) for (name,) in rows if isinstance(name, str)]
+
+
+def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
+    """The first or last parts of a session's messages, oldest first."""
+    database, _, session = path.rpartition("#")
+    query = _PARTS.format(order="ASC" if is_head else "DESC")
+    rows = _rows(database, query, (session, _LARGEST_PART, _MOST_PARTS))
+    return (rows if is_head else rows[::-1]), len(rows) < _MOST_PARTS
+
+
+def _written(path: str) -> float:
+    """When a session was last written: the database is written for all of them."""
+    database, _, session = path.rpartition("#")
+    rows = _rows(database, "SELECT time_updated FROM session WHERE id = ?", (session,))
+    moment = rows[0][0] if rows else 0
+    return moment / 1000 if isinstance(moment, int) else 0.0
+
+
+def _rows(database: str, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The rows that answer a question, none if the database is not what it should be or takes too long."""
+    if not files.is_file(database):
+        return []
+    steps = iter(range(_MOST_STEPS))
+    place = database.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    try:
+        connection = coldstart.connect(f"file:{place}?mode=ro", uri=True, timeout=0.2)
+    except coldstart.SqliteError:
+        return []
+    try:
+        connection.set_progress_handler(lambda: next(steps, None) is None, 1000)
+        rows: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
+    except coldstart.SqliteError:
+        return []
+    finally:
+        connection.close()
+    return rows
+
+
+def messages(entry: Any) -> Iterator[Message]:
+    """What was said or done in a part of a message, or what a hook added there."""
+    from onrecord.hosts import session_files
+    from onrecord.session import transcript
+
+    message, part = (Payload(transcript.entry(_bytes(column))) for column in entry[:2])
+    role, kind = message.text("role"), part.text("type")
+    if kind == "text" and part.flag("synthetic"):
+        yield transcript.context(part.text("text"))
+    elif kind == "text" and role in ("user", "assistant"):
+        typed = _unquoted(part.text("text")) if role == "user" else part.text("text")
+        yield from transcript.text(role, typed, session_files.moment(entry[2]), part.text("id"))
+    elif kind == "tool":
+        yield from _call(part)
+
+
+def _call(part: Payload) -> Iterator[Message]:
+    """A tool call and its result."""
+    from onrecord.hosts import session_files
+    from onrecord.session import transcript
+
+    state, name = part.inner("state"), part.text("tool")
+    arguments = state.inner("input").fields
+    question = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+    yield from session_files.tool_use(question, name, arguments)
+    has_failed = state.text("status") == "error" or bool(state.inner("metadata").fields.get("exit"))
+    yield from transcript.results(state.text("output") or state.text("error"), has_failed=has_failed)
+
+
+def _bytes(column: Any) -> bytes:
+    return column if isinstance(column, bytes) else str(column).encode("utf-8", "replace")

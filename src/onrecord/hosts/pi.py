@@ -1,0 +1,71 @@
+"""pi, through an extension in TypeScript: a result says whether the tool failed, and its text the exit status."""
+
+from __future__ import annotations
+
+import os
+
+from onrecord.hosts import shim
+from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onrecord.session.transcript import Message, Transcript
+
+_TOOLS = {"bash": SHELL, "read": READ, "write": WRITE, "edit": WRITE}
+
+write = shim.write
+
+
+def read(event: str, payload: Payload) -> Question:
+    question = shim.read(event, payload, _TOOLS)
+    if event == "stop":
+        # Its turns cannot be prolonged, and what is suggested once is not suggested again.
+        return question._replace(is_attended=False)
+    if question.tool != SHELL or not payload.flag("is_error"):
+        return question
+    from onrecord.session.transcript import texts
+
+    return question._replace(error=f"Exit code 1\n{texts(payload.fields.get('tool_response'))}")
+
+
+def transcript(path: str) -> Transcript:
+    from onrecord.session.transcript import Format, Transcript, lines
+
+    return Transcript(path, Format(lines, messages, lambda line: b'"user"' in line))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project."""
+    from onrecord.hosts import session_files
+
+    home = os.environ.get("PI_CODING_AGENT_DIR") or os.path.join(os.path.expanduser("~"), ".pi", "agent")
+    every = session_files.newest(os.path.join(home, "sessions"), ".jsonl", depth=1)
+    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+
+
+def messages(line: bytes) -> Iterator[Message]:
+    """What was said and done in a line of a session, and what a hook added there."""
+    from onrecord.session import transcript
+
+    entry = Payload(transcript.entry(line))
+    message = entry.inner("message")
+    role, content = message.text("role"), message.fields.get("content")
+    if entry.text("type") == "custom_message":
+        yield transcript.context(transcript.texts(entry.fields.get("content")))
+    elif entry.text("type") == "message" and role == "toolResult":
+        yield from transcript.results(transcript.texts(content), has_failed=message.flag("isError"))
+    elif entry.text("type") == "message" and role in ("user", "assistant"):
+        yield from transcript.text(role, transcript.texts(content), entry.text("timestamp"), entry.text("id"))
+        for block in message.items("content"):
+            yield from _call(Payload(block if isinstance(block, dict) else {}))
+
+
+def _call(block: Payload) -> Iterator[Message]:
+    from onrecord.hosts import session_files
+
+    if block.text("type") == "toolCall":
+        named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("arguments").fields})
+        question = common("", named, _TOOLS)
+        yield from session_files.tool_use(question, block.text("name"), block.inner("arguments").fields)

@@ -1,0 +1,104 @@
+"""Qwen Code: Claude Code's events, with tools of other names; what is added before a tool does not reach the model."""
+
+from __future__ import annotations
+
+import os
+
+from onrecord.hosts.answer import CONTINUE, Answer, block, event_name, specific
+from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from onrecord.session.transcript import Message, Transcript
+
+_TOOLS = {
+    "run_shell_command": SHELL,
+    "read_file": READ,
+    "write_file": WRITE,
+    "edit": WRITE,
+    "notebook_edit": WRITE,
+}
+
+
+def read(event: str, payload: Payload) -> Question:
+    question = common(event, payload, _TOOLS)
+    # Results of tools and feedback of hooks pass the same event, without this field: an answer would be added again.
+    typed = payload.text("submitted_prompt")
+    return question._replace(
+        prompt=typed,
+        is_typed=bool(typed),
+        error="" if payload.flag("is_interrupt") else _error(question.error),
+        is_attended=event == "stop" and _is_attended(question.transcript, payload.text("prompt_id")),
+        shows_files=event == "post_tool_use",
+    )
+
+
+def _is_attended(path: str, prompt: str) -> bool:
+    """Whether a prompt was typed on the screen: only there the host takes a snapshot of files for it."""
+    from onrecord.session import transcript
+
+    snapshots = (line for line in transcript.tail(path)[0] if b'"file_history_snapshot"' in line)
+    spelt = f'"promptId":"{prompt}"'.encode("utf-8", "replace")
+    return bool(prompt) and any(spelt in line for line in snapshots)
+
+
+def _error(report: str) -> str:
+    """What a failed command printed, out of the report that the host makes of it."""
+    head, there, tail = report.rpartition("\nExit Code: ")
+    status = tail.partition("\n")[0]
+    body, _, apart = head.rpartition("\nError: ")
+    printed = body.partition("Output: ")[2] + ("" if apart == "(none)" else f"\n{apart}")
+    return f"Exit code {status}\n{printed}" if there else report
+
+
+def write(question: Question, answer: Answer) -> dict[str, Any]:
+    return block(answer) if answer.kind == CONTINUE else specific(event_name(question), answer)
+
+
+def transcript(path: str) -> Transcript:
+    from onrecord.session.transcript import Format, Transcript, lines
+
+    return Transcript(path, Format(lines, messages, lambda line: b'"real_user"' in line))
+
+
+def sessions(project: str) -> list[str]:
+    """The files that hold sessions of a project."""
+    from onrecord.hosts import session_files
+
+    every = session_files.newest(os.path.join(os.path.expanduser("~"), ".qwen", "projects"), ".jsonl", depth=2)
+    return [file for file in every if session_files.names(file, project, '"cwd":"')]
+
+
+def messages(line: bytes) -> Iterator[Message]:
+    """What was said and done in a line of a session, and what a hook added there."""
+    from onrecord.session import transcript
+
+    entry = Payload(transcript.entry(line))
+    kind, about = entry.text("type"), entry.inner("systemPayload")
+    parts = [Payload(part) for part in entry.inner("message").items("parts") if isinstance(part, dict)]
+    if kind == "user" and entry.text("provenance") == "real_user":
+        words = about.text("displayText") or "\n".join(part.text("text") for part in parts)
+        yield from transcript.text("user", words, entry.text("timestamp"), entry.text("uuid"))
+        if about.text("hookContext"):
+            yield transcript.context(about.text("hookContext"))
+    for part in parts if kind in ("assistant", "tool_result") else ():
+        yield from _part(part, entry.inner("toolCallResult"))
+
+
+def _part(part: Payload, outcome: Payload) -> Iterator[Message]:
+    """A text, a tool call, or the result of one."""
+    from onrecord.hosts import session_files
+    from onrecord.session import transcript
+
+    call, response = part.inner("functionCall"), part.inner("functionResponse").inner("response")
+    if part.text("text") and not part.flag("thought"):
+        yield from transcript.text("assistant", part.text("text"))
+    if call.text("name"):
+        named = Payload({"tool_name": call.text("name"), "tool_input": call.inner("args").fields})
+        yield from session_files.tool_use(common("", named, _TOOLS), call.text("name"), call.inner("args").fields)
+    if response.fields:
+        has_failed = outcome.text("status") == "error" or bool(outcome.inner("resultDisplay").fields.get("exitCode"))
+        yield from transcript.results(response.text("output") or response.text("error"), has_failed=has_failed)

@@ -1,0 +1,199 @@
+"""Architecture decision records as decisions: Nygard's shape, MADR's, Y-statements, and what people make of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Union
+
+from onrecord import markdown
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import Invalid
+from onrecord.importers import adr_links, adr_outcome, adr_page
+from onrecord.importers.adr_choice import Outcome
+from onrecord.importers.adr_links import Adr
+from onrecord.importers.adr_options import Option
+from onrecord.markdown import Page
+from onrecord.record import compose
+from onrecord.text import cut
+
+# Within the limits of the schema, and as much as anybody reads of one field.
+_LONGEST = 4_000
+_LONGEST_LINE = 600
+_LONGEST_REASON = 300
+_MOST_LINES = 12
+_MOST_STATUSES = 2
+_IN_PART = re.compile(r"\b(?:part(?:ly|ially)|in part|mostly|accepted or|or rejected|or accepted)\b")
+_BEFORE_STATUS = re.compile(
+    r"^(?:[^\w✅]|status\b|this\b|(?:adr|decision|document|record)\b|is\b|was\b|has been\b|currently\b|under\b|"
+    r"still\b|already\b|being\b|fully\b|now\b|final(?=ly)\w*|initial(?:ly)?\b|to be\b|"
+    r"in(?= (?:review|discussion|use))\b)*"
+)
+"""What may stand before the word for a status."""
+
+_NUMBER = re.compile(r"(?:adr[\s_-]*)?0*(\d{1,6})(?=\D|$)", re.IGNORECASE)
+_TITLE_NUMBER = re.compile(
+    r"\[?(?:adr|decision(?: record)?|rfc)[\s#:_-]*\d{1,6}\]?\s*[.:)–—-]*\s*(?=\S)"
+    r"|\d{1,6}\s*[.:)–—-]\s*(?=\S)|0\d{1,5}\s+(?=\S)"
+    r"|(?:adr|(?:architectur\w+ )?decision(?: record)?(?: \(adr\))?|decision outcome)\s*(?:[:–—-]|for\b)\s+(?=\S)",
+    re.IGNORECASE,
+)
+_NO_TITLE = re.compile(
+    r"(?:(?:an? |the )?(?:architectur\w+ )?(?:decisions?|adr)(?: records?| log)?s?|title|untitled|template|"
+    r"index|context|status|"
+    r"(?:number|nnnn?|xxxx?|0000)[. ]+title)[\s\d.:#-]*",
+    re.IGNORECASE,
+)
+_PLACEHOLDER_TITLE = re.compile(
+    r"[\[{<][^\]}>]*(?:title|short|name|decision|problem)[^\]}>]*[\]}>]|\bNNNN?\b|\bXXXX?\b|ADR TITLE"
+)
+_OUTDATED = re.compile(r"\W*(outdated|deprecated|obsolete|superseded|rejected)\b[\s:)\]–—-]*(?=\S)", re.IGNORECASE)
+_TEMPLATE_TITLE = re.compile(r"\b(?:records?|adrs?|decision)\b.*\btemplate\b", re.IGNORECASE)
+_STATUSES = {
+    "rejected": "reject|declined|withdrawn|abandon|not accepted|not adopted|won't do|cancelled|canceled",
+    "superseded": "supersed|superced|replaced",
+    "deprecated": "deprecat|revert|obsolete|retired|no longer|outdated|archived|expired|historic",
+    "proposed": "propos|draft|pending|review|rfc|discussion|discussing|open|in progress|wip|on hold|postponed|deferred|"
+    "undecided|tbd|ready for|awaiting|not started|work in progress|idea|tentative|incomplete|"
+    "not implemented|unimplemented|trial",
+    "accepted": "accept|approv|adopt|implement|decided|active|done|final|agreed|✅|complete|ratified|committed|"
+    "in force|current|live|in use|amended|closed",
+}
+"""The words for each status. The first in a text counts, and of two at the same place the longer."""
+
+
+class Unread(NamedTuple):
+    """A file that made no record: why, from which line, and whether an agent should read it."""
+
+    reason: str
+    line: int = 1
+    is_for_agent: bool = True
+
+
+def read(text: str, path: str, now: str) -> Union[Adr, Unread]:
+    """The decision in a text, or why it made none."""
+    page = markdown.read(text)
+    title = _title(page)
+    if _PLACEHOLDER_TITLE.search(title) or _TEMPLATE_TITLE.search(title):
+        return Unread("a template", is_for_agent=False)
+    if _is_list_of_links(page):
+        return Unread("a list of links", is_for_agent=False)
+    fields = adr_page.fields(page)
+    is_outdated = _OUTDATED.match(title)
+    title = title[is_outdated.end() :] if is_outdated else title
+    hint = is_outdated[1] if is_outdated else "" if fields.status else _of_folder(path)
+    status = status_of(f"{hint} {fields.status}")
+    outcome = adr_outcome.read(page)
+    doubt = outcome.doubt or _doubt(title, status, fields.status)
+    if doubt:
+        return Unread(doubt, outcome.line)
+    content = _content(page, outcome, status)
+    if not content["rationale"]:
+        return Unread("it gives neither a context nor a reason", outcome.line)
+    values: dict[str, Any] = {
+        "title": cut(title, 120),
+        "content": {key: value for key, value in content.items() if value},
+        "origin": "import",
+        "source": f"{path}:{outcome.line}"[-1_000:],
+        **({"created_at": fields.day, "updated_at": fields.day} if fields.day and fields.day <= now else {}),
+        **({"tags": fields.tags.split(",")[:12]} if fields.tags else {}),
+    }
+    try:
+        record = compose.compose("decision", values, now=now, allow_secret=True)
+    except Invalid as error:
+        return Unread(f"it makes no valid record: {error.message}"[:200], outcome.line)
+    return Adr(record, path, _number(path, page), *adr_links.references(fields))
+
+
+def _of_folder(path: str) -> str:
+    """The status that a folder of discarded decisions stands for."""
+    folders = os.path.dirname(path).lower().split("/")
+    return next(
+        (name for name in folders if name in ("deprecated", "obsolete", "archived", "rejected", "proposed")), ""
+    )
+
+
+def _doubt(title: str, status: str, written: str) -> str:
+    if not title:
+        return "it has no title"
+    if status == "rejected":
+        return "it was rejected: what holds instead is for a reader to say"
+    return f"its status {written[:60]!r} is not one that can be read" if not status else ""
+
+
+def status_of(text: str) -> str:
+    """The status that a text means: accepted where there is none, empty where it cannot be told.
+
+    It must be said at the beginning. A word further back may be about anything: "reverted in a discussion".
+    """
+    lower = re.sub(r"~~.*?~~", " ", " ".join(text.lower().split()))
+    if len({status for status, cues in _STATUSES.items() if re.search(rf"(?<!\w)(?:{cues})", lower)}) > _MOST_STATUSES:
+        # A list of all that a status can be is a template's.
+        return ""
+    if adr_links.REPLACED_BY.search(lower) and not _IN_PART.search(lower):
+        return "superseded"
+    lower = adr_links.REPLACES.split(lower, maxsplit=1)[0].strip(" .,;:~_*")
+    if not lower:
+        return "accepted"
+    beginning = _BEFORE_STATUS.sub("", lower, count=1)
+    matches = [
+        (-len(match[0]), status)
+        for status, cues in _STATUSES.items()
+        if (match := re.match(rf"(?:{cues})", beginning)) and not _IN_PART.search(lower)
+    ]
+    return min(matches)[1] if matches else ""
+
+
+def _title(page: Page) -> str:
+    """The heading of the page, without number and the word for what it is; else the title of its front matter."""
+    heading = next((section.title for section in page.sections if section.title and section.level == 1), "")
+    for title in (heading, page.first("title"), page.first("name")):
+        match = _TITLE_NUMBER.match(title)
+        bare = adr_page.clean(title[match.end() :] if match else title).strip()
+        if bare and not _NO_TITLE.fullmatch(bare):
+            return bare
+    return ""
+
+
+def _number(path: str, page: Page) -> int:
+    heading = next((section.title for section in page.sections if section.title), "")
+    match = _NUMBER.match(os.path.basename(path)) or _NUMBER.match(heading)
+    return int(match[1]) if match else -1
+
+
+def _is_list_of_links(page: Page) -> bool:
+    """Whether most of a page's lines point to other pages."""
+    lines = [line.strip() for section in page.sections for line in section.source.split("\n") if line.strip()]
+    links = sum(bool(re.match(r"(?:[-*+|]|\d+\.)\s*.{0,80}\]\([^()\s]+\.md\b", line)) for line in lines)
+    return links > 2 and links * 2 >= len(lines)
+
+
+def _content(page: Page, outcome: Outcome, status: str) -> dict[str, Any]:
+    context = outcome.context or adr_page.context(page)
+    reasons = [*outcome.reasons, *adr_page.reasons(page)] or list(filter(None, [cut(context, _LONGEST_REASON)]))
+    effects = [*outcome.effects, *adr_page.effects(page)]
+    return {
+        "status": status,
+        "context": cut(context, _LONGEST) or cut(_title(page), _LONGEST),
+        "decision": cut(outcome.decision, _LONGEST),
+        "rationale": [cut(line, _LONGEST_LINE) for line in reasons or effects[:1]][:_MOST_LINES],
+        "alternatives": [_alternative(page, option) for option in outcome.alternatives[:_MOST_LINES]],
+        "consequences": [cut(line, _LONGEST_LINE) for line in effects[:_MOST_LINES]],
+    }
+
+
+def _alternative(page: Page, option: Option) -> dict[str, str]:
+    return {"option": cut(option.line, _LONGEST_LINE), "rejected_reason": cut(_against(page, option), _LONGEST_LINE)}
+
+
+def _against(page: Page, option: Option) -> str:
+    """The first argument against an option, from its own section."""
+    for section in page.sections:
+        if section.level > 2 and adr_page.heading(section) and option.name.lower()[:60] in section.title.lower():
+            for line in section.lines:
+                match = re.match(
+                    r"(?:bad|con|negative|disadvantage)\w*\b[\s,:]*(?:because)?[\s,:]*(.+)", line.strip(), re.IGNORECASE
+                )
+                if match:
+                    return adr_page.clean(match[1])
+    return "Not chosen"

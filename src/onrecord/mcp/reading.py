@@ -1,0 +1,208 @@
+"""The tools that read: what matters for a task, what a search finds, one record whole. They change no record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from onrecord import usage
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import NotFound
+from onrecord.freshness import anchors
+from onrecord.mcp.tool_table import MOST_FILES, Outcome
+from onrecord.paths import PROJECT_SOURCE, source_of, store_name
+from onrecord.project import Hit, Project
+from onrecord.recall import explanation, for_file, for_prompt
+from onrecord.recall.cautions import Cautions
+from onrecord.recall.context_block import Candidate, count_shown, render
+from onrecord.recall.for_prompt import Request
+from onrecord.record import export, memory
+from onrecord.search import by_name
+from onrecord.store import record_files, reference
+from onrecord.store.store import Entry, Store
+from onrecord.text import Block, element, fence, joined
+
+
+class _About(NamedTuple):
+    """A record about a file."""
+
+    candidate: Candidate
+    file: str
+
+
+def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> Outcome:
+    """What hooks would show for a task, as for the first prompt of a session, and for files; no model is asked."""
+    note = project.require_a_store()
+    silence = explanation.silence(task, project.settings)
+    if silence:
+        return Outcome({"records": [], "note": silence}, f"Nothing is shown: {silence}.")
+    decision = for_prompt.decide(project.stores, Request(task, is_first=True), project.settings)
+    rules = {candidate.record for candidate in decision.rules}
+    beside = [about for about in _about(project, files) if about.candidate.record not in rules]
+    count_shown([*decision.shown, *(about.candidate for about in beside)])
+    records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
+    data = {"records": [*records, *({**_shown(each.candidate, "file"), "file": each.file} for each in beside)]}
+    block = render([each.candidate.item for each in beside], PROJECT_SOURCE)
+    text = joined(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
+    return Outcome(_filled({**data, "note": note}), joined(text, note))
+
+
+def _about(project: Project, files: Sequence[str]) -> list[_About]:
+    """The records about some files, each once."""
+    if not project.settings.flag("retrieval.files"):
+        return []
+    by_record: dict[str, _About] = {}
+    for file in files[:MOST_FILES]:
+        for candidate in for_file.about(project.stores, project.root, file, project.settings):
+            by_record.setdefault(candidate.record, _About(candidate, file))
+    return list(by_record.values())
+
+
+def _shown(candidate: Candidate, how: str) -> dict[str, Any]:
+    match = candidate.match
+    return _filled(
+        {
+            "id": match.id,
+            "category": match.category,
+            "title": match.title,
+            "source": store_name(candidate.source),
+            "path": candidate.source + match.path,
+            "shown": how,
+            "probability": round(match.probability, 4),
+            "caution": candidate.caution,
+        }
+    )
+
+
+def search(
+    project: Project,
+    query: str,
+    *,
+    category: str = "",
+    tags: Sequence[str] = (),
+    limit: int = 10,
+    include_retired: bool = False,
+) -> Outcome:
+    """The records that answer a question, in all stores that are read here."""
+    note = project.require_a_store()
+    wanted: dict[str, Any] = {"categories": [category] if category else [], "tags": [tag.lower() for tag in tags]}
+    hits = project.search(query, limit, include_retired=include_retired, **wanted)
+    data = _filled({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
+    nothing = "Nothing found. Other words may help, or include_retired for what no longer holds."
+    text = fence({"source": PROJECT_SOURCE}, map(_line, hits)) if hits else nothing
+    return Outcome(data, joined(text, note))
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {
+        **{name: getattr(hit, name) for name in ("id", "category", "title", "source", "path", "status", "confidence")},
+        "probability": round(hit.probability, 4),
+        "updated_at": hit.updated_at,
+        "snippet": hit.snippet(),
+        **({"replaces": dict(zip(("id", "title", "since"), hit.via))} if hit.via else {}),
+    }
+
+
+def _line(hit: Hit) -> Block:
+    status = "" if hit.status == "active" else hit.status
+    replaces = f" (replaces “{hit.via[1]}”)" if hit.via else ""
+    about = {
+        "category": hit.category,
+        "status": status,
+        "source": "" if hit.source in ("project", "user") else hit.source,
+        "probability": f"{hit.probability:.2f}",
+        "updated": hit.updated_at[:10],
+        "path": hit.path,
+    }
+    return element("result", about, f"{hit.title}{replaces}: {hit.snippet()}")
+
+
+def show(project: Project, id: str) -> Outcome:
+    """One record with all of its fields, and what to check before relying on it."""
+    store, entry = find(project, id)
+    usage.injected(store.root, [entry.path])
+    record = entry.memory
+    caution = _caution(store, entry)
+    hidden_by = _hidden_by(project, store, record.id)
+    data = {
+        "id": record.id,
+        "category": record.category,
+        "title": record.title,
+        "status": _status(entry),
+        "source": store_name(source_of(store.root)),
+        "path": source_of(store.root) + entry.path,
+        "updated_at": record.updated_at,
+        "superseded_by": record.superseded_by,
+        "hidden_by": hidden_by,
+        "caution": caution,
+        "record": memory.to_json(record),
+    }
+    return Outcome(_filled(data), _page(store, entry, hidden_by))
+
+
+def find(project: Project, typed: str) -> tuple[Store, Entry]:
+    """A record by its id, the beginning or words of it, or its path, in the first store that has it."""
+    project.require_a_store()
+    places = project.places
+    named = [place for place in places if place.source != PROJECT_SOURCE and typed.startswith(place.source)]
+    failures = []
+    for root, source in named or places:
+        store = Store(root)
+        try:
+            return store, store.read(by_name.resolve(store, typed.removeprefix(source)))
+        except NotFound as error:
+            failures.append(error.message)
+    raise NotFound((failures or [f"no record {typed[:80]!r}"])[0], fix="call search for it")
+
+
+def exactly(store: Store, typed: str) -> Entry:
+    """A record by its whole id or path; NotFound names the nearest."""
+    if not store.named(typed):
+        failure = reference.nothing_fits(store.root, typed, list(record_files.every(store.root)))
+        raise NotFound(failure.message, fix="call search for it")
+    return store.get(typed)
+
+
+def page(project: Project, store: Store, entry: Entry) -> str:
+    """A record as an agent reads it: marked as data, with what to check first."""
+    return _page(store, entry, _hidden_by(project, store, entry.memory.id))
+
+
+def _page(store: Store, entry: Entry, hidden_by: str) -> str:
+    warnings = [f"Caution: {note}." for note in _notes(store, entry, hidden_by)]
+    return fence({"source": source_of(store.root) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])
+
+
+def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
+    record = entry.memory
+    if hidden_by:
+        yield f"it does not hold in this project: {hidden_by} counts in its place; show that one"
+    if record.superseded_by:
+        yield f"it was replaced by {record.superseded_by}; show that one"
+    elif record.record_status != "active":
+        reason = record.retired_reason or record.archived_reason
+        yield f"it is {record.record_status}" + (f" ({reason})" if reason else "")
+    caution = _caution(store, entry)
+    if caution:
+        yield caution
+
+
+def _hidden_by(project: Project, store: Store, record_id: str) -> str:
+    return project.hidden(store, [record_id]).get(record_id, "")
+
+
+def _caution(store: Store, entry: Entry) -> str:
+    """What to say where the files of a record have changed since it was saved."""
+    root = anchors.root_of(store.root)
+    indexed = anchors.compact(entry.memory) if root else ""
+    return Cautions().check(store.root, source_of(store.root), indexed)[0]
+
+
+def _status(entry: Entry) -> str:
+    record = entry.memory
+    return "superseded" if record.superseded_by and record.record_status == "active" else record.record_status
+
+
+def _filled(data: dict[str, Any]) -> dict[str, Any]:
+    """The same without texts that say nothing."""
+    return {key: value for key, value in data.items() if value != ""}

@@ -1,0 +1,224 @@
+"""The tools: what each is for, what it takes and what it gives. The checks of arguments come from this table, too."""
+
+from __future__ import annotations
+
+from onrecord.categories import BY_NAME
+from onrecord.coldstart import NamedTuple
+from onrecord.mcp.messages import BAD_PARAMS, Fault, Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+TEXT, TEXTS, COUNT, FLAG, OBJECT = "text", "texts", "count", "flag", "object"
+MOST_RESULTS = 50
+MOST_FILES = 20
+
+_KINDS: Mapping[str, Mapping[str, Any]] = {
+    TEXT: {"type": "string"},
+    TEXTS: {"type": "array", "items": {"type": "string"}},
+    COUNT: {"type": "integer"},
+    FLAG: {"type": "boolean"},
+    OBJECT: {"type": "object"},
+}
+
+
+class Argument(NamedTuple):
+    """One argument of a tool."""
+
+    name: str
+    kind: str
+    doc: str
+    is_required: bool = False
+    choices: tuple[str, ...] = ()
+    range: tuple[int, int] = (0, 0)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        schema = {**_KINDS[self.kind], "description": self.doc}
+        if self.choices:
+            schema["enum"] = list(self.choices)
+        if any(self.range):
+            schema["minimum"], schema["maximum"] = self.range
+        return schema
+
+
+class Outcome(NamedTuple):
+    """What a tool gives: data for programs, and the same as a text."""
+
+    data: Mapping[str, Any]
+    text: str
+
+
+class Tool(NamedTuple):
+    """One tool; `calls` names the function that carries it out."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+    output: Mapping[str, Any]
+    is_read_only: bool = True
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The tool as a client is told of it."""
+        hints = {
+            "title": self.title,
+            "readOnlyHint": self.is_read_only,
+            "destructiveHint": False,
+            "idempotentHint": self.is_read_only,
+            "openWorldHint": False,
+        }
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": {
+                "type": "object",
+                "properties": {argument.name: argument.schema for argument in self.arguments},
+                "required": [argument.name for argument in self.arguments if argument.is_required],
+                "additionalProperties": False,
+            },
+            "outputSchema": self.output,
+            "annotations": hints,
+        }
+
+
+def _object(required: str, optional: str = "", **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object; properties that are not described are texts."""
+    names = [*required.split(), *optional.split()]
+    described = {name: properties.get(name, {"type": "string"}) for name in names}
+    return {"type": "object", "properties": described, "required": required.split()}
+
+
+def _list_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item}
+
+
+def _content() -> str:
+    """The fields of each category's content in a line; what may be left out has a question mark."""
+    lines = (
+        f"{category.name}: {', '.join(_fields(category.content, category.defaults))}" for category in BY_NAME.values()
+    )
+    return f"The fields of the category; [] is a list of texts. {'; '.join(lines)}."
+
+
+def _fields(content: tuple[tuple[str, str, Any, str], ...], defaults: Mapping[str, Any]) -> Iterator[str]:
+    for name, need, kind, _ in content:
+        choices = " " + "|".join(kind[1:]) if isinstance(kind, tuple) and kind[0] == "choice" else ""
+        many = "[]" if kind in ("lines", "some lines", "steps") else ""
+        if need == "required" or many:
+            yield f"{name}{many}{'' if need == 'required' and name not in defaults else '?'}{choices}"
+
+
+_PROBABILITY = {"type": "number", "minimum": 0, "maximum": 1}
+_REPLACES = _object("id title", "since")
+_HIT = _object(
+    "id category title path status confidence probability updated_at snippet",
+    "replaces",
+    probability=_PROBABILITY,
+    replaces=_REPLACES,
+)
+_SHOWN = _object("id category title path shown probability", "caution file", probability=_PROBABILITY)
+_WRITTEN = _object(
+    "state name category title file",
+    "updates supersedes note similar",
+    state={"type": "string", "enum": ["draft", "record"]},
+    similar=_list_of(_object("id category title path")),
+)
+_RECORD = (
+    Argument("category", TEXT, "What sort of record it is.", True, tuple(BY_NAME)),
+    Argument("title", TEXT, "One line that says what it is about.", True),
+    Argument("content", OBJECT, _content(), True),
+    Argument(
+        "triggers",
+        TEXTS,
+        "Eight to ten texts by which it will be found, each in other words than the title: a task that would break the "
+        "rule, a symptom or error text literally, a layman's question, files and tools, synonyms.",
+    ),
+    Argument("tags", TEXTS, "Lower-case words."),
+    Argument("related_files", TEXTS, "Files it is about, relative to the project; they must exist."),
+    Argument("force", FLAG, "Save it although a record says nearly the same, or a file does not exist yet."),
+)
+_AS_FOR_SAVE = tuple(
+    argument._replace(doc="As for save.") if argument.name in ("content", "triggers") else argument
+    for argument in _RECORD
+)
+"""Agents read all definitions with every request, so what is long stands there once."""
+
+_REVIEW = "The result says whether it waits as a draft for the user's review, or is a record at once."
+
+TOOLS = (
+    Tool(
+        "recall",
+        "Recall what matters for a task",
+        "Before you begin a task: the few records of the project memory that are probably relevant to it, as rules to "
+        "act on and as pointers to read with show. It is strict: for most tasks there is nothing.",
+        (
+            Argument("task", TEXT, "The task, question or error in the user's own words.", True),
+            Argument("files", TEXTS, f"Files that you are about to change, at most {MOST_FILES}."),
+        ),
+        _object("records", "note", records=_list_of(_SHOWN)),
+    ),
+    Tool(
+        "search",
+        "Search the project memory",
+        "Search what this project decided, learned and prefers: decisions with reasons, limits, preferences, fixes for "
+        "errors, debt, where work stands. It is lenient: look at the probability, and call show before you rely on a "
+        "result. Use the words a record would use: nouns, synonyms, identifiers, error texts.",
+        (
+            Argument("query", TEXT, "What to look for.", True),
+            Argument("category", TEXT, "Only this category.", choices=tuple(BY_NAME)),
+            Argument("tags", TEXTS, "Only records with all of these tags."),
+            Argument("limit", COUNT, "At most so many results; 10 if left out.", range=(1, MOST_RESULTS)),
+            Argument("include_retired", FLAG, "Also what no longer holds, for questions about the past."),
+        ),
+        _object("query results", "note", results=_list_of(_HIT)),
+    ),
+    Tool(
+        "show",
+        "Show a record",
+        "The whole record behind a result, a pointer or a path, with what to check before you rely on it: that it was "
+        "replaced or retired, or that its files have changed since.",
+        (Argument("id", TEXT, "An id or the beginning of one, category/id, path, or the name in a pointer.", True),),
+        _object(
+            "id category title status path updated_at record",
+            "superseded_by hidden_by caution",
+            record={"type": "object"},
+        ),
+    ),
+    Tool(
+        "save",
+        "Save a draft of a record",
+        "Save something that was decided, learned or preferred here and will matter in later sessions, when the user "
+        f"asks for it or a decision was made. Search first: what is there already is updated or superseded. {_REVIEW} "
+        "Write it so that it can be understood alone, with literal values. Never a password, token or key.",
+        (*_RECORD, Argument("updates", TEXT, "The id of the record that this adds to or corrects.")),
+        _WRITTEN,
+        is_read_only=False,
+    ),
+    Tool(
+        "supersede",
+        "Draft a record that replaces another",
+        "Save a record in the place of one that no longer holds: another choice, another value, no longer true. The "
+        f"old one stays in the store and is no longer shown as current once this is accepted. {_REVIEW}",
+        (Argument("id", TEXT, "The id of the record that no longer holds.", True), *_AS_FOR_SAVE),
+        _WRITTEN,
+        is_read_only=False,
+    ),
+)
+BY_TOOL = {tool.name: tool for tool in TOOLS}
+
+
+def refuse_cursor(request: Request) -> None:
+    """Fault if a page is asked for of a list that has one page."""
+    if request.params.get("cursor") is not None:
+        raise Fault(BAD_PARAMS, "there is no such page")
+
+
+def listed(request: Request) -> Mapping[str, Any]:
+    """All tools; they fit on one page."""
+    refuse_cursor(request)
+    return {"tools": [tool.definition for tool in TOOLS]}

@@ -1,0 +1,210 @@
+"""Where things live on disk: a project's store, the user's store, the cache, the state, the data.
+
+Paths are plain strings: `pathlib` costs a cold hook several milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from onrecord.coldstart import NamedTuple, digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from types import TracebackType
+
+STORE = os.path.join(".claude", "memory")
+PROJECT_SOURCE = ".claude/memory/"
+USER_SOURCE = "~/.claude/memory/"
+"""How a store is called where a path of one of its records is shown."""
+
+_SHARED_MARK = ":"
+"""What stands between the name of a shared store and a path in it: `platform:decisions/use-uv.json`."""
+
+CONFIG = "memory-config.json"
+INDEX_MD = "index.md"
+INBOX = "inbox"
+
+
+class StorePlace(NamedTuple):
+    """A store: its folder, and how it is called where a path of one of its records is shown."""
+
+    root: str
+    source: str
+
+
+def places(store: str, user_store: str = "", shared: Iterable[StorePlace] = ()) -> list[StorePlace]:
+    """The stores in play in the order of their precedence: the project's, the user's, then shared ones."""
+    own = (StorePlace(store, PROJECT_SOURCE), StorePlace(user_store, USER_SOURCE))
+    return [place for place in (*own, *shared) if place.root]
+
+
+def store_name(source: str) -> str:
+    """The store that paths with this beginning are in: `project`, `user`, or the name of a shared store."""
+    return {PROJECT_SOURCE: "project", USER_SOURCE: "user"}.get(source) or source[: -len(_SHARED_MARK)]
+
+
+def store_flag(source: str) -> str:
+    """What a command needs to act on that store, with a space behind it; nothing for the project's."""
+    name = store_name(source)
+    return {"project": "", "user": "--user "}.get(name, f"--remote {name} ")
+
+
+def is_shared(source: str) -> bool:
+    """Whether paths with this beginning are in a shared store."""
+    return source.endswith(_SHARED_MARK)
+
+
+def project_root(start: str) -> str:
+    """The directory a project's memory belongs to.
+
+    The nearest directory with a store, looking up to the git root; otherwise the git root; otherwise `start`.
+    The search ends at the home directory, whose store is the user's and no project's, at the border of a file system,
+    and at a folder that belongs to somebody else: whoever may write to a shared folder could put a store there.
+    """
+    start = os.path.realpath(start)
+    home = os.path.realpath(os.path.expanduser("~"))
+    here = start
+    while here != home:
+        if os.path.isdir(os.path.join(here, STORE)) or os.path.exists(os.path.join(here, ".git")):
+            return here
+        parent = os.path.dirname(here)
+        if parent == here or not _is_same_ground(start, parent):
+            break
+        here = parent
+    return start
+
+
+def _is_same_ground(start: str, folder: str) -> bool:
+    """Whether a folder is on the file system of another, and belongs to its owner or to us."""
+    try:
+        first, other = os.stat(start), os.stat(folder)
+    except OSError:
+        return False
+    owners = (first.st_uid, os.getuid()) if hasattr(os, "getuid") else (first.st_uid,)
+    return first.st_dev == other.st_dev and other.st_uid in owners
+
+
+def project_store(project_dir: str) -> str:
+    """The store of the project that `project_dir` lies in; it may not exist yet."""
+    return os.path.join(project_root(project_dir), STORE)
+
+
+def is_within(root: str, path: str) -> bool:
+    """Whether a path, links followed, lies in a directory; one that no file can have lies in none."""
+    try:
+        # Python 3.9 resolves a path that it could not open: it is refused here, as later versions do.
+        if b"\0" in os.fsencode(path):
+            return False
+        root, path = os.path.normcase(os.path.realpath(root)), os.path.normcase(os.path.realpath(path))
+    except ValueError:
+        return False
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def user_store() -> str:
+    """The store for what is true in every project of this user."""
+    return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or _home(".claude"), "memory")
+
+
+def remotes_file() -> str:
+    """The list of the shared stores that the user has connected."""
+    return os.path.join(user_store(), "remotes.json")
+
+
+def replica(name: str) -> StorePlace:
+    """The copy of a shared store on this machine."""
+    return StorePlace(os.path.join(replicas(), name, "store"), f"{name}{_SHARED_MARK}")
+
+
+def replicas() -> str:
+    """The folder of all these copies."""
+    return os.path.join(data_dir(), "remotes")
+
+
+def source_of(root: str) -> str:
+    """How the store in a folder is called where a path of one of its records is shown."""
+    if root == user_store():
+        return USER_SOURCE
+    name = os.path.basename(os.path.dirname(root))
+    shared = replica(name)
+    return shared.source if name and root == shared.root else PROJECT_SOURCE
+
+
+def is_private(path: str) -> bool:
+    """Whether a file is the user's alone: all that we write outside of repositories."""
+    bases = (user_store(), cache_dir(), state_dir(), data_dir())
+    return any(path == base or path.startswith(base + os.sep) for base in bases)
+
+
+def knowledge_banks(project: str) -> tuple[str, str, str]:
+    """The folders where Markdown knowledge banks may lie: the project's, the user's, and those of an older plugin."""
+    user = user_store()
+    theirs = os.path.join(os.path.dirname(user), "iflow", "memory")
+    return os.path.join(project, "docs", "knowledge-bank"), os.path.join(user, "knowledge-bank"), theirs
+
+
+def clone() -> str:
+    """The folder that holds `src/onrecord`: the clone, or the plugin, that this program runs from."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+
+def launcher() -> str:
+    """The script that a coding agent starts for each event: it lies in the package, however that was installed."""
+    return os.path.join(os.path.dirname(os.path.realpath(__file__)), "hooks", "launch")
+
+
+def cache_dir() -> str:
+    """Where derived files go: everything in it can be deleted at any time."""
+    return _base("ONRECORD_CACHE_DIR", "XDG_CACHE_HOME", ".cache", ("Library", "Caches"), "cache")
+
+
+def state_dir() -> str:
+    """Where ledgers, counters and traces go: losing them loses no memory."""
+    return _base("ONRECORD_STATE_DIR", "XDG_STATE_HOME", ".local/state", ("Library", "Application Support"), "state")
+
+
+def data_dir() -> str:
+    """Where copies of shared stores go: they may hold changes that are nowhere else yet."""
+    return _base("ONRECORD_DATA_DIR", "XDG_DATA_HOME", ".local/share", ("Library", "Application Support"), "data")
+
+
+def index_file(store_root: str) -> str:
+    """The search index of one store, named after the store's real path."""
+    name = digest(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
+    return os.path.join(cache_dir(), f"{name}.sqlite")
+
+
+def _base(own: str, xdg: str, unix: str, mac: tuple[str, ...], windows: str) -> str:
+    if os.environ.get(own):
+        return os.environ[own]
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or _home("AppData", "Local"), "onrecord", windows)
+    root = os.environ.get(xdg, "")
+    if not os.path.isabs(root):
+        root = _home(*mac) if sys.platform == "darwin" else _home(*unix.split("/"))
+    return os.path.join(root, "onrecord")
+
+
+def _home(*parts: str) -> str:
+    return os.path.join(os.path.expanduser("~"), *parts)
+
+
+class override:  # noqa: N801
+    """Environment variables that say where things live, set inside a `with` and put back as they were."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._before = {name: os.environ.get(name) for name in variables}
+
+    def __enter__(self) -> None:
+        os.environ.update(self._variables)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

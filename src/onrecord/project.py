@@ -1,0 +1,207 @@
+"""A project's memory as one object: the store in its repository, the user's own beside it, and the settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onrecord import files, paths
+from onrecord.errors import BadInput, NoStore, UnsafePath
+from onrecord.git import git_files
+from onrecord.hosts import table
+from onrecord.paths import StorePlace
+from onrecord.recall import for_prompt
+from onrecord.recall.context_block import Candidate, Stores
+from onrecord.record import compose
+from onrecord.record.memory import Memory
+from onrecord.remotes import shared
+from onrecord.search import by_name, rank
+from onrecord.search.index import Index
+from onrecord.search.search_coefficients import FLOOR
+from onrecord.settings import Settings, load_settings
+from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
+
+
+class Hit:
+    """A record that matches a query, and how well."""
+
+    def __init__(self, candidate: Candidate, hidden_by: str = "") -> None:
+        self._match = match = candidate.match
+        self.id = match.id
+        self.category = match.category
+        self.title = match.title
+        self.tags = match.tags
+        self.score = match.score
+        self.probability = match.probability
+        self.confidence = match.confidence
+        self.status = match.status
+        self.updated_at = match.updated_at
+        self.via = match.via
+        self.source = paths.store_name(candidate.source)
+        """`project`, `user`, or the name of a shared store."""
+        self.path = candidate.source + match.path
+        self.place = (match.root, match.path)
+        """The folder of its store, and its path in that."""
+        self.shown = candidate.shown
+        """How recall shows it: `rule` is the record itself; empty for what a search returns."""
+        self.hidden_by = hidden_by
+        """The path of the record that counts here in place of it; empty for one that counts itself."""
+
+    def __repr__(self) -> str:
+        return f"Hit({self.id!r}, probability={self.probability:.2f})"
+
+    @property
+    def memory(self) -> Memory:
+        """The whole record, read from its file."""
+        return Store(self._match.root).read(self._match.path).memory
+
+    def reasons(self, others: Sequence[Hit] = ()) -> list[str]:
+        """Why it matches, in words, the weightiest first; `others` are the other hits of the same search."""
+        from onrecord.search import explain
+
+        rivals = [other._match for other in others if other is not self and other._match.root == self._match.root]
+        return explain.reasons(self._match, rivals)
+
+    def snippet(self, mark: tuple[str, str] = ("", "")) -> str:
+        """The passage that matches best."""
+        return self._match.snippet(mark)
+
+
+class Project:
+    """The memory of the project that a directory lies in.
+
+    Before a search every file is compared with the index; with `is_quick` only as many as a hook has time for.
+    """
+
+    def __init__(self, project_dir: str = ".", *, is_quick: bool = False) -> None:
+        if not os.path.isdir(project_dir):
+            raise BadInput(f"{project_dir!r} is not a directory", fix="name the project's directory with --project DIR")
+        self.root = paths.project_root(project_dir)
+        self.user = Store(paths.user_store())
+        self.is_quick = is_quick
+        self._store: Store | None = None
+        self._settings: Settings | None = None
+
+    def __repr__(self) -> str:
+        return f"Project({self.root!r})"
+
+    @property
+    def store(self) -> Store:
+        """The project's store; UnsafePath if it is a link out of the project."""
+        if self._store is None:
+            files.inside(self.root, paths.STORE)
+            self._store = Store(os.path.join(self.root, paths.STORE))
+        return self._store
+
+    @property
+    def settings(self) -> Settings:
+        """The effective settings, read once."""
+        if self._settings is None:
+            self._settings = load_settings(self.store.root)
+        return self._settings
+
+    @property
+    def writer(self) -> Writer:
+        """A writer of the project's store, at this moment."""
+        return Writer(self.store, self.settings)
+
+    def get(self, reference: str) -> Entry:
+        """A record of this project by its id, `category/id` or path, or by words that fit no other."""
+        store = require_store(self.store)
+        return store.read(by_name.resolve(store, reference))
+
+    def save(self, category: str, fields: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
+        """Save a new record from a partial one; the first one founds the store."""
+        return save(self.writer, category, fields, allow_secret=allow_secret)
+
+    @property
+    def stores(self) -> Stores:
+        """The stores that are there, in the order of their precedence."""
+        return self.stores_for(None)
+
+    def stores_for(self, only: StorePlace | None) -> Stores:
+        """The same, of which only one is asked, be it one that is not read here; None to ask all."""
+        places = self.places if only is None or only in self.places else [*self.places, only]
+        return Stores(places, self.root, hook=self.is_quick, only=only.source if only else "")
+
+    def hidden(self, store: Store, ids: Sequence[str]) -> dict[str, str]:
+        """For those of some ids of a store that are hidden in this project, the path of the record that hides them."""
+        try:
+            return self.stores.hidden(paths.source_of(store.root), ids)
+        except UnsafePath:
+            # The project's store is a link out of it: nothing of it is read, so it hides nothing.
+            return {}
+
+    @property
+    def places(self) -> list[StorePlace]:
+        """The project's store, the user's, and replicas of shared ones; in the home folder the first two are one."""
+        is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
+        own = self.store.root if self.store.exists and not is_one else ""
+        replicas = shared.chosen(shared.replicas(self.root), self.settings)
+        return paths.places(own, self.user.root if self.user.exists else "", replicas)
+
+    def require_a_store(self) -> str:
+        """NoStore if there is no store here, nor any other; a warning if there are only others."""
+        if self.store.exists:
+            return ""
+        if not self.places:
+            require_store(self.store)
+        others = "only your own was asked" if len(self.places) == 1 else "only the others were asked"
+        return f"there is no memory at {self.store.root}; {others}"
+
+    def search(
+        self,
+        text: str,
+        limit: int = 10,
+        *,
+        categories: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        include_retired: bool = False,
+        only: StorePlace | None = None,
+    ) -> list[Hit]:
+        """What answers a text, best first, in all stores that are read here; noise is left out.
+
+        With `only` that store alone is searched, for what applies elsewhere or is hidden here, too.
+        """
+        chosen: dict[str, Any] = {"categories": categories, "tags": tags, "include_retired": include_retired}
+        stores = Stores([only], hook=self.is_quick) if only else self.stores
+
+        def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+            fits = None if only else stores.fits(place)
+            matches = rank.find(opened, text, limit=limit, settings=self.settings, fits=fits, **chosen)
+            return [Candidate(match, place.source) for match in matches if match.probability >= FLOOR]
+
+        candidates = stores.gather(ask)
+        candidates.sort(key=lambda candidate: -candidate.match.score)
+        first = candidates[:limit]
+        hidden = self.hidden(Store(only.root), [each.match.id for each in first]) if only else {}
+        return [Hit(candidate, hidden.get(candidate.match.id, "")) for candidate in first]
+
+    def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
+        """What a hook would show an agent for a prompt, in a session that was shown nothing yet."""
+        session = table.transcript_at(transcript_path)
+        decision = for_prompt.preview(self.stores, prompt, self.settings, first=first, transcript=session)
+        return [Hit(candidate) for candidate in decision.shown]
+
+
+def save(
+    writer: Writer, category: str, fields: Mapping[str, Any], *, supersedes: str = "", allow_secret: bool = False
+) -> Entry:
+    """Save a new record from a partial one in any store."""
+    record = compose.compose(compose.category_of(category), fields, now=writer.now, allow_secret=allow_secret)
+    was_there = writer.store.exists
+    entry = writer.save(record, supersedes=supersedes)
+    if writer.store.exists and not was_there:
+        git_files.ensure(writer.store.root)
+    return entry
+
+
+def require_store(store: Store) -> Store:
+    """The store, if it is there at all."""
+    if not store.exists:
+        raise NoStore(
+            f"there is no memory at {store.root}", fix="onrecord init; saving the first record makes one, too"
+        )
+    return store

@@ -1,0 +1,79 @@
+"""Every candidate for a prompt, whether an agent is shown it, and why, in words. No hook loads this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onrecord import switches
+from onrecord.coldstart import NamedTuple
+from onrecord.recall.context_block import NOTHING_ON_FILE, Candidate
+from onrecord.recall.for_prompt import BELOW_BAR, Decision
+from onrecord.search import explain
+from onrecord.session import transcript
+from onrecord.settings import Settings
+from onrecord.text import many
+
+_MOST_EXPLAINED = 5
+"""Candidates whose reasons are given, beside those that are shown: further down they are all alike."""
+
+_LONGEST_BORROWED = 200
+
+
+class Explained(NamedTuple):
+    """A candidate, what a model says of it, and the reasons for its score."""
+
+    candidate: Candidate
+    verdict: str
+    reasons: list[str]
+
+
+def explained(decision: Decision, verdicts: Mapping[int, str] | None = None) -> list[Explained]:
+    """The candidates, most probable first; reasons for the first few and for all that are shown."""
+    ranked = sorted(decision.candidates, key=lambda each: (-each.match.probability, each.match.path))
+    listed = []
+    for place, each in enumerate(ranked):
+        others = [other.match for other in ranked if other is not each and other.match.root == each.match.root]
+        wanted = place < _MOST_EXPLAINED or each.shown
+        verdict = (verdicts or {}).get(id(each.match), "")
+        listed.append(Explained(each, verdict, explain.reasons(each.match, others) if wanted else []))
+    return listed
+
+
+def silence(prompt: str, settings: Settings) -> str:
+    """Why a hook would show nothing for a prompt, whatever is on file; empty if it would look."""
+    if transcript.wants_silence(prompt):
+        return "a prompt like this one is left alone"
+    return "; ".join(map(str, switches.off(settings, *switches.PROMPTS)))
+
+
+def bars(decision: Decision) -> str:
+    """From which score on a record is shown, and how."""
+    rule, pointer = decision.bars
+    pointed = f", as a pointer from {pointer:.2f} on" if decision.bars.has_pointers else ""
+    asked = "A question about the past, answered like a search. " if decision.is_past else ""
+    return f"{asked}Shown as a rule from a score of {rule:.2f} on{pointed}."
+
+
+def borrowed(decision: Decision) -> str:
+    """What a prompt that refers back was completed with; empty if it stands by itself."""
+    words = decision.borrowed[:_LONGEST_BORROWED]
+    return f"The prompt refers back; terms were borrowed from: {words}" if words else ""
+
+
+def outcome(candidate: Candidate, decision: Decision) -> str:
+    """What became of a candidate."""
+    if candidate.shown:
+        return f"shown as a {candidate.shown}"
+    if candidate.outcome != BELOW_BAR:
+        return f"not shown: {candidate.outcome}"
+    return f"not shown: below {min(decision.bars):.2f}"
+
+
+def conclusion(decision: Decision, *, is_silent: bool) -> str:
+    """What the agent is shown, in one sentence."""
+    if is_silent:
+        return "The agent is shown nothing."
+    if decision.text == NOTHING_ON_FILE:
+        return "The agent is shown that nothing is on file."
+    parts = [many(len(part), name) for part, name in ((decision.rules, "rule"), (decision.pointers, "pointer")) if part]
+    return f"The agent is shown {' and '.join(parts) or 'nothing'}."

@@ -1,0 +1,139 @@
+"""The rules, decisions and debts that belong to a file, shown when the agent is about to touch it."""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, globs, paths
+from onrecord.coldstart import NamedTuple
+from onrecord.recall import context_block, renames
+from onrecord.recall.cautions import Cautions
+from onrecord.recall.context_block import Candidate, Stores, count_shown
+from onrecord.search import candidates, rank
+from onrecord.search.candidates import Filter
+from onrecord.session.ledger import Ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onrecord.paths import StorePlace
+    from onrecord.search.index import Index, Row
+    from onrecord.settings import Settings
+
+_BUDGET = 220
+_MOST_SHOWN = 3
+_MOST_PLACES = 1_000
+"""Places looked at for one file: what bounds the work in a store with a thousand globs."""
+
+
+class _About(NamedTuple):
+    """A record that belongs to a file, and whether it is so grave that an edit of the file repeats it."""
+
+    candidate: Candidate
+    is_grave: bool
+
+
+def block(stores: Stores, project: str, file: str, settings: Settings, session: str, *, is_edit: bool = False) -> str:
+    """The block for a file: each record once per session, the gravest once more when their file is edited."""
+    path = relative(project, file)
+    proposed = _candidates(stores, project, path, settings) if path else []
+    if not proposed:
+        return ""
+    cautions = Cautions()
+    with Ledger(session) as noted:
+        wanted = [each.candidate for each in proposed if _is_wanted(each, path, noted, is_edit=is_edit)][:_MOST_SHOWN]
+        fitted = context_block.fitting([cautions.beside(each).item for each in wanted], _BUDGET)
+        shown = wanted[: len(fitted)]
+        for each in shown:
+            noted.add_shown(each.record, each.stamp)
+            if is_edit:
+                noted.add_shown(_at_edit(path, each), each.stamp)
+    count_shown(shown)
+    return context_block.render(fitted, paths.PROJECT_SOURCE)
+
+
+def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:
+    """The records about a file that may be shown, the gravest first, each with its caution; nothing is noted."""
+    path = relative(project, file)
+    cautions = Cautions()
+    proposed = _candidates(stores, project, path, settings) if path else []
+    return [cautions.beside(each.candidate) for each in proposed[:_MOST_SHOWN]]
+
+
+def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> bool:
+    record = about.candidate
+    if not noted.has_shown(record.record, record.stamp):
+        return True
+    return is_edit and about.is_grave and not noted.has_shown(_at_edit(path, record), record.stamp)
+
+
+def _at_edit(path: str, record: Candidate) -> str:
+    """The name under which a ledger notes that a record was shown at the edit of a file."""
+    return f"edit:{coldstart.digest(path.encode('utf-8', 'replace'))[:12]}:{record.record}"
+
+
+def relative(project: str, file: str) -> str:
+    """The path of a file within a project, with slashes; empty if it lies elsewhere."""
+    full = os.path.join(project, file)
+    # A name with bytes that are no text is in no record, and SQLite would refuse it.
+    if not paths.is_within(project, full) or full != full.encode("utf-8", "replace").decode():
+        return ""
+    return os.path.realpath(full)[len(os.path.realpath(project)) :].strip(os.sep).replace(os.sep, "/")
+
+
+def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
+    grave: set[str] = set()
+
+    def ask(opened: Index, place: StorePlace) -> list[Candidate]:
+        is_about = _is_about(stores, place, path)
+        chosen = Filter(auto=True, settings=settings, fits=stores.fits(place))
+        rows = opened.ask(lambda index: _current(index, project, path, chosen, is_about), hook=True)
+        candidates = [Candidate(rank.match(row, place.root), place.source) for row, _ in rows]
+        grave.update(each.record for each, (_, is_grave) in zip(candidates, rows) if is_grave)
+        return candidates
+
+    return [_About(each, each.record in grave) for each in stores.gather(ask)]
+
+
+def _is_about(stores: Stores, place: StorePlace, path: str) -> Callable[[str], bool]:
+    """Whether a record of a store with a scope is about a file; in the project's own, what names the file is."""
+    if paths.is_shared(place.source):
+        return lambda scope: bool(scope) and stores.here.fits_file(scope, path)
+    fits = stores.fits(place)
+    return lambda scope: fits is None or not scope or fits(scope)
+
+
+def _current(
+    index: Index, project: str, path: str, chosen: Filter, is_about: Callable[[str], bool]
+) -> list[tuple[Row, bool]]:
+    rows = [row for row in records_about(index, project, path) if is_about(row.scope)]
+    successors = candidates.successors(index, rows)
+    holding = [each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)]
+    return [(row, _is_grave(index, row)) for row in {each.n: each for each in holding}.values()]
+
+
+def _is_grave(index: Index, row: Row) -> bool:
+    grave = index.connection.execute("SELECT 1 FROM place WHERE n = ? AND gravity = 0 LIMIT 1", (row.n,))
+    return grave.fetchone() is not None
+
+
+def records_about(index: Index, project: str, path: str) -> list[Row]:
+    """The records that belong to a file of the project, the gravest first."""
+    parts = path.split("/")
+    above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    here = _places(index, f"pattern IN ({','.join('?' * len(above))})", above)
+    globbed = _places(index, "name = ''", [], lambda pattern: globs.covers(pattern, path))
+    # Without git, too, a file that moved is recognised by its name, if the old one is gone.
+    moved = _places(index, "name = ?", [parts[-1]], lambda old: not os.path.exists(os.path.join(project, old)))
+    gravity: dict[int, int] = {}
+    for n, grave in (*here, *globbed, *moved, *renames.renamed_to(index, project, path)):
+        gravity.setdefault(n, grave)
+    rows = index.rows(f"WHERE n IN ({','.join('?' * len(gravity))})", list(gravity)) if gravity else []
+    return sorted(rows, key=lambda row: (gravity[row.n], row.path))
+
+
+def _places(index: Index, where: str, values: list[str], test: Callable[[str], bool] = bool) -> list[tuple[int, int]]:
+    """The number and gravity of the records that name a matching place."""
+    query = f"SELECT pattern, n, gravity FROM place WHERE {where} LIMIT {_MOST_PLACES}"
+    return [(n, gravity) for pattern, n, gravity in index.connection.execute(query, values).fetchall() if test(pattern)]

@@ -1,0 +1,185 @@
+"""What the agent is shown for a prompt: find candidates, filter them, check their files, render the block.
+
+This is the one pipeline of the prompt hook, `recall`, `why`, `try` and the benchmark. It is strict: what is probably
+not relevant is not shown, and what is only likely is named in one line. A question about the past is answered like a
+search. It returns a `Decision` that says what became of every candidate.
+"""
+
+from __future__ import annotations
+
+from onrecord.coldstart import NamedTuple
+from onrecord.recall import past_question, rules_and_pointers, showing
+from onrecord.recall.context_block import NOTHING_ON_FILE, SHOWN, Candidate, Stores, count_shown
+from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
+from onrecord.recall.showing import Room
+from onrecord.search import query
+from onrecord.session import transcript as transcripts
+from onrecord.session.ledger import Ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onrecord.search.rank import Match
+    from onrecord.session.transcript import Transcript
+    from onrecord.settings import Settings
+
+    Judge = Callable[[str, list[Match], Sequence[str], float], list[Match]]
+    """Given the prompt, matches, earlier turns and the bar, those of the matches that may be shown."""
+
+_MOST_ANSWERS = 3
+"""Records shown for a question about the past."""
+
+BELOW_BAR, DROPPED, TURNED_OFF = "below the bar", "dropped by the judge", "turned off"
+
+
+class Request(NamedTuple):
+    """A prompt, and what of its session matters for it."""
+
+    prompt: str
+    is_first: bool = False
+    borrowed: str = ""
+    """The last turns of the user, for a prompt that does not say by itself what it is about."""
+    turns: Sequence[str] = ()
+    """The last turns of both sides, which only a judge is shown."""
+
+
+class Decision(NamedTuple):
+    """What the agent is shown for a prompt, and what became of every candidate."""
+
+    text: str
+    is_first: bool
+    bars: Bars
+    borrowed: str
+    candidates: tuple[Candidate, ...]
+    is_past: bool = False
+    """Whether the prompt asks about the past, so that it is answered like a search."""
+
+    @property
+    def bar(self) -> float:
+        """The probability from which on a record is shown as a rule."""
+        return self.bars.rule
+
+    @property
+    def shown(self) -> list[Candidate]:
+        """What is shown in either form."""
+        return [candidate for candidate in self.candidates if candidate.outcome == SHOWN]
+
+    @property
+    def rules(self) -> list[Candidate]:
+        return [candidate for candidate in self.shown if candidate.form == RULE]
+
+    @property
+    def pointers(self) -> list[Candidate]:
+        return [candidate for candidate in self.shown if candidate.form == POINTER]
+
+
+def decide(
+    stores: Stores,
+    request: Request,
+    settings: Settings,
+    *,
+    judge: Judge | None = None,
+    open_ledger: Callable[[], Ledger] = lambda: Ledger(""),
+    even_if_off: bool = False,
+) -> Decision:
+    """What to show for a prompt; what is shown is noted in the ledger."""
+    topic = past_question.topic(request.prompt)
+    is_past = bool(topic)
+    candidates = stores.find(topic or request.prompt, settings, request.borrowed, is_past=is_past)
+    matches = [candidate.match for candidate in candidates]
+    bars = rules_and_pointers.bars(settings, matches, is_first=request.is_first, is_past=is_past)
+    off = "" if even_if_off else turned_off(settings)
+    text = ""
+    if off:
+        candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in candidates]
+    else:
+        candidates = _with_forms(candidates, request, bars, judge)
+        if any(candidate.form for candidate in candidates):
+            text, candidates = showing.show(candidates, bars, _room(settings, request, is_past), open_ledger)
+        elif is_past and not candidates and stores.have_nothing(topic, settings, request.borrowed):
+            text = NOTHING_ON_FILE
+    return Decision(text, request.is_first, bars, request.borrowed, tuple(candidates), is_past)
+
+
+def _room(settings: Settings, request: Request, is_past: bool) -> Room:
+    room = showing.room(settings, is_first=request.is_first)
+    return room._replace(rules=min(room.rules, _MOST_ANSWERS)) if is_past else room
+
+
+def _with_forms(candidates: list[Candidate], request: Request, bars: Bars, judge: Judge | None) -> list[Candidate]:
+    """Each candidate with its form; those below the bars, or dropped by the judge, marked as such.
+
+    A judge decides what ranking is not sure of, so beside one there are no pointers.
+    """
+    if judge is None:
+        return [rules_and_pointers.in_form(each, bars.form(each.match.probability), BELOW_BAR) for each in candidates]
+    chosen = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, bars.rule)
+    # By identity: two stores may hold equal records.
+    is_chosen = set(map(id, chosen))
+    return [
+        candidate._replace(form=RULE)
+        if id(candidate.match) in is_chosen
+        else candidate._replace(outcome=DROPPED if candidate.match.probability >= bars.rule else BELOW_BAR)
+        for candidate in candidates
+    ]
+
+
+def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript: Transcript) -> str:
+    """What the prompt hook shows: a block of records, that nothing is on file, or nothing. What is shown is noted."""
+    with Ledger(session) as noted:
+        is_first = bool(session) and noted.is_first_prompt
+        noted.count_prompt()
+    judge = configured_judge(settings, session)
+    request = request_for(prompt, transcript, is_first=is_first, turns=_most_turns(judge, settings))
+    decision = decide(stores, request, settings, judge=judge, open_ledger=lambda: Ledger(session))
+    count_shown(decision.shown)
+    return decision.text
+
+
+def preview(
+    stores: Stores,
+    prompt: str,
+    settings: Settings,
+    *,
+    first: bool,
+    transcript: Transcript = transcripts.NO_SESSION,
+    judge: Judge | None = None,
+) -> Decision:
+    """What the prompt hook would show a session that was shown nothing yet; nothing is noted."""
+    judge = judge or configured_judge(settings)
+    request = request_for(prompt, transcript, is_first=first, turns=_most_turns(judge, settings))
+    return decide(stores, request, settings, judge=judge)
+
+
+def _most_turns(judge: Judge | None, settings: Settings) -> int:
+    """How many earlier turns the judge is shown."""
+    return settings.count("retrieval.judge.context_turns") if judge else 0
+
+
+def request_for(prompt: str, transcript: Transcript, *, is_first: bool, turns: int) -> Request:
+    """A prompt with what its transcript adds to it."""
+    is_referring = bool(transcript.path) and query.is_referring(prompt)
+    borrowed = lent(transcripts.last_prompts(transcript)) if is_referring else ""
+    return Request(prompt, is_first, borrowed, transcripts.last_turns(transcript, turns) if turns else ())
+
+
+def lent(turns: Iterable[str]) -> str:
+    """What earlier turns lend to a prompt that refers to them."""
+    return "\n".join(turn[:2_000] for turn in turns)
+
+
+def configured_judge(settings: Settings, session: str = "") -> Judge | None:
+    """The judge that the user has turned on, if any."""
+    if not settings.flag("retrieval.judge.enabled"):
+        return None
+    from onrecord.judge import judge
+
+    return lambda prompt, matches, turns, bar: judge.keep(prompt, matches, turns, settings, session, bar=bar)
+
+
+def turned_off(settings: Settings) -> str:
+    """The setting by which nothing is shown at prompts, in words; empty if they do."""
+    if not settings.flag("retrieval.enabled"):
+        return "retrieval.enabled is false"
+    return "" if settings.count("retrieval.max_inject") else "retrieval.max_inject is 0"

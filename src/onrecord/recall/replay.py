@@ -1,0 +1,160 @@
+"""Replay: what would have been shown for prompts that were typed before there was a memory. Nothing is written.
+
+The prompts go through recall as its hook would have sent them: the first of a session with its lower bar, each record
+once a session, a prompt that points back with the words of earlier ones. No model is asked: the prompts are private.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from onrecord import paths
+from onrecord.coldstart import NamedTuple
+from onrecord.paths import StorePlace
+from onrecord.recall import for_prompt, showing
+from onrecord.recall.context_block import NOTHING_ON_FILE, Candidate, Stores
+from onrecord.recall.for_prompt import Decision, Request
+from onrecord.record import memory
+from onrecord.record.memory import Memory
+from onrecord.search import index, query
+from onrecord.search.index import Index
+from onrecord.session import transcript
+from onrecord.session.ledger import Ledger
+from onrecord.session.sessions import Prompt, Session
+from onrecord.settings import Settings
+from onrecord.text import tokens
+
+MOST_PROMPTS = 300
+"""Prompts of one session that are replayed; of a longer one the last."""
+
+_MOST_LENDING = 3
+"""Earlier prompts that lend their words to one that refers to them."""
+
+
+class Turn(NamedTuple):
+    """A prompt, and what would have been decided for it; nothing for a prompt that asks for no records."""
+
+    session: str
+    prompt: Prompt
+    is_first: bool
+    decision: Decision | None = None
+
+    @property
+    def outcome(self) -> str:
+        """`shown`; `pointed`: only pointers; `denied`: nothing is on file; `repeated`; `silent`; `skipped`.
+
+        Repeated is what the session was shown or pointed to before.
+        """
+        if self.decision is None:
+            return "skipped"
+        if self.decision.text == NOTHING_ON_FILE:
+            return "denied"
+        if self.decision.text:
+            return "shown" if self.decision.rules else "pointed"
+        passed = [each.outcome for each in self.decision.candidates if each.outcome != for_prompt.BELOW_BAR]
+        return "repeated" if passed and set(passed) <= {showing.REPEATED, showing.POINTED} else "silent"
+
+    @property
+    def tokens(self) -> int:
+        return tokens(self.decision.text) if self.decision else 0
+
+    @property
+    def nearest(self) -> Candidate | None:
+        """The best candidate where all are below the bar."""
+        candidates = self.decision.candidates if self.decision else ()
+        if any(each.outcome != for_prompt.BELOW_BAR for each in candidates):
+            return None
+        return max(candidates, key=lambda each: each.match.probability, default=None)
+
+
+class InMemory(Stores):
+    """Stores whose indexes are nowhere on disk, each made once."""
+
+    def __init__(self, places: Sequence[StorePlace], project: str, only: str) -> None:
+        super().__init__(places, project, only=only)
+        self._indexes = {place.root: index.in_memory(place.root) for place in places}
+
+    def open(self, root: str) -> Index:
+        return self._indexes[root]
+
+    def close(self, opened: Index) -> None:
+        """They stay open: the next prompt asks them too."""
+
+    def done(self) -> None:
+        for opened in self._indexes.values():
+            opened.close()
+
+
+def play(
+    sessions: Sequence[Session],
+    last: int,
+    settings: Settings,
+    places: Sequence[StorePlace],
+    project: str = "",
+    *,
+    only: str = "",
+) -> list[Turn]:
+    """What would have been shown for the last prompts of some sessions; with `only`, of that source alone."""
+    with private_folders():
+        stores = InMemory(places, project, only)
+        try:
+            turns = [turn for session in sessions for turn in _turns(session, stores, settings)]
+        finally:
+            stores.done()
+    return _last(turns, last)
+
+
+@contextmanager
+def laid_out(records: Iterable[Memory]) -> Iterator[str]:
+    """A store that holds some records for as long as the `with` lasts, in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="onrecord-try-") as folder:
+        root = os.path.join(folder, "memory")
+        os.mkdir(root)
+        for record in records:
+            path = os.path.join(root, *record.path.split("/"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(memory.render(record))
+        yield root
+
+
+@contextmanager
+def private_folders() -> Iterator[None]:
+    """Temporary folders in place of the user's cache and state, which stay as they are."""
+    with tempfile.TemporaryDirectory(prefix="onrecord-try-") as folder:
+        names = {"ONRECORD_CACHE_DIR": "cache", "ONRECORD_STATE_DIR": "state"}
+        with paths.override({name: os.path.join(folder, below) for name, below in names.items()}):
+            yield
+
+
+def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Turn]:
+    """The prompts of one session, each decided with what those before it were shown."""
+    noted = Ledger("")
+    earlier: list[str] = []
+    prompts = session.prompts[-MOST_PROMPTS:]
+    if not session.is_whole or len(prompts) < len(session.prompts):
+        noted.count_prompt()
+    for prompt in prompts:
+        turn = Turn(session.name, prompt, noted.is_first_prompt)
+        if not transcript.wants_silence(prompt.text):
+            borrowed = for_prompt.lent(earlier[-_MOST_LENDING:]) if query.is_referring(prompt.text) else ""
+            request = Request(prompt.text, noted.is_first_prompt, borrowed)
+            noted.count_prompt()
+            decision = for_prompt.decide(stores, request, settings, open_ledger=lambda: noted, even_if_off=True)
+            turn = turn._replace(decision=decision)
+        yield turn
+        earlier.append(prompt.text)
+
+
+def _last(turns: Iterable[Turn], most: int) -> list[Turn]:
+    """The newest turns, oldest first; a prompt that a resumed session has copied counts where it was first."""
+    seen: set[str] = set()
+    own: list[Turn] = []
+    for turn in sorted(turns, key=lambda turn: turn.prompt.at):
+        if not turn.prompt.uuid or turn.prompt.uuid not in seen:
+            own.append(turn)
+        seen.add(turn.prompt.uuid)
+    return own[-most:]

@@ -1,0 +1,171 @@
+"""Whether a record of another store applies in a project: by its repository, languages, files and branch.
+
+Everything is read as data and within bounds: git is not run, no link is followed, and what was found out is kept for
+the next record. A hook asks this only for records that are limited at all.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import globs, languages, paths, scopes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from onrecord.scopes import Limits
+
+_MOST_ENTRIES = 4_000
+"""Files and folders that are looked at for a glob: a few milliseconds. With more, the record counts as fitting."""
+
+_MOST_COMPARED = 2_000_000
+"""Letters of paths that globs are compared with, for all records: half a second, whatever the globs are. A record that
+would need more counts as fitting."""
+
+_PER_GLOB = 2_000
+"""Letters that take as long as looking for the paths that begin and end as a glob does."""
+
+_MOST_LISTED = 2_000
+"""Names that are looked at for languages, in the project's folder and in the folders directly in it."""
+
+_PASSED_OVER = ("node_modules", "__pycache__", "vendor", "target", "dist")
+"""Folders with files of others, or made by programs."""
+
+
+class Here:
+    """A project that the scopes of records are compared with; everything is found out once, when it is needed."""
+
+    def __init__(self, project: str) -> None:
+        self._project = project
+        self._answers: dict[str, bool] = {}
+        self._names: list[str] | None = None
+        self._languages: set[str] | None = None
+        self._listed: tuple[list[str], bool] | None = None
+        self._compared = 0
+
+    def fits(self, scope: str) -> bool:
+        """Whether a record with this scope, as `scopes.pack` writes it, applies in the project."""
+        if scope not in self._answers:
+            limits = scopes.unpack(scope)
+            is_project = bool(self._project)
+            self._answers[scope] = is_project and self._fits(limits) and _none_or_any(limits.paths, self._has_file)
+        return self._answers[scope]
+
+    def fits_file(self, scope: str, file: str) -> bool:
+        """Whether a record is about a file of the project: one of its paths must cover it.
+
+        Its related files do not count: they are those of the project that it was written in.
+        """
+        limits = scopes.unpack(scope)
+        return any(globs.covers(pattern, file) for pattern in limits.paths) and self._fits(limits, file)
+
+    def _fits(self, limits: Limits, file: str = "") -> bool:
+        return (
+            _none_or_any(limits.repositories, self._is_called)
+            and _none_or_any(limits.languages, lambda language: self._has_language(language, file))
+            and _none_or_any(limits.branches, self._is_on)
+        )
+
+    def _is_called(self, pattern: str) -> bool:
+        if self._names is None:
+            self._names = _names(self._project)
+        return any(globs.covers(pattern.lower(), name) for name in self._names)
+
+    def _has_language(self, language: str, file: str) -> bool:
+        if file and language in languages.of([os.path.basename(file)]):
+            return True
+        if self._languages is None:
+            self._languages = languages.of(_listing(self._project))
+        return language in self._languages
+
+    def _is_on(self, pattern: str) -> bool:
+        from onrecord.git import repository
+
+        around = repository.around(self._project)
+        branch = around.branch if around else ""
+        # As in a digest: where no branch is checked out, a record for some branches applies.
+        return not branch or globs.covers(pattern, branch)
+
+    def _has_file(self, pattern: str) -> bool:
+        plain = pattern.strip("/").removeprefix("./")
+        if "*" not in plain and "?" not in plain:
+            full = os.path.join(self._project, plain)
+            return paths.is_within(self._project, full) and os.path.lexists(full)
+        if self._listed is None:
+            first = [path for _, path in zip(range(_MOST_ENTRIES + 1), _walk(self._project))]
+            self._listed = first[:_MOST_ENTRIES], len(first) > _MOST_ENTRIES
+        listed, has_more = self._listed
+        if has_more or self._compared > _MOST_COMPARED:
+            return True
+        ending = plain[max(plain.rfind("*"), plain.rfind("?")) + 1 :]
+        # A glob without a slash is compared with names, wherever they are.
+        start = plain.replace("?", "*").partition("*")[0].rstrip("/") if "/" in plain else ""
+        alike = [path for path in listed if path.endswith(ending) and path.startswith(start)]
+        self._compared += _PER_GLOB + sum(map(len, alike))
+        return self._compared > _MOST_COMPARED or any(globs.covers(plain, path) for path in alike)
+
+
+def _none_or_any(patterns: Sequence[str], fits: Callable[[str], bool]) -> bool:
+    return not patterns or any(map(fits, patterns))
+
+
+def _names(project: str) -> list[str]:
+    """What a pattern for repositories is compared with: `host/owner/name` of git's origin, its ends, and the folder."""
+    from onrecord.git import repository
+
+    around = repository.around(project)
+    folders = {os.path.basename(project), os.path.basename(around.root if around else project)}
+    parts = identity(around.origin).split("/") if around else [""]
+    ends = ["/".join(parts[at:]) for at in range(len(parts))]
+    return [name.lower() for name in (*ends, *sorted(folders)) if name]
+
+
+def identity(url: str) -> str:
+    """`host/owner/name` of a repository's address, whichever form it has; empty for a path on a disk."""
+    scheme, separator, rest = url.partition("://")
+    if separator:
+        place, _, path = rest.partition("/")
+        host = place.rpartition("@")[2].partition(":")[0]
+    else:
+        place, colon, path = url.partition(":")
+        host = place.rpartition("@")[2] if colon and "/" not in place else ""
+    path = path.strip("/")
+    whole = f"{host}/{path[: -len('.git')] if path.endswith('.git') else path}"
+    return whole if host and path and scheme != "file" and whole.isprintable() else ""
+
+
+def _listing(project: str) -> Iterator[str]:
+    """The names of the files in a project's folder, and in the folders directly in it, within a bound."""
+    left = _MOST_LISTED
+    for folder in (project, *(entry.path for entry in _entries(project) if _is_looked_into(entry))):
+        for entry in _entries(folder):
+            left -= 1
+            if left < 0:
+                return
+            if not entry.is_dir(follow_symlinks=False):
+                yield entry.name
+
+
+def _walk(project: str) -> Iterator[str]:
+    """The paths of files and folders in a project, those nearest to its root first."""
+    folders = [""]
+    for folder in folders:
+        for entry in _entries(os.path.join(project, folder)):
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            yield path
+            if _is_looked_into(entry):
+                folders.append(path)
+
+
+def _is_looked_into(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and entry.name not in (".git", *_PASSED_OVER)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What a folder holds, within a bound and in order; nothing if it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((each for _, each in zip(range(_MOST_ENTRIES), entries)), key=lambda entry: entry.name)
+    except OSError:
+        return []

@@ -1,0 +1,111 @@
+"""The candidates that a prompt may show, shown: each once a session, with a caution, within the room there is."""
+
+from __future__ import annotations
+
+from onrecord.coldstart import NamedTuple
+from onrecord.paths import PROJECT_SOURCE
+from onrecord.recall import context_block, rules_and_pointers
+from onrecord.recall.cautions import Cautions
+from onrecord.recall.context_block import SHOWN, Candidate
+from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
+from onrecord.search import gate
+from onrecord.text import tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onrecord.session.ledger import Ledger
+    from onrecord.settings import Settings
+
+REPEATED, POINTED = "shown before in this session", "pointed to before in this session"
+NO_ROOM, FILE_MISSING = "no room", "file missing"
+
+_PER_RULE = 100
+"""Tokens of a record that is shown whole, about: whoever raises the number of records raises that of tokens, too."""
+
+_MISSING = -1.0
+"""What it counts against a record, in logits, that a file it is about no longer exists."""
+
+
+class Room(NamedTuple):
+    """How much one prompt may be given."""
+
+    rules: int
+    tokens: int
+
+
+def room(settings: Settings, *, is_first: bool) -> Room:
+    """The room of a prompt: the first of a session gets more, but a number of records that was set holds for all."""
+    generosity = settings.number("retrieval.first_prompt_budget") if is_first else 1.0
+    rules, tokens = settings.count("retrieval.max_inject"), settings.number("retrieval.max_tokens")
+    if not settings.is_set("retrieval.max_tokens"):
+        tokens = max(tokens, rules * _PER_RULE)
+    if not settings.is_set("retrieval.max_inject"):
+        rules = int(rules * generosity)
+    return Room(rules, int(tokens * generosity))
+
+
+def show(
+    candidates: list[Candidate], bars: Bars, room: Room, open_ledger: Callable[[], Ledger]
+) -> tuple[str, list[Candidate]]:
+    """The block, and all candidates with their outcome; the ledger is locked from the first look to the last note."""
+    with open_ledger() as session:
+        text, decided = _rendered(_checked(candidates, session, bars), room)
+        for candidate in decided:
+            if candidate.shown == RULE:
+                session.add_shown(candidate.record, candidate.stamp)
+            elif candidate.shown == POINTER:
+                session.add_pointer(candidate.record)
+    return text, decided
+
+
+def _checked(candidates: list[Candidate], session: Ledger, bars: Bars) -> list[Candidate]:
+    """Those shown before in the session marked, the others with a caution where their files have changed.
+
+    A missing file counts against a record, which may then be dropped, or be shown as a pointer.
+    """
+    cautions = Cautions()
+
+    def check(candidate: Candidate) -> Candidate:
+        match = candidate.match
+        caution, is_missing = cautions.check(match.root, candidate.source, match.anchors)
+        lower = bars.form(gate.shifted(match.probability, _MISSING)) if is_missing else candidate.form
+        return rules_and_pointers.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
+
+    new = [_if_new(candidate, session) for candidate in candidates]
+    checked = [candidate if candidate.outcome else check(candidate) for candidate in new]
+    # A rule may have become a pointer.
+    return [_if_new(candidate, session) for candidate in checked]
+
+
+def _if_new(candidate: Candidate, session: Ledger) -> Candidate:
+    """The candidate, marked if the session was shown it before."""
+    if candidate.outcome:
+        return candidate
+    if session.has_shown(candidate.record, candidate.stamp):
+        return candidate._replace(outcome=REPEATED)
+    if candidate.form == POINTER and session.has_named(candidate.record):
+        return candidate._replace(outcome=REPEATED)
+    if candidate.form == POINTER and candidate.record in session.pointed:
+        return candidate._replace(outcome=POINTED)
+    return candidate
+
+
+def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candidate]]:
+    """The block for the agent, and all candidates with their outcome."""
+    waiting = [candidate for candidate in candidates if not candidate.outcome]
+    rules = [candidate for candidate in waiting if candidate.form == RULE]
+    fitted = context_block.fitting([candidate.item for candidate in rules[: room.rules]], room.tokens)
+    pointed = [candidate for candidate in waiting if candidate.form == POINTER]
+    lines = [rules_and_pointers.pointer(each) for each in pointed]
+    # Rules are not cut for pointers: these have what is left.
+    left = room.tokens - tokens(context_block.render(fitted, PROJECT_SOURCE))
+    pointers = rules_and_pointers.fitting(lines, left, rules=len(fitted)) if room.rules else []
+    is_shown = set(map(id, (*rules[: len(fitted)], *pointed[: len(pointers)])))
+    decided = [
+        candidate if candidate.outcome else candidate._replace(outcome=SHOWN if id(candidate) in is_shown else NO_ROOM)
+        for candidate in candidates
+    ]
+    heading = [rules_and_pointers.HEADING] if pointers else []
+    return context_block.render(fitted, PROJECT_SOURCE, [*heading, *pointers]), decided

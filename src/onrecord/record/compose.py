@@ -1,0 +1,131 @@
+"""A whole record from a partial one: ids, dates, defaults and clean tags filled in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from onrecord import categories, timestamps
+from onrecord.errors import BadInput, Invalid, SecretFound
+from onrecord.record import memory, naming, schema, secrets
+from onrecord.record.fields import Flaw, ListOf, shorten
+from onrecord.record.memory import Memory
+
+_COMMON = frozenset("a an and are as at be by for from in is it no not of on or our the to use we with".split())
+
+
+def category_of(name: str) -> str:
+    """The category meant by a name such as `decisions` or `tech-debt`; BadInput with the nearest one otherwise."""
+    plain = name.strip().lower().replace("-", "_")
+    for category, folder in schema.FOLDERS.items():
+        if plain in (category, f"{category}s", folder.replace("-", "_")):
+            return category
+    nearest = difflib.get_close_matches(plain, list(schema.FOLDERS), n=1)
+    hint = f"use {nearest[0]}" if nearest else f"use one of {', '.join(schema.FOLDERS)}"
+    raise BadInput(f"{shorten(name)!r} is not a category", fix=hint)
+
+
+def compose(category: str, partial: Mapping[str, Any], *, now: str = "", allow_secret: bool = False) -> Memory:
+    """A valid new record from a partial one; Invalid or SecretFound says what is in the way."""
+    now = now or timestamps.now()
+    raw = _arranged(category, partial)
+    title = raw.get("title")
+    if not isinstance(title, str) or not naming.title(title):
+        raise Invalid("title: is missing", fix='give it a title: {"title": "…"}', places=(("title", "is missing"),))
+    raw["title"] = naming.title(title)
+    raw["tags"] = _tags(raw)
+    raw.setdefault("id", naming.slug(raw["title"], [*raw["tags"], category.replace("_", " ")]))
+    raw = {
+        "schema_version": schema.SCHEMA_VERSION,
+        "record_status": "active",
+        "created_at": now,
+        "updated_at": now,
+        "origin": "user",
+        "changes": [{"date": now, "summary": "Created"}],
+        **raw,
+        "category": category,
+    }
+    return checked(raw, allow_secret=allow_secret)
+
+
+def checked(raw: Mapping[str, Any], *, allow_secret: bool = False) -> Memory:
+    """The memory a JSON object describes, if it may be written at all."""
+    flaws = memory.flaws_in(raw)
+    if flaws:
+        fix = _how_to_fix(str(raw.get("category")), flaws)
+        raise Invalid("; ".join(map(str, flaws[:8])), fix, tuple((flaw.where, flaw.message) for flaw in flaws))
+    if not allow_secret:
+        refuse_secrets(raw)
+    return memory.from_json(raw)
+
+
+def refuse_secrets(value: Any) -> None:
+    """SecretFound if a credential stands anywhere in a JSON value."""
+    for leak in secrets.leaks(value):
+        fix = (
+            "write where the secret is kept (a variable, a vault), not the secret; save and update can insist: "
+            "--allow-secret"
+        )
+        raise SecretFound(str(leak), fix, ((leak.where, f"carries {leak.kind}; {fix}"),))
+
+
+def _arranged(category: str, partial: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys in their places: content fields may stand at the top, single texts may stand for lists."""
+    if not isinstance(partial, Mapping):
+        raise Invalid("the record must be a JSON object", fix='for example {"title": "…", "content": {…}}')
+    raw = {key: value for key, value in partial.items() if value is not None}
+    named = raw.pop("category", category)
+    if named != category:
+        raise Invalid(
+            f"category: is {named!r} in the record and {category!r} on the command line", fix="make them agree"
+        )
+    content = raw.get("content", {})
+    if not isinstance(content, dict):
+        raise Invalid("content: must be an object with the fields of its category", fix=_how_to_fix(category, ()))
+    content = {key: value for key, value in content.items() if value is not None}
+    fields = {field.name: field for field in schema.content_fields(category)}
+    loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
+    _refuse_misspelt(raw, schema.KEYS)
+    content = {**deepcopy(dict(categories.BY_NAME[category].defaults)), **content, **loose}
+    _refuse_misspelt(content, tuple(fields))
+    raw["content"] = {
+        key: [value] if isinstance(value, str) and key in fields and isinstance(fields[key].kind, ListOf) else value
+        for key, value in content.items()
+    }
+    return raw
+
+
+def _refuse_misspelt(raw: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    for key in raw:
+        nearest = difflib.get_close_matches(key, names, n=1, cutoff=0.8) if key not in names else []
+        if nearest and nearest[0] not in raw:
+            raise Invalid(f"{key}: is not a field of a record", fix=f"did you mean {nearest[0]}?")
+
+
+def _tags(raw: Mapping[str, Any]) -> list[str]:
+    """The tags, cleaned; where there are none, the longest words of the title."""
+    tags = raw.get("tags", [])
+    if isinstance(tags, str):
+        tags = tags.split(",")
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
+        raise Invalid("tags: must be a list of texts", fix='for example "tags": ["database", "migrations"]')
+    clean = naming.tags(list(tags))
+    if clean:
+        return list(clean)
+    words = [word for word in raw["title"].split() if word.lower() not in _COMMON]
+    longest = sorted(words or ["untagged"], key=lambda word: (-len(word), word))[:4]
+    return list(naming.tags(longest)) or ["untagged"]
+
+
+def _how_to_fix(category: str, flaws: Sequence[Flaw]) -> str:
+    if category not in schema.FOLDERS:
+        return f"use one of {', '.join(schema.FOLDERS)}"
+    names = [field.name for field in schema.content_fields(category) if field.required]
+    missing = [name for name in names if Flaw(f"content.{name}", "is missing") in flaws]
+    if missing:
+        return f"add {' '.join(f'--set {name}=…' for name in missing)}; nothing was written"
+    if flaws and not flaws[0].where.startswith("content"):
+        return f"correct {flaws[0].where} and try again; nothing was written"
+    return f"content of a {category} needs: {', '.join(names)}; nothing was written"

@@ -1,0 +1,136 @@
+"""Records as text for other tools: Markdown, JSON Lines, or a section of AGENTS.md that can be renewed in place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from onrecord import categories
+from onrecord.coldstart import NamedTuple
+from onrecord.record import memory, naming, summary_line
+from onrecord.record.memory import Memory
+from onrecord.text import for_agent
+
+BEGIN = "<!-- onrecord: begin -->"
+END = "<!-- onrecord: end -->"
+_ONLY = "<!-- only: "
+_HEAD = "## Project memory\n\nWritten by `onrecord export`. Change the records, not this section."
+
+
+def markdown(records: Iterable[Memory]) -> str:
+    """Every record with all of its fields, under the heading of its category."""
+    parts = ["# Project memory"]
+    for heading, group in _by_category(records):
+        parts += [f"## {heading}", *map(page, group)]
+    return "\n\n".join(parts) + "\n"
+
+
+def json_lines(records: Iterable[Memory]) -> str:
+    """The records as they are stored, one in a line."""
+    return "".join(json.dumps(memory.to_json(record), ensure_ascii=False) + "\n" for record in records)
+
+
+class Only(NamedTuple):
+    """Which records a section has; what is empty does not restrict."""
+
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def accepts(self, record: Memory) -> bool:
+        return (not self.categories or record.category in self.categories) and set(self.tags) <= set(record.tags)
+
+    @property
+    def comment(self) -> str:
+        """The line of a section that says which records it has, so that it can be renewed; empty for all."""
+        words = [*self.categories, *(f"#{tag}" for tag in self.tags)]
+        return f"{_ONLY}{' '.join(words)} -->" if words else ""
+
+
+EVERYTHING = Only()
+
+
+def only_of(page: str) -> Only:
+    """Which records the section of a page has; ValueError if what it says is none of ours."""
+    start = page.find(_ONLY, page.find(BEGIN), page.find(END))
+    words = page[start + len(_ONLY) : page.find(" -->", start)].split() if start >= 0 else []
+    chosen = tuple(word for word in words if not word.startswith("#"))
+    if not set(chosen) <= set(categories.BY_NAME):
+        raise ValueError("it names a category that there is not")
+    return Only(chosen, tuple(word[1:] for word in words if word.startswith("#")))
+
+
+def agents_section(records: Iterable[Memory], only: Only = EVERYTHING) -> str:
+    """What the records say, a line for each, between two marks."""
+    parts = [BEGIN, *filter(None, [only.comment]), _HEAD]
+    for heading, group in _by_category(records):
+        parts.append(f"### {heading}\n\n" + "\n".join(f"- {_line(record)}" for record in group))
+    return "\n\n".join((*parts, END)) + "\n"
+
+
+def renewed(page: str, section: str) -> str | None:
+    """A page with the section in the place of the earlier one, or at its end; None if its marks are not one pair."""
+    begins, ends = page.count(BEGIN), page.count(END)
+    if not begins and not ends:
+        gap = "" if not page else "\n" if page.endswith("\n") else "\n\n"
+        return page + gap + section
+    start, stop = page.find(BEGIN), page.find(END)
+    if begins != 1 or ends != 1 or stop < start:
+        return None
+    return page[:start] + section.rstrip("\n") + page[stop + len(END) :]
+
+
+def _by_category(records: Iterable[Memory]) -> Iterator[tuple[str, Sequence[Memory]]]:
+    every = sorted(records, key=lambda record: record.id)
+    for name, category in categories.BY_NAME.items():
+        group = [record for record in every if record.category == name]
+        if group:
+            yield category.folder.replace("-", " ").capitalize(), group
+
+
+def _line(record: Memory) -> str:
+    """The summary line of a record, and its files; nothing in it can end the section."""
+    files = f" (`{'`, `'.join(record.related_files)}`)" if record.related_files else ""
+    return for_agent(" ".join((summary_line.of(record) + files).split()))
+
+
+def page(record: Memory) -> str:
+    """One record with all of its fields."""
+    lines = [f"### {_flat(record.title)}", ""]
+    lines += [f"- {name}: {_flat(text)}" for name, text in _about(record) if text]
+    for name, value in record.content.items():
+        lines += ["", f"**{name.replace('_', ' ')}**", "", *_value(value)]
+    return "\n".join(lines)
+
+
+def _about(record: Memory) -> list[tuple[str, str]]:
+    status = "" if record.record_status == "active" else record.record_status
+    return [
+        ("id", record.id),
+        ("status", status),
+        ("updated", record.updated_at[:10]),
+        ("tags", ", ".join(record.tags)),
+        ("files", ", ".join(record.related_files)),
+        ("triggers", "; ".join(record.triggers)),
+        ("superseded by", record.superseded_by),
+        ("source", record.source),
+    ]
+
+
+def _value(value: Any) -> list[str]:
+    if isinstance(value, (list, tuple)):
+        return [f"- {in_words(item)}" for item in value]
+    return [in_words(value)]
+
+
+def in_words(value: Any) -> str:
+    """A value on one line; the fields of an object one after the other."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name.replace('_', ' ')}: {in_words(part)}" for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(in_words, value))
+    return _flat(str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _flat(text: str) -> str:
+    return " ".join(naming.visible(text).split())

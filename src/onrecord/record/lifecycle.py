@@ -1,0 +1,215 @@
+"""What happens to a record after it was saved: changed, retired, restored, archived, replaced, collected.
+
+Pure: each function takes a record and returns the record that should take its place. `store.writer` writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from shlex import quote
+from typing import Any
+
+from onrecord import categories, timestamps
+from onrecord.errors import BadInput, Invalid, WrongState
+from onrecord.record import memory, naming, schema
+from onrecord.record.memory import HistoryEntry, Memory
+from onrecord.settings import Settings
+
+NEWEST_CHANGES = schema.most_items("changes")
+MOST_TAGS = schema.most_items("tags")
+LONGEST_SUMMARY = 300
+LONGEST_REASON = 500
+_LOG_LONGEST = 200
+"""Characters of an old or new value in the history: enough to recognise it by; git has the rest."""
+
+NOT_PATCHED = frozenset(
+    "id category schema_version created_at updated_at changes times_updated record_status"
+    " retired_at retired_reason archived_at archived_reason".split()
+)
+
+
+def noted(record: Memory, change: HistoryEntry) -> Memory:
+    """The record with one more line of history."""
+    changes = (*record.changes, change)[-NEWEST_CHANGES:]
+    return record._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=change.date)
+
+
+def revised(
+    record: Memory, patch: Mapping[str, Any], *, now: str, summary: str = "", may_shrink: bool = False
+) -> Memory:
+    """The record with a patch applied, each change logged: fields of the patch replace, null removes.
+
+    Tags and files only grow, unless whoever changes them had the whole list before their eyes.
+    """
+    old = memory.to_json(record)
+    refused = sorted(key for key in NOT_PATCHED.intersection(patch) if patch[key] != old.get(key))
+    if refused:
+        raise Invalid(f"{refused[0]}: cannot be changed by an update", fix=_other_command(refused[0]))
+    fields = {key: value for key, value in patch.items() if key not in NOT_PATCHED}
+    new = {key: value for key, value in {**old, **fields}.items() if fields.get(key, key) is not None}
+    new["content"] = _merged_content(record, patch)
+    if isinstance(new.get("title"), str):
+        new["title"] = naming.title(new["title"])
+    dropped = _set_tags(new, record, fields["tags"], may_shrink) if fields.get("tags") is not None else ()
+    if "related_files" in fields and not may_shrink:
+        files = _texts(fields["related_files"], "related_files")
+        new["related_files"] = list(dict.fromkeys([*record.related_files, *files]))
+    changed = memory.from_json(_valid(new, old))
+    lines = list(_differences(old, memory.to_json(changed), now))
+    if dropped:
+        lines.append(HistoryEntry(now, f"Tags are full: dropped {', '.join(dropped)}", "tags"))
+    if not lines:
+        return record
+    if summary:
+        lines.insert(0, HistoryEntry(now, summary[:LONGEST_SUMMARY]))
+    changes = (*record.changes, *lines)[-NEWEST_CHANGES:]
+    return changed._replace(changes=changes, times_updated=record.times_updated + 1, updated_at=now)
+
+
+def retired(record: Memory, reason: str, now: str) -> Memory:
+    _require(record, ("active", "archived"), "retire")
+    change = HistoryEntry(now, f"Retired: {reason}"[:LONGEST_SUMMARY], "record_status", record.record_status, "retired")
+    reason = reason.strip()[:LONGEST_REASON]
+    in_use = record._replace(archived_at="", archived_reason="")
+    return noted(in_use._replace(record_status="retired", retired_at=now, retired_reason=reason), change)
+
+
+def restored(record: Memory, now: str) -> Memory:
+    _require(record, ("retired",), "restore")
+    change = HistoryEntry(now, "Restored", "record_status", "retired", "active")
+    return noted(record._replace(record_status="active", retired_at="", retired_reason=""), change)
+
+
+def archived(record: Memory, reason: str, now: str) -> Memory:
+    _require(record, ("active",), "archive")
+    change = HistoryEntry(now, f"Archived: {reason}"[:LONGEST_SUMMARY], "record_status", "active", "archived")
+    reason = reason.strip()[:LONGEST_REASON]
+    return noted(record._replace(record_status="archived", archived_at=now, archived_reason=reason), change)
+
+
+def unarchived(record: Memory, now: str) -> Memory:
+    _require(record, ("archived",), "unarchive")
+    change = HistoryEntry(now, "Unarchived", "record_status", "archived", "active")
+    return noted(record._replace(record_status="active", archived_at="", archived_reason=""), change)
+
+
+def replacing(new: Memory, old_id: str, now: str) -> Memory:
+    """A record that says it replaces another one."""
+    successor = new._replace(supersedes=tuple(dict.fromkeys((*new.supersedes, old_id))))
+    return noted(successor, HistoryEntry(now, f"Supersedes {old_id}", "supersedes", None, old_id))
+
+
+def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
+    """Both records with the link between them; the old one stays on file, but is no longer current."""
+    if old.id == new.id:
+        raise BadInput(f"{old.id} cannot supersede itself", fix="name the old record first and the new one second")
+    if new.record_status != "active":
+        raise WrongState(f"{new.id} is {new.record_status} and cannot replace {old.id}", fix=way_back(new))
+    if old.superseded_by and old.superseded_by != new.id:
+        raise WrongState(
+            f"{old.id} is superseded by {old.superseded_by} already",
+            fix=f"onrecord supersede {quote(old.superseded_by)} {new.id}",
+        )
+    content = {**old.content, **categories.BY_NAME[old.category].when_superseded}
+    linked = old._replace(superseded_by=new.id, content=content)
+    return (
+        noted(linked, HistoryEntry(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
+        replacing(new, old.id, now),
+    )
+
+
+def past_retention(record: Memory, settings: Settings, now: str) -> bool:
+    days = settings.retention_days(record.category)
+    return bool(days) and _is_before(record.updated_at, timestamps.days_before(now, days))
+
+
+def past_grace(record: Memory, days: float, now: str) -> bool:
+    """Whether a retired record may be deleted; one whose dates cannot be read never is."""
+    when = record.retired_at or record.updated_at
+    return record.record_status == "retired" and _is_before(when, timestamps.days_before(now, days))
+
+
+def _is_before(when: str, limit: str) -> bool:
+    return timestamps.is_instant(when) and when < limit
+
+
+def crowded_out(records: Iterable[Memory], category: str, most: int) -> list[Memory]:
+    """The oldest active records of a category beyond its rolling window."""
+    active = [record for record in records if record.record_status == "active" and record.category == category]
+    return sorted(active, key=lambda record: (record.created_at, record.id), reverse=True)[most:]
+
+
+def _require(record: Memory, statuses: tuple[str, ...], verb: str) -> None:
+    if record.record_status not in statuses:
+        raise WrongState(
+            f"{record.id} is {record.record_status}; only {' or '.join(statuses)} records can be {verb}d",
+            fix=way_back(record),
+        )
+
+
+def way_back(record: Memory, otherwise: str = "") -> str:
+    """The command that brings a record back into use; what else to do with one that is in use."""
+    ways = {"retired": f"onrecord restore {record.id}", "archived": f"onrecord unarchive {record.id}"}
+    return ways.get(record.record_status, otherwise or f"onrecord show {record.id}")
+
+
+def _other_command(field: str) -> str:
+    if field in ("record_status", "retired_at", "retired_reason", "archived_at", "archived_reason"):
+        return "the commands retire, restore, archive and unarchive change it"
+    return "leave it out: Onrecord keeps it itself"
+
+
+def _merged_content(record: Memory, patch: Mapping[str, Any]) -> dict[str, Any]:
+    changes = patch.get("content", {})
+    if not isinstance(changes, Mapping):
+        raise Invalid("content: must be an object", fix="give only the fields that change")
+    merged = {**record.content, **changes}
+    return {key: value for key, value in merged.items() if value is not None or key not in changes}
+
+
+def _texts(value: Any, where: str) -> list[str]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise Invalid(f"{where}: must be a list of texts", fix=f'for example "{where}": ["…"]')
+    return list(value)
+
+
+def _set_tags(new: dict[str, Any], record: Memory, tags: Any, may_shrink: bool) -> tuple[str, ...]:
+    """Put the tags of a patch in place; those that were dropped over the limit are returned.
+
+    New tags stay. Of the old ones words of the title go first, then the longest.
+    """
+    added = naming.tags(_texts(tags, "tags"))
+    old = () if may_shrink else naming.tags(list(record.tags))
+    title = record.title.lower()
+    by_use = [*(tag for tag in added if tag not in old), *sorted(old, key=lambda tag: (tag in title, len(tag), tag))]
+    most = len(by_use) if may_shrink else MOST_TAGS
+    new["tags"] = sorted(by_use[:most])
+    return tuple(sorted(by_use[most:]))
+
+
+def _valid(raw: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    flaws = memory.new_flaws(raw, before)
+    if flaws:
+        fix = f"correct {flaws[0].where} and try again; nothing was written"
+        raise Invalid(str(flaws[0]), fix, tuple((flaw.where, flaw.message) for flaw in flaws))
+    return raw
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> Iterable[HistoryEntry]:
+    for prefix, before, after in (("", old, new), ("content.", old["content"], new["content"])):
+        for key in dict.fromkeys((*before, *after)):
+            if key in NOT_PATCHED or key == "content" or before.get(key) == after.get(key):
+                continue
+            verb = "Added" if key not in before else "Removed" if key not in after else "Changed"
+            yield HistoryEntry(
+                now, f"{verb} {prefix}{key}", prefix + key, _brief(before.get(key)), _brief(after.get(key))
+            )
+
+
+def _brief(value: Any) -> Any:
+    """A value short enough for the log."""
+    if isinstance(value, str) and len(value) > _LOG_LONGEST:
+        return value[: _LOG_LONGEST - 1] + "…"
+    if isinstance(value, (list, dict)) and len(str(value)) > _LOG_LONGEST:
+        return str(value)[: _LOG_LONGEST - 1] + "…"
+    return value

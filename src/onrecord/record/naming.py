@@ -1,0 +1,195 @@
+"""Titles, tags and ids made from what somebody wrote.
+
+Text that stands in one line has no control characters, no invisible look-alikes and none of our own markup. Accents
+survive (NFC), and so do the marks and joiners that Indic, Arabic and other scripts are written with. An id is a
+readable ASCII slug, whatever script the title is written in.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from onrecord.coldstart import digest
+
+_NAMES = r"\s*/?\s*(?:memory-context|result|system-reminder|memory)"
+_OURS = re.compile(rf"<{_NAMES}\b[^>]*>?", re.IGNORECASE)
+_OPENING = re.compile(rf"<(?={_NAMES})", re.IGNORECASE)
+_DEVICE = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
+_JOINERS = "\u200c\u200d"
+_PLAIN_SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT")
+LONGEST_TITLE = 120
+LONGEST_TAG = 60
+
+
+def title(text: str) -> str:
+    """A title as it may stand in a record."""
+    return " ".join(_unmarked(one_line(text)).split())[:LONGEST_TITLE].rstrip()
+
+
+def tag(text: str) -> str:
+    """A tag as it may stand in a record: lower case, no spaces, none of the delimiters of `index.md`."""
+    clean = visible(_unmarked(one_line(text)).lower())
+    plain = "".join("-" if char.isspace() else char for char in clean if char not in ",#<>\"'`")
+    return re.sub(r"-{2,}", "-", plain).strip("-:")[:LONGEST_TAG].rstrip("-:")
+
+
+def tags(texts: list[str]) -> tuple[str, ...]:
+    """Tags lower-cased, cleaned, sorted, each once."""
+    return tuple(sorted({clean for clean in map(tag, texts) if clean}))
+
+
+def one_line(text: str) -> str:
+    """Text on one line without anything invisible, and without the delimiters of `index.md`."""
+    return " ".join(visible(text).replace("->", "→").replace("#tags:", "# tags:").split())
+
+
+def visible(text: str) -> str:
+    """Text without control characters, format characters and stray combining marks."""
+    if text.isascii() and text.isprintable():
+        return text
+    characters: list[str] = []
+    for char in unicodedata.normalize("NFC", text):
+        characters.append(_keep(char, characters[-1] if characters else ""))
+    return unicodedata.normalize("NFC", "".join(characters))
+
+
+def _unmarked(text: str) -> str:
+    """Text without our markup; where removing some would leave more, the bracket that opens it is replaced."""
+    return _OPENING.sub("‹", _OURS.sub(" ", text))
+
+
+def _keep(char: str, before: str) -> str:
+    category = unicodedata.category(char)
+    if category in ("Cc", "Zl", "Zp", "Zs"):
+        return " "
+    if category in ("Cs", "Co", "Cn"):
+        return ""
+    if category == "Cf":
+        return char if char in _JOINERS and _is_complex(before) else ""
+    if category in ("Mn", "Me"):
+        return char if _is_complex(before) else ""
+    return char
+
+
+def _is_complex(char: str) -> bool:
+    """Whether a character belongs to a script that is written with marks and joiners."""
+    if not char or char.isascii():
+        return False
+    if unicodedata.category(char[-1])[0] == "M" or char[-1] in _JOINERS:
+        return True
+    name = unicodedata.name(char[-1], "")
+    return char[-1].isalpha() and not name.startswith(_PLAIN_SCRIPTS)
+
+
+LONGEST_ID = 80
+"""Of an id that somebody chose, or that an earlier version made."""
+
+_LONGEST_MADE = 40
+"""Of an id made from a title: what fits in a list and can be read at a glance."""
+
+_CYRILLIC = dict(
+    zip(
+        "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґў",
+        "a b v g d e zh z i y k l m n o p r s t u f kh ts ch sh shch . y . e yu ya yo i yi ye g u".split(),
+    )
+)
+_GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", "a v g d e z i th i k l m n x o p r s s t y f ch ps o".split()))
+_OTHER = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "'": "", "’": ""}
+_LETTERS = {**_CYRILLIC, **_GREEK, **_OTHER}
+
+
+def slug(title: str, hints: Sequence[str] = ()) -> str:
+    """The slug of a title: what a file can be called on every system."""
+    made = _slug(title, hints)
+    return f"memory-{made}" if is_device(made) else made
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows has this name for a device, so that no file can have it."""
+    return bool(_DEVICE.fullmatch(name))
+
+
+def _slug(title: str, hints: Sequence[str]) -> str:
+    """The slug of a title; for ideographs, which have no Latin spelling, hints and a short hash stand in.
+
+    That of a long title is cut at a word. A hash of the whole stands for the rest: two people who save records with
+    titles that begin alike must not get the same file, which git would have to merge.
+    """
+    words, lost = _spell(title)
+    if not lost:
+        whole = _join(words) or f"memory-{_hash(title)}"
+        return whole if len(whole) <= _LONGEST_MADE else f"{_cut(whole, _LONGEST_MADE - 5)}-{_hash(whole)[:4]}"
+    parts = [word for hint in hints for word in [_join(_spell(hint)[0])] if word and word not in words]
+    stem = _cut(_join([_join(words), *parts[:3]]), _LONGEST_MADE - 7)
+    return f"{stem or 'memory'}-{_hash(title)}"
+
+
+def _cut(text: str, longest: int) -> str:
+    """The words of a slug that fit; a part of the first where that alone is too long."""
+    if len(text) <= longest:
+        return text
+    end = text.rfind("-", 0, longest + 1)
+    return text[: end if end > 0 else longest]
+
+
+def numbered(record_id: str, number: int) -> str:
+    """The id with a number behind it, still within the limit."""
+    tail = f"-{number}"
+    return record_id[: LONGEST_ID - len(tail)].rstrip("-") + tail
+
+
+def free(name: str, is_taken: Callable[[str], bool]) -> str:
+    """The name, or with the first number behind it under which there is nothing yet."""
+    number, candidate = 2, name
+    while is_taken(candidate):
+        candidate, number = numbered(name, number), number + 1
+    return candidate
+
+
+def _spell(text: str) -> tuple[list[str], bool]:
+    spelt, lost = [], False
+    for char in unicodedata.normalize("NFC", text).lower():
+        letters = _latin(char)
+        spelt.append(letters if letters is not None else " ")
+        lost = lost or letters is None
+    return "".join(spelt).split(), lost
+
+
+def _latin(char: str) -> str | None:
+    """ASCII for one character; a space for what separates words; None for a letter that cannot be spelt."""
+    if char.isascii():
+        return char if char.isalnum() else _OTHER.get(char, " ")
+    if char in _LETTERS:
+        return _LETTERS[char].strip(".")
+    parts = (_LETTERS.get(part, part) for part in unicodedata.normalize("NFKD", char))
+    base = "".join(parts).encode("ascii", "ignore").decode().lower()
+    if base.isalnum():
+        return base
+    category = unicodedata.category(char)
+    if category[0] == "M" or char in "\u200c\u200d":
+        return ""
+    if category[0] not in "LN":
+        return " "
+    if category == "Lm":
+        return ""
+    return _by_name(unicodedata.name(char, ""))
+
+
+def _by_name(name: str) -> str | None:
+    """Unicode names of kana, Hangul and most alphabets end in the sound: HANGUL SYLLABLE GYEOL, HIRAGANA LETTER KA."""
+    if "LETTER" not in name and "SYLLABLE" not in name:
+        return None
+    sound = name.split(" WITH ")[0].split()[-1].lower()
+    if name.startswith(("ARABIC", "HEBREW")):
+        return sound[0]
+    return sound if sound.isascii() and sound.isalnum() and len(sound) <= 6 else None
+
+
+def _join(words: Sequence[str]) -> str:
+    return "-".join(word for word in words if word)
+
+
+def _hash(title: str) -> str:
+    return digest(unicodedata.normalize("NFC", title).encode("utf-8", "surrogatepass"))[:6]

@@ -1,0 +1,265 @@
+"""The candidates of a search: the few records worth comparing closely, found by their rarest terms and filtered."""
+
+from __future__ import annotations
+
+from math import log
+
+from onrecord import coldstart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onrecord.search.index import Index, Row
+    from onrecord.search.query import Query
+    from onrecord.settings import Settings
+
+AUTO, SEARCH = 16, 48
+"""Candidates compared for a prompt, and for a question somebody asked."""
+
+_FILTERED = 400
+"""Candidates compared where a filter may refuse most of them."""
+
+_LOOKED_AT = 50
+"""Candidates whose scope is read at once; more only where too few of them apply here."""
+
+_MOST_TERMS = 32
+_MOST_OCCURRENCES = 4_000
+"""Occurrences visited before the commoner terms are left out: what bounds a search in a large store."""
+
+_FEWEST_RECORDS = 60
+"""Records that a store counts as having at least: in one of three records every word would be a common one."""
+
+_SHORTEST_PREFIX = 4
+_FEW_TERMS = 3
+"""Terms of a search up to which each may be the beginning of a word: nobody abbreviates in a sentence."""
+
+_LONGEST_CHAIN = 200
+"""Successors followed from one record: what bounds the work for a store made of links."""
+
+
+class Corpus(coldstart.NamedTuple):
+    """All records in numbers: how many, how long, and in how many each term of a query occurs."""
+
+    records: int
+    title_length: float
+    body_length: float
+    frequency: dict[str, int]
+    title_frequency: dict[str, int]
+    """In how many titles or triggers."""
+
+
+class WeightedQuery(coldstart.NamedTuple):
+    """Query terms with weights and adjacent pairs. Terms that begin alike are one concept."""
+
+    corpus: Corpus
+    concept: dict[str, int]
+    """The number of the concept that a term stands for."""
+    weights: list[float]
+    total: float
+    titled: list[int]
+    """The concepts that occur in any title or trigger."""
+    pairs: dict[tuple[int, int], float]
+    scarcity: list[float]
+    """The inverse document frequency of each concept as BM25 has it: next to nothing for what every record has."""
+    filler: float
+    """The share of the query's words that name no topic."""
+
+
+class Filter(coldstart.NamedTuple):
+    """Which records a search may show."""
+
+    auto: bool = False
+    """Whether nobody asked: then only what is in force now may be shown."""
+    categories: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    include_retired: bool = False
+    now: str = ""
+    settings: Settings | None = None
+    is_asked: bool = False
+    """Whether somebody wants to know: it is a search, or a question about the past."""
+    fits: Callable[[str], bool] | None = None
+    """Whether a record with a scope applies here; None where all do."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it may refuse most records."""
+        return bool(self.categories or self.tags)
+
+    def accepts(self, row: Row) -> bool:
+        if self.fits and row.scope and not self.fits(row.scope):
+            return False
+        if self.categories and row.category not in self.categories:
+            return False
+        if self.tags and not any(tag in self.tags for tag in row.tags.split("\n")):
+            return False
+        if row.status != "active" and not self.include_retired:
+            return False
+        return not self.auto or self._is_in_force(row)
+
+    def _is_in_force(self, row: Row) -> bool:
+        """Whether a record may be shown unasked: not void, of a category in use, and neither expired nor too old."""
+        if row.void or (row.expires and row.expires[:10] < self.at[:10]):
+            return False
+        if self.settings is None:
+            return True
+        days = self.settings.retention_days(row.category)
+        return self.settings.is_enabled(row.category) and (not days or row.updated_at >= self.days_ago(days))
+
+    @property
+    def at(self) -> str:
+        """The moment of the search."""
+        from onrecord import timestamps
+
+        return self.now or timestamps.now()
+
+    def days_ago(self, days: int) -> str:
+        from onrecord import timestamps
+
+        return timestamps.days_before(self.at, days)
+
+
+def rarity(frequency: int, records: int) -> float:
+    """The weight of a term: its inverse document frequency, as if there were 100 more records without it.
+
+    The 100 keep a store of three records from taking every word it has for a common one.
+    """
+    return log(1 + (records + 100) / (frequency + 1))
+
+
+def _scarcity(frequency: int, records: int) -> float:
+    return log(1 + (max(records, _FEWEST_RECORDS, frequency) - frequency + 0.5) / (frequency + 0.5))
+
+
+def weigh(index: Index, query: Query, *, is_typed: bool = False) -> WeightedQuery:
+    """The query weighed by what the index holds; in a few typed words each may be the beginning of a longer one."""
+    records, title_terms, body_terms = index.totals()
+    counts = index.term_counts(query.terms)
+    alike = _alike(index, query, counts, is_typed=is_typed and len(query.terms) <= _FEW_TERMS)
+    corpus = Corpus(
+        records,
+        max(title_terms / (records or 1), 1.0),
+        max(body_terms / (records or 1), 1.0),
+        {term: count for term, (count, _) in counts.items()},
+        {term: count for term, (_, count) in counts.items()},
+    )
+    return weighted(query, corpus, alike)
+
+
+def weighted(query: Query, corpus: Corpus, alike: dict[str, list[str]]) -> WeightedQuery:
+    """The query weighed by a corpus; `alike` names, for some terms, those that begin alike."""
+    variants = [(term, *alike.get(term, ())) for term in query.terms]
+    frequencies = [sum(corpus.frequency.get(t, 0) for t in terms) for terms in variants]
+    weights = [rarity(frequency, corpus.records) for frequency in frequencies]
+    titled = [i for i, terms in enumerate(variants) if any(corpus.title_frequency.get(t) for t in terms)]
+    concept = {term: i for i, term in enumerate(query.terms)}
+    pairs = {
+        (concept[left], concept[right]): weights[concept[left]] + weights[concept[right]]
+        for left, right in zip(query.sequence, query.sequence[1:])
+        if left in concept and right in concept and left != right
+    }
+    for term, others in alike.items():
+        for other in others:
+            concept.setdefault(other, concept[term])
+    scarce = [_scarcity(frequency, corpus.records) for frequency in frequencies]
+    return WeightedQuery(corpus, concept, weights, sum(weights) or 1.0, titled, pairs, scarce, query.filler)
+
+
+def _alike(index: Index, query: Query, counts: dict[str, tuple[int, int]], *, is_typed: bool) -> dict[str, list[str]]:
+    """For terms that the index does not have, those that begin alike: `auth` stands for `authentication`, and back.
+
+    Of what was typed, only for the longest shorter one: `authoriz` is `author`, the stem of authorization, not `auth`.
+    """
+    alike: dict[str, list[str]] = {}
+    parts = {part for pair in query.compounds for part in pair}
+    for term in query.terms:
+        if term in parts or len(term) < _SHORTEST_PREFIX or not term.isalpha() or (term in counts and not is_typed):
+            continue
+        similar = index.terms_like(term, 6)
+        if term not in counts:
+            shorter = index.term_counts(term[:end] for end in range(_SHORTEST_PREFIX, len(term)))
+            similar.update({each: shorter[each] for each in sorted(shorter, key=len)[-1 if is_typed else 0 :]})
+        if similar:
+            alike[term] = list(similar)
+            counts.update(similar)
+    return alike
+
+
+def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
+    """The numbers of the best records by the weight of the terms they have, counted twice in title and triggers."""
+    scores = _scores(index, query)
+    if filter.include_retired:
+        for term, concept in list(query.concept.items())[:_MOST_TERMS]:
+            for n in index.records_with(term, retired=True):
+                scores[n] = scores.get(n, 0.0) + query.weights[concept]
+    most = _FILTERED if filter.is_narrow else AUTO if filter.auto else SEARCH
+    best = sorted(scores, key=lambda n: (-scores[n], int(n)))
+    return [int(n) for n in (_fitting(index, best, filter.fits, most) if filter.fits else best[:most])]
+
+
+def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most: int) -> list[str]:
+    """The first that apply here: most records of a shared store may be for other projects."""
+    fitting: list[str] = []
+    for start in range(0, min(len(numbers), _FILTERED), _LOOKED_AT):
+        some = numbers[start : start + _LOOKED_AT]
+        limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(some)})"
+        elsewhere = {str(n) for n, scope in index.connection.execute(limited) if not fits(scope)}
+        fitting += [n for n in some if n not in elsewhere]
+        if len(fitting) >= most:
+            break
+    return fitting[:most]
+
+
+def rows(index: Index, numbers: Iterable[int]) -> list[Row]:
+    """The records with some numbers."""
+    listed = ",".join(map(str, numbers))
+    return index.rows(f"WHERE n IN ({listed})") if listed else []
+
+
+def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
+    """The weight in each record, by its number; ValueError if the full-text table does not hold what was counted."""
+    frequency, titles = query.corpus.frequency, query.corpus.title_frequency
+    present = sorted((term for term in query.concept if frequency.get(term)), key=lambda term: frequency[term])
+    scores: dict[str, float] = {}
+    occurrences = 0
+    for term in present[:_MOST_TERMS]:
+        occurrences += frequency[term]
+        if occurrences > _MOST_OCCURRENCES and scores:
+            break
+        numbers = index.records_with(term)
+        if len(numbers) != frequency[term]:
+            raise ValueError(f"the index counts {frequency[term]} records with {term}, and holds {len(numbers)}")
+        weight = query.weights[query.concept[term]]
+        for n in numbers:
+            scores[n] = scores.get(n, 0.0) + weight
+        for n in index.records_with(term, in_title=True) if titles.get(term) else ():
+            scores[n] += weight
+    return scores
+
+
+def successors(index: Index, rows: Sequence[Row]) -> dict[int, Row | None]:
+    """For each record the one that holds: itself, or the end of its chain; None where the chain leads nowhere."""
+    replaced = index.replaced([row.id for row in rows])
+    return {row.n: _successor(index, row) if row.id in replaced else row for row in rows}
+
+
+def _successor(index: Index, row: Row) -> Row | None:
+    """Follow the newest successor; records that replace each other in a circle count as one."""
+    chain = [{row.id}]
+    for _ in range(_LONGEST_CHAIN):
+        last = chain[-1]
+        named = {new for new_ids in index.replaced(sorted(last)).values() for new in new_ids} - last
+        newest = _newest(index, sorted(named))
+        if newest is None:
+            # A single record whose successors are all missing leads nowhere.
+            return None if named and len(last) == 1 else _newest(index, sorted(last))
+        at = next((at for at, ids in enumerate(chain) if newest.id in ids), len(chain))
+        chain[at:] = [{newest.id}.union(*chain[at:])]
+    return None
+
+
+def _newest(index: Index, ids: Sequence[str]) -> Row | None:
+    """Of several records the active one that was written last."""
+    marks = ",".join("?" * len(ids))
+    rows = index.rows(f"WHERE id IN ({marks}) AND status <> 'broken'", list(ids))
+    return max(rows, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)

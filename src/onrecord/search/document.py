@@ -1,0 +1,154 @@
+"""What the index holds of a record: its analysed text, the files it is about, and what a digest weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onrecord import coldstart, scopes, timestamps
+from onrecord.categories import BY_NAME
+from onrecord.errors import OnrecordError
+from onrecord.record.fields import Day, ListOf, Object, Text
+from onrecord.record.memory import Memory
+from onrecord.record.schema import content_fields
+from onrecord.scopes import Limits
+from onrecord.search import query, terms
+from onrecord.store.store import Store
+
+LONGEST_BODY = 1_500
+"""Terms of a body that are indexed; a longer one says what it is about before that."""
+
+MOST_PATHS = 40
+_SNIPPET_WORDS = 28
+
+_FIELDS = {
+    category: [field.name for field in content_fields(category) if isinstance(field.kind, (Text, ListOf, Object))]
+    for category in BY_NAME
+}
+"""The fields of a body, in the order in which they matter."""
+
+
+class Document(coldstart.NamedTuple):
+    """The four analysed fields of a record, each a stream of terms; triggers are separated by a bar."""
+
+    title: str
+    tags: str
+    triggers: str
+    body: str
+
+
+def of(memory: Memory) -> Document:
+    """The analysed fields of a record."""
+    return Document(
+        " ".join(terms.stream(memory.title)),
+        " ".join(terms.stream(" ".join(memory.tags))),
+        " | ".join(" ".join(_topic_terms(trigger)) for trigger in memory.triggers),
+        " ".join(terms.stream("\n".join(passages(memory)))[:LONGEST_BODY]),
+    )
+
+
+def _topic_terms(trigger: str) -> list[str]:
+    """The terms of a trigger without the words every question has, so that all the others can be asked for."""
+    words = terms.words(trigger)
+    stop = query.stop_words([word.lower() for word in words])
+    return [term for word in words if word.lower() not in stop for term in terms.of_word(word)] or terms.stream(trigger)
+
+
+def passages(memory: Memory) -> list[str]:
+    """The texts of a record's body, and the files it is about."""
+    return [*content_texts(memory), *memory.related_files]
+
+
+def content_texts(memory: Memory) -> list[str]:
+    """The texts of a record's body."""
+    return [text for field in _FIELDS[memory.category] for text in _texts(memory.content.get(field))]
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
+
+
+def expiry(memory: Memory) -> str:
+    """The day after which a record no longer holds, or the condition in words."""
+    days = [field.name for field in content_fields(memory.category) if isinstance(field.kind, Day)]
+    return next((memory.text(name) for name in days), "")
+
+
+def is_void(memory: Memory) -> bool:
+    """Whether the record itself says that it no longer holds."""
+    field, values = BY_NAME[memory.category].void
+    return memory.content.get(field) in values
+
+
+def may_be_urgent(memory: Memory) -> bool:
+    """Whether a digest shows the record as soon as its files are changed, now or when the day of its expiry is near."""
+    category = BY_NAME[memory.category]
+    return category.state(memory) in category.urgent or timestamps.is_day(expiry(memory))
+
+
+def pack_facts(memory: Memory) -> str:
+    """What a session's start weighs, as one text that `index.unpack_facts` reads."""
+    files = [*memory.related_files, *memory.scope.paths][:MOST_PATHS]
+    # A record without a confidence stands in the middle of a knowledge bank's scale from 1 to 3.
+    confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
+    branches = memory.scope.branches[:MOST_PATHS]
+    return coldstart.dumps(
+        [memory.times_updated + 1, confidence, files, branches, BY_NAME[memory.category].state(memory)]
+    )
+
+
+def pack_scope(memory: Memory) -> str:
+    """Where a record applies, as one text that `scopes.unpack` reads."""
+    scope = memory.scope
+    return scopes.pack(Limits(scope.repositories, scope.languages, scope.paths, scope.branches))
+
+
+def places(memory: Memory) -> list[tuple[str, str, int]]:
+    """The files a record is about: a path, folder or glob, the file's bare name, and how grave ignoring it is."""
+    category = BY_NAME[memory.category]
+    gravity = category.gravity.get(memory.text(category.grade) if category.grade else "")
+    if gravity is None or category.state(memory) == "closed":
+        return []
+    named = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
+    patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)
+    return [(each, "" if _is_glob(each) else each.rpartition("/")[2], gravity) for each in patterns if each]
+
+
+def _is_glob(pattern: str) -> bool:
+    return "*" in pattern or "?" in pattern
+
+
+def snippet(root: str, path: str, asked: frozenset[str], mark: tuple[str, str]) -> str:
+    """The passage of a record with the most different terms asked for, each marked; empty if there is none."""
+    try:
+        memory = Store(root).read(path).memory
+    except OnrecordError:
+        return ""
+    return marked(memory, asked, mark)
+
+
+def marked(memory: Memory, asked: frozenset[str], mark: tuple[str, str]) -> str:
+    """The same for a record that is in no file."""
+    best = best_passage(passages(memory), asked)
+    return " ".join(
+        f"{mark[0]}{word}{mark[1]}" if asked.intersection(terms.stream(word)) else word for word in best.split()
+    )
+
+
+def best_passage(texts: Iterable[str], asked: frozenset[str]) -> str:
+    """The stretch of words with the most different terms asked for; empty if none has any."""
+    best, most = "", (0, 0)
+    for text in texts:
+        words = text.split()
+        hits = [asked.intersection(terms.stream(word)) for word in words]
+        for start in range(0, max(1, len(words) - _SNIPPET_WORDS // 2), _SNIPPET_WORDS // 4):
+            inside = hits[start : start + _SNIPPET_WORDS]
+            count = (len(frozenset().union(*inside)), sum(map(len, inside)))
+            if count > most:
+                end = start + _SNIPPET_WORDS
+                more = " …" if end < len(words) else ""
+                most, best = count, ("… " if start else "") + " ".join(words[start:end]) + more
+    return best

@@ -1,0 +1,127 @@
+"""Why a record matches a prompt, in words: what `onrecord why` prints. No hook loads this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import OnrecordError
+from onrecord.record.memory import Memory
+from onrecord.search import document, query, record_vectors, terms, vectors
+from onrecord.search.query import Query
+from onrecord.search.rank import Match
+from onrecord.store.store import Store
+
+_CLOSE = 0.4
+"""The cosine from which on two texts are called close in meaning: unrelated ones seldom reach it."""
+
+_RIVAL = 0.5
+"""The share of a record's own weight among the candidates from which on another one competes with it."""
+
+_MOST_WORDS = 6
+_MOST_RIVALS = 3
+"""Rivals that are counted: with more it does not matter how many."""
+
+_NUMBERS = ("no", "one", "two", "three")
+
+
+class _Closest(NamedTuple):
+    """The text of a record that is closest to a prompt."""
+
+    kind: str
+    text: str
+    cosine: float
+
+
+def reasons(match: Match, others: Sequence[Match]) -> list[str]:
+    """What speaks for and against a match, the weightiest first; `others` are the other candidates of its store."""
+    try:
+        record = Store(match.root).read(match.path).memory
+    except OnrecordError as error:
+        return [f"its file cannot be read: {error.message}"]
+    asked = match.query or query.parse("")
+    listed = [_of_via(match), _of_trigger(record, asked), _of_words(record, asked)]
+    if match.is_by_keywords:
+        listed.append(_of_points(match))
+    else:
+        listed += [_of_meaning(record, asked), _of_rivals(match, others)]
+    return [reason for reason in listed if reason]
+
+
+def _of_via(match: Match) -> str:
+    return f"found by the text of “{match.via[1]}”, which it replaces" if match.via else ""
+
+
+def _of_trigger(record: Memory, asked: Query) -> str:
+    """The trigger of which most is asked for, if it is at least half of it."""
+    best, most = "", 0.0
+    for trigger in record.triggers:
+        listed = set(terms.stream(trigger)).difference(*map(terms.of_word, query.ENGLISH.intersection(_words(trigger))))
+        share = len(listed.intersection(asked.terms)) / len(listed) if listed else 0.0
+        if share > most:
+            best, most = trigger, share
+    if most < 0.5:
+        return ""
+    return f"{'matches' if most == 1 else 'nearly matches'} a trigger: “{best}”"
+
+
+def _of_words(record: Memory, asked: Query) -> str:
+    """The words of the prompt that the record has, and where; and those that it lacks."""
+    made = document.of(record)
+    title = frozenset(made.title.split())
+    rest = frozenset((*made.tags.split(), *made.triggers.split(), *made.body.split()))
+    spelled = {word: terms.of_word(word) for word in _words(asked.text)}
+    topical = {word: parts for word, parts in spelled.items() if set(parts).intersection(asked.terms)}
+    in_title = [word for word, parts in topical.items() if title.issuperset(parts)]
+    elsewhere = [word for word, parts in topical.items() if word not in in_title and rest.issuperset(parts)]
+    missing = [word for word in topical if word not in in_title and word not in elsewhere]
+    places = (("in its title", in_title), ("in its text", elsewhere), ("not in it", missing))
+    return "; ".join(f"{where}: {_listed(listed)}" for where, listed in places if listed)
+
+
+def _words(text: str) -> list[str]:
+    return list(dict.fromkeys(word.lower() for word in terms.words(text)))
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - _MOST_WORDS} more" if len(words) > _MOST_WORDS else ""
+    return ", ".join(words[:_MOST_WORDS]) + more
+
+
+def _of_meaning(record: Memory, asked: Query) -> str:
+    """The text of the record that is close to the prompt in meaning, if one is."""
+    try:
+        made = vectors.shared()
+    except (OSError, ValueError):
+        return ""
+    prompt = made.of(vectors.words(asked.text))
+    texts = [("title", record.title), *(("trigger", trigger) for trigger in record.triggers)]
+    texts += [("text", part) for part in record_vectors.sentences(record)]
+    closest = max((_Closest(kind, text, _cosine(prompt, made.of(vectors.words(text)))) for kind, text in texts),
+                  key=lambda each: each.cosine)  # fmt: skip
+    if closest.cosine < _CLOSE:
+        return "not close in meaning"
+    return f"close in meaning to its {closest.kind}: “{closest.text}”"
+
+
+def _cosine(first: bytes, second: bytes) -> float:
+    products = ((left - 128) * (right - 128) for left, right in zip(first, second))
+    return sum(products) / vectors.LENGTH**2
+
+
+def _of_points(match: Match) -> str:
+    """What the keyword scorer counted."""
+    points, lead = match.features["keywords"], match.features["lead"]
+    if not lead:
+        return f"{points:g} keyword points, as many as another record"
+    compared = f"{lead:g} more than any other record" if lead > 0 else f"{-lead:g} fewer than the best"
+    return f"{points:g} keyword points, {compared}"
+
+
+def _of_rivals(match: Match, others: Iterable[Match]) -> str:
+    """How many other records are about as good a match."""
+    rivals = sum(other.features.get("share", 0.0) >= _RIVAL * match.features.get("share", 1.0) for other in others)
+    if not rivals:
+        return "no other record competes"
+    count = _NUMBERS[rivals] if rivals <= _MOST_RIVALS else "many"
+    return f"{count} other record{'s compete' if rivals > 1 else ' competes'}"

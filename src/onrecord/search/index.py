@@ -1,0 +1,208 @@
+"""The search index: a SQLite file in the user's cache, derived from the store and always rebuildable.
+
+It holds, for each record, what ranking and injection need, so that a hook opens no record. Whatever is wrong
+with the file (missing, corrupt, locked, of another version, on a read-only disk) means a quiet rebuild, in
+memory if need be.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, paths
+from onrecord.categories import BY_NAME
+from onrecord.search import tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, TypeVar
+
+    Answer = TypeVar("Answer")
+    Watch = Callable[[Iterable[str]], Iterable[str]]
+
+FOLDERS = tuple(category.folder for category in BY_NAME.values())
+
+
+class Row(coldstart.NamedTuple):
+    """One record as the index holds it."""
+
+    n: int
+    path: str
+    mtime: int
+    size: int
+    id: str
+    category: str
+    title: str
+    tags: str
+    status: str
+    updated_at: str
+    expires: str
+    void: int
+    """Whether the record itself says that it no longer holds."""
+    summary_line: str
+    anchors: str
+    scope: str
+    """Where it applies, as `scopes.unpack` reads it; empty for everywhere."""
+    title_terms: str
+    tag_terms: str
+    trigger_terms: str
+    body_terms: str
+
+
+_COLUMNS = ", ".join(Row._fields)
+
+NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM holding))"
+"""The condition that no other record replaces a record."""
+
+_DAMAGE = (TypeError, ValueError, AttributeError, LookupError)
+"""What content that we never wrote leads to, beside errors of SQLite."""
+
+
+class Index:
+    """An open index of one store."""
+
+    def __init__(self, root: str, connection: coldstart.Connection, *, has_words: bool, in_memory: bool) -> None:
+        self.root = root
+        self.connection = connection
+        self.has_words = has_words
+        """Whether SQLite has FTS5; without it the keyword scorer answers."""
+        self.in_memory = in_memory
+
+    def refresh(self, *, hook: bool = False, watch: Watch = iter) -> bool:
+        """Make the index agree with the files, within a hook's time limit or completely; whether anything changed."""
+        from onrecord.search.refresh import refresh
+
+        return refresh(self, hook=hook, watch=watch)
+
+    def reopen(self, *, hook: bool = False) -> None:
+        """Start over with a new file after SQLite found this one damaged or lost its lock."""
+        self.connection.close()
+        if not self.in_memory:
+            _discard(paths.index_file(self.root))
+        fresh = open(self.root, hook=hook)
+        self.connection, self.has_words, self.in_memory = fresh.connection, fresh.has_words, fresh.in_memory
+
+    def ask(self, question: Callable[[Index], Answer], *, hook: bool = False) -> Answer:
+        """What a question to this index brings; an index that turns out to be damaged is made anew and asked again."""
+        try:
+            return question(self)
+        except (coldstart.SqliteError, *_DAMAGE):
+            self.reopen(hook=hook)
+            return question(self)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def totals(self) -> tuple[int, int, int]:
+        """How many active records there are, and how many terms their titles and bodies have."""
+        records, title_terms, body_terms = self.connection.execute(
+            "SELECT records, title_terms, body_terms FROM total"
+        ).fetchone()
+        return records, title_terms, body_terms
+
+    def term_counts(self, terms: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """For terms that occur: in how many active records, and in how many titles or triggers."""
+        wanted = list(terms)
+        marks = ",".join("?" * len(wanted))
+        rows = self.connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", wanted)
+        return {term: (records, titles) for term, records, titles in rows}
+
+    def terms_like(self, prefix: str, most: int) -> dict[str, tuple[int, int]]:
+        """The commonest terms that begin with a prefix."""
+        rows = self.connection.execute(
+            "SELECT term, records, titles FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
+            " ORDER BY records DESC LIMIT ?",
+            (prefix, prefix + "\U0010ffff", most),
+        )
+        return {term: (records, titles) for term, records, titles in rows}
+
+    def records_with(self, term: str, *, in_title: bool = False, retired: bool = False) -> list[str]:
+        """The numbers of the records that have a term: anywhere, or in title and triggers."""
+        table = "past" if retired else "word"
+        where = "{title_terms trigger_terms}: " if in_title else ""
+        # One text of all numbers comes out of SQLite faster than a row for each.
+        (numbers,) = self.connection.execute(
+            f"SELECT group_concat(rowid) FROM {table} WHERE {table} MATCH ?", (f'{where}"{term}"',)
+        ).fetchone()
+        return numbers.split(",") if numbers else []
+
+    def rows(self, where: str = "", values: Any = ()) -> list[Row]:
+        rows = [Row(*row) for row in self.connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
+        for row in rows:
+            # Only a damaged index has anything but text here, and joining that raises what `ask` waits for.
+            "".join((row.path, *row[4:11], *row[12:]))
+        return rows
+
+    def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """For those of some ids that are superseded, the ids of what replaces them."""
+        marks = ",".join("?" * len(ids))
+        rows = self.connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
+        successors: dict[str, list[str]] = {}
+        for old, new in rows:
+            successors.setdefault(old, []).append(new)
+        return successors
+
+
+def unpack_facts(text: str) -> tuple[int, float, list[str], list[str], str]:
+    """What `document.pack_facts` packed: observations, confidence from 0 to 3, files, branches, and the state."""
+    observations, confidence, files, branches, state = coldstart.loads(text)
+    return observations, confidence, files, branches, state
+
+
+def open(store_root: str, *, hook: bool = False, watch: Watch = iter) -> Index:
+    """The index of a store, up to date as far as a hook has time for, or completely; `watch` may count what is read."""
+    for is_second_try in (False, True):
+        try:
+            index = _open_file(store_root, anew=is_second_try, patience=0.25 if hook else 5.0)
+            index.refresh(hook=hook, watch=watch)
+            return index
+        except (coldstart.SqliteError, OSError):
+            continue
+    return in_memory(store_root, hook=hook)
+
+
+def in_memory(store_root: str, *, hook: bool = False) -> Index:
+    """An index that is nowhere on disk, for when the cache cannot be used."""
+    connection = coldstart.connect(":memory:", isolation_level=None)
+    index = Index(store_root, connection, has_words=tables.prepare(connection), in_memory=True)
+    index.refresh(hook=hook)
+    return index
+
+
+def _open_file(store_root: str, *, anew: bool, patience: float) -> Index:
+    file = paths.index_file(store_root)
+    if anew:
+        _discard(file)
+    if not os.path.exists(file):
+        _make_private(file)
+    connection = coldstart.connect(file, timeout=patience, isolation_level=None)
+    try:
+        connection.execute("PRAGMA synchronous=OFF")
+        has_words = tables.prepare(connection)
+    except coldstart.SqliteError:
+        connection.close()
+        raise
+    return Index(store_root, connection, has_words=has_words, in_memory=False)
+
+
+def _make_private(file: str) -> None:
+    """Make an empty file that only the user may read: SQLite would let everybody."""
+    # `makedirs` gives its mode to the last folder only, so those above it need the mask.
+    before = os.umask(0o077)
+    try:
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError:
+        # SQLite says in its own words why it cannot have the file, and the index is made in memory.
+        return
+    finally:
+        os.umask(before)
+
+
+def _discard(file: str) -> None:
+    for name in (file, file + "-journal"):
+        try:
+            os.unlink(name)
+        except OSError:
+            continue

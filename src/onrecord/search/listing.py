@@ -1,0 +1,158 @@
+"""The records of a store as a list in some order, read from the index: a store may hold 200,000 of them."""
+
+from __future__ import annotations
+
+from onrecord.coldstart import NamedTuple
+from onrecord.search import refresh
+from onrecord.search.index import NOT_REPLACED, Index, unpack_facts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_STATUS = """
+    CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
+    THEN 'superseded' ELSE status END
+"""
+_COLUMNS = f"SELECT id, category, title, tags, {_STATUS}, updated_at, created_at, path, facts FROM record"
+ORDERS = {
+    "updated": "updated_at DESC, id",
+    "created": "created_at DESC, id",
+    "title": "title COLLATE NOCASE, id",
+    "category": "category, updated_at DESC, id",
+    "id": "id, path",
+}
+"""What a list can be sorted by; dates with the newest first."""
+
+_ANCHORED = f"status = 'active' AND void = 0 AND anchors <> '' AND {NOT_REPLACED}"
+_AT_ONCE = 10_000
+"""Records read by one statement: SQLite takes statements of a million characters."""
+
+
+class Listed(NamedTuple):
+    """One record of a list."""
+
+    id: str
+    category: str
+    title: str
+    tags: tuple[str, ...]
+    status: str
+    """`superseded` for an active record that says it was replaced."""
+    updated_at: str
+    created_at: str
+    path: str
+    facts: str
+    """What the index packs for the digest; the files are in it."""
+
+    @property
+    def files(self) -> list[str]:
+        """The files, folders and globs that it is about."""
+        return unpack_facts(self.facts)[2]
+
+
+class Choice(NamedTuple):
+    """Which records to list; what is empty does not restrict."""
+
+    category: str = ""
+    tags: frozenset[str] = frozenset()
+    status: str = ""
+    since: str = ""
+    order: str = "updated"
+
+
+def read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
+    """The first records of a choice, and how many there are in all."""
+    most = None if limit is None else max(limit, 0)
+    return index.ask(lambda index: _read(index, choice, most))
+
+
+def named(index: Index, beginning: str, status: str, most: int) -> list[tuple[str, str]]:
+    """The ids with a beginning, in order, and their titles; no file is looked at."""
+    where = "id >= ? AND id < ? AND status = ? ORDER BY id LIMIT ?"
+    values = (beginning, beginning + "\U0010ffff", status, most)
+    return index.ask(
+        lambda index: index.connection.execute(f"SELECT id, title FROM record WHERE {where}", values).fetchall()
+    )
+
+
+def newest_tags(index: Index, most: int) -> list[str]:
+    """The tags of the active records that were changed last, each as often as it occurs."""
+    newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
+    rows = index.ask(lambda index: index.connection.execute(newest, (most,)).fetchall())
+    return [tag for (tags,) in rows for tag in tags.split("\n") if tag]
+
+
+def counts(index: Index) -> dict[tuple[str, str], int]:
+    """How many records there are of each category and status."""
+    each = f"SELECT category, {_STATUS} AS state, count(*) FROM record WHERE status <> 'broken' GROUP BY 1, 2"
+    rows = index.ask(lambda index: index.connection.execute(each).fetchall())
+    return {(category, status): count for category, status, count in rows}
+
+
+def anchored(index: Index, most: int) -> list[tuple[str, str]]:
+    """The ids of the newest current records that are about files, and their anchors."""
+    newest = f"SELECT id, anchors FROM record WHERE {_ANCHORED} ORDER BY {ORDERS['updated']} LIMIT ?"
+    return index.ask(lambda index: index.connection.execute(newest, (most,)).fetchall())
+
+
+def count_anchored(index: Index) -> int:
+    """How many current records are about files."""
+    (count,) = index.connection.execute(f"SELECT count(*) FROM record WHERE {_ANCHORED}").fetchone()
+    return int(count)
+
+
+def titles(index: Index) -> list[tuple[str, str]]:
+    """The path and the title of every record."""
+    return index.connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
+
+
+def successors(index: Index, ids: Sequence[str]) -> dict[str, str]:
+    """The ids of what replaced some records, for those that say they were replaced."""
+    marks = ",".join("?" * len(ids))
+    rows = index.connection.execute(f"SELECT old, new FROM succession WHERE old IN ({marks})", list(ids))
+    return {str(old): str(new) for old, new in rows}
+
+
+def broken(index: Index) -> list[str]:
+    """The paths of files that cannot be read as records."""
+    return [path for (path,) in index.connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
+
+
+def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
+    numbers = _numbers(index, choice)
+    rows = _rows(index, numbers[:limit], choice.order)
+    stale = [row.path for row in rows if not refresh.is_unchanged(index, row.path)] if limit is not None else []
+    if stale:
+        # In a huge store not every file was checked when the index was opened; what is shown must be as it is now.
+        refresh.reread(index, stale)
+        numbers = _numbers(index, choice)
+        rows = _rows(index, numbers[:limit], choice.order)
+    return rows, len(numbers)
+
+
+def _numbers(index: Index, choice: Choice) -> list[int]:
+    """The numbers of the chosen records, in order. Without tags an index of SQLite's answers, and no row is read."""
+    tests = {
+        "status <> 'broken'": None,
+        "category = ?": choice.category,
+        f"{_STATUS} = ?": choice.status,
+        "updated_at >= ?": choice.since,
+    }
+    tests = {test: value for test, value in tests.items() if value is None or value}
+    where = f"WHERE {' AND '.join(tests)} ORDER BY {ORDERS[choice.order]}"
+    values = [value for value in tests.values() if value is not None]
+    if not choice.tags:
+        return [n for (n,) in index.connection.execute(f"SELECT n FROM record {where}", values)]
+    rows = index.connection.execute(f"SELECT n, tags FROM record {where}", values)
+    return [n for n, tags in rows if choice.tags.issubset(tags.split("\n"))]
+
+
+def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
+    rows: list[Listed] = []
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = ",".join(map(str, numbers[start : start + _AT_ONCE]))
+        for record_id, category, title, tags, *rest in index.connection.execute(
+            f"{_COLUMNS} WHERE n IN ({some}) ORDER BY {ORDERS[order]}"
+        ):
+            rows.append(Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), *rest))
+    return rows

@@ -1,0 +1,227 @@
+"""A query and an index make ranked matches, each with the probability that it is relevant."""
+
+from __future__ import annotations
+
+from onrecord import coldstart
+from onrecord.categories import BY_NAME
+from onrecord.search import candidates, gate, meaning, query, refresh, word_features
+from onrecord.search.candidates import Filter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from onrecord.search.candidates import WeightedQuery
+    from onrecord.search.gate import Weights
+    from onrecord.search.index import Index, Row
+    from onrecord.search.nearby import Nearby
+    from onrecord.search.query import Query
+    from onrecord.settings import Settings
+
+_PRIORITY = tuple(BY_NAME)
+_PER_PRIORITY, _INTENDED = 0.002, 0.05
+_MOST_DESCRIBED = 2
+"""Words of a category's description that count, as in the keyword scorer."""
+
+"""Enough to settle ties by category, and a little more for the category that the query's words point to."""
+
+_BY_PREDECESSOR = 0.1
+"""What it costs a record to be found by the text of what it replaces."""
+
+_NONE: Mapping[str, float] = {}
+
+
+class _Scored(coldstart.NamedTuple):
+    """A record that holds, scored by its own text or by that of a record it replaces."""
+
+    score: float
+    features: list[float]
+    row: Row
+    matched: Row
+    own: float
+    """The score of its text alone, without what settles ties: log odds if somebody has asked."""
+
+
+class Match(coldstart.NamedTuple):
+    """A record that matches a query, and how probably it is relevant."""
+
+    id: str
+    category: str
+    title: str
+    path: str
+    tags: tuple[str, ...]
+    status: str
+    updated_at: str
+    summary_line: str
+    anchors: str
+    root: str
+    """The store that it is in."""
+    query: Query | None = None
+    score: float = 0.0
+    probability: float = 1.0
+    features: Mapping[str, float] = _NONE
+    via: tuple[str, str, str] | None = None
+    """Id, title and date of the superseded record whose text matched."""
+
+    @property
+    def confidence(self) -> str:
+        """The probability in one word."""
+        return gate.confidence(self.probability)
+
+    @property
+    def is_by_keywords(self) -> bool:
+        """Whether the keyword scorer has found it."""
+        return "keywords" in self.features
+
+    def snippet(self, mark: tuple[str, str] = ("**", "**")) -> str:
+        """The passage of the record that matches best, the words that were asked for marked."""
+        from onrecord.search import document
+
+        asked = frozenset(self.query.terms) if self.query else frozenset()
+        return document.snippet(self.root, self.path, asked, mark) or self.summary_line
+
+
+def match(row: Row, root: str, **measured: Any) -> Match:
+    """A record of the index as a match, of no query unless one was `measured`."""
+    tags = tuple(row.tags.split("\n")) if row.tags else ()
+    named = (row.id, row.category, row.title, row.path, tags, row.status, row.updated_at, row.summary_line, row.anchors)
+    return Match(*named, root, **measured)
+
+
+def find(
+    index: Index,
+    text: str,
+    *,
+    limit: int = 10,
+    mode: str = "search",
+    categories: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    include_retired: bool = False,
+    borrowed: str = "",
+    now: str | None = None,
+    settings: Settings | None = None,
+    fits: Callable[[str], bool] | None = None,
+) -> list[Match]:
+    """The best matches, best first; the bar is the caller's.
+
+    The mode is `search`; `auto` for a prompt, which is shown only what is in force; `past` for a question about that;
+    `similar` for the text of another record.
+    """
+    asked = query.parse(text, borrowed)
+    if not asked.terms:
+        return []
+    named = (categories or (), tags or (), include_retired, now or "", settings)
+    chosen = Filter(mode in ("auto", "past"), *named, is_asked=mode in ("search", "past"), fits=fits)
+    return index.ask(lambda index: _find_unchanged(index, asked, chosen, limit), hook=chosen.auto)
+
+
+def current(index: Index, path: str) -> Match | None:
+    """The record at a path as it is now, or what has replaced it."""
+    rows = index.rows("WHERE path = ?", (path,))
+    row = candidates.successors(index, rows)[rows[0].n] if rows else None
+    return match(row, index.root) if row and row.status == "active" else None
+
+
+def _find_unchanged(index: Index, asked: Query, chosen: Filter, limit: int) -> list[Match]:
+    """Matches whose files are as they were indexed; one that was edited meanwhile is indexed and ranked again."""
+    matches = _find(index, asked, chosen)[:limit]
+    changed = [each.path for each in matches if not refresh.is_unchanged(index, each.path)]
+    if not changed:
+        return matches
+    try:
+        refresh.reread(index, changed)
+        matches = _find(index, asked, chosen)[:limit]
+    except coldstart.SqliteError:
+        pass
+    return [each for each in matches if refresh.is_unchanged(index, each.path)]
+
+
+def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
+    settings = chosen.settings
+    if not index.has_words or (settings and settings.text("retrieval.match_strategy") == "title_tags"):
+        from onrecord.search import keyword_scorer
+
+        return keyword_scorer.find(index, asked, chosen)
+    return _by_features(index, asked, chosen)
+
+
+def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
+    weighed = candidates.weigh(index, asked, is_typed=chosen.is_asked and not chosen.auto)
+    rows, nearby = _candidates(index, asked, weighed, chosen)
+    accepted = _accepted(index, rows, chosen)
+    words = {row.n: word_features.measure(weighed, *row[-4:]) for row, _ in accepted}
+    meanings = nearby.measure(rows, weighed, words) if nearby and words else {}
+    weights = gate.weights(max((each.vector_share for each in meanings.values()), default=0.0))
+    described = {name: _described(name, asked, chosen.settings) for name in _PRIORITY}
+    best: dict[int, _Scored] = {}
+    replaced: dict[int, list[Row]] = {}
+    for row, current in accepted:
+        values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
+        own = _asked_score(values, asked, weighed, row) if chosen.is_asked else gate.score(weights, values)
+        score = own + _priority(current.category, asked.intent) + described[current.category]
+        if current is not row:
+            score -= _BY_PREDECESSOR
+            if not chosen.auto and chosen.accepts(row):
+                replaced.setdefault(current.n, []).append(row)
+        if current.n not in best or score > best[current.n].score:
+            best[current.n] = _Scored(score, values, current, row, own)
+    ranked = sorted(best.values(), key=lambda each: (-each.score, each.row.path))
+    return list(_matches(index.root, asked, ranked, replaced, None if chosen.is_asked else weights))
+
+
+def _accepted(index: Index, rows: list[Row], chosen: Filter) -> list[tuple[Row, Row]]:
+    """The candidates that may be shown, each with the record that holds now."""
+    successors = candidates.successors(index, rows)
+    holding = ((row, successors[row.n] or (None if chosen.auto else row)) for row in rows)
+    return [(row, current) for row, current in holding if current is not None and chosen.accepts(current)]
+
+
+def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter) -> tuple[list[Row], Nearby | None]:
+    """The candidates by words and by meaning, and what is near to the query if there is a table to tell."""
+    from onrecord.search import nearby
+
+    numbers = candidates.find(index, weighed, chosen)
+    compared = nearby.compare(index, asked)
+    if compared is not None:
+        numbers += compared.nearest(numbers, is_asked=not chosen.auto, is_narrow=chosen.is_narrow)
+    return candidates.rows(index, numbers), compared
+
+
+def _matches(
+    root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
+) -> Iterator[Match]:
+    """Each match, and behind it, for somebody who searches, the records it replaces: as probable as it, and marked."""
+    for (score, values, row, matched, own), compared in zip(ranked, gate.relative([each.score for each in ranked])):
+        measured = {
+            "query": asked,
+            "score": score,
+            "probability": gate.probability(weights, values, compared) if weights else gate.shifted(0.5, own),
+            "features": dict(zip((*gate.NAMES, *gate.RELATIVE), (*values, *compared))),
+        }
+        via = None if matched is row else (matched.id, matched.title, row.updated_at)
+        yield match(row, root, **measured, via=via)
+        for old in replaced.get(row.n, ()):
+            status = "superseded" if old.status == "active" else old.status
+            yield match(old._replace(status=status), root, **measured)
+
+
+def _asked_score(values: list[float], asked: Query, weighed: WeightedQuery, row: Row) -> float:
+    from onrecord.search import search_score
+
+    return search_score.score(values) - search_score.cost(asked, weighed, row)
+
+
+def _priority(category: str, intent: str) -> float:
+    return _INTENDED if category == intent else -_PER_PRIORITY * (_PRIORITY.index(category) + 1.0)
+
+
+def _described(category: str, asked: Query, settings: Settings | None) -> float:
+    """What it counts for a category that its description in the settings has words of the query."""
+    key = f"categories.{category}.description"
+    if not settings or not settings.is_set(key):
+        return 0.0
+    from onrecord.search import terms
+
+    shared = len(set(asked.terms).intersection(terms.stream(settings.text(key))))
+    return _INTENDED * min(shared, _MOST_DESCRIBED)

@@ -1,0 +1,154 @@
+"""The vectors of records, as the index stores them. Loaded only when a record is indexed.
+
+Each record has the vectors of its title, of itself as a whole, of each trigger and of each sentence, and the rows of
+its words in the table. The vectors that every prompt is compared with lie together in blocks of records, column by
+column, so that a change of one record rewrites one block.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from onrecord import coldstart
+from onrecord.record.memory import Memory
+from onrecord.search import document, query, vectors
+from onrecord.search.vector_blocks import BLOCK, PARTS
+from onrecord.search.vectors import Vectors
+from onrecord.search.word_table import DIMENSIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onrecord.search.index import Index
+
+MOST_TRIGGERS, MOST_SENTENCES, MOST_WORDS = 16, 12, 64
+_MOST_PARTS = 24
+"""Sentences of a record that its whole vector is made of: with its title they have no more tokens than can be added."""
+
+_SHORTEST_SENTENCE = 15
+"""Characters: what is shorter says nothing alone."""
+
+_LONGEST, _LONGEST_LINE = 4_000, 500
+"""Characters that are read of one text of the content, and of the title or a trigger."""
+
+_MOST_LOOKED_UP = 400
+"""Words of a record that are looked up one by one."""
+
+NOTHING = bytes([128]) * DIMENSIONS
+"""The vector of a text without words that have one: its product with anything is 0."""
+
+
+class RecordVectors(coldstart.NamedTuple):
+    """What the index stores of a record's meaning."""
+
+    triggers: int
+    vectors: bytes
+    """Of the title, of the whole record, of the triggers, of the sentences."""
+    words: bytes
+    """The rows of its words in the table, then the lengths of those rows: two bytes each."""
+    gist: bytes
+    """The mean of the vector of the whole record and that of its title with its triggers."""
+
+
+def of(memory: Memory, made: Vectors) -> RecordVectors:
+    """The vectors of a record. Every text is added up once; the title and triggers, and the whole, are sums of sums."""
+    lines = (memory.title, *memory.triggers[:MOST_TRIGGERS])
+    title, *triggers = (vectors.words(text[:_LONGEST_LINE]) for text in lines)
+    parts = [vectors.words(text) for text in sentences(memory)]
+    sums = [made.sum(words) for words in (title, *triggers, *parts)]
+    after = len(triggers) + 1
+    whole = _stored(sums[:1] + sums[after:])
+    texts = (_stored([each]) for each in sums[: after + MOST_SENTENCES])
+    joined = b"".join((next(texts), whole, *texts))
+    words = list(dict.fromkeys(word for listed in (title, *triggers, *parts) for word in listed))
+    return RecordVectors(
+        len(triggers), joined, _word_rows(words[:_MOST_LOOKED_UP], made), _mean(whole, _stored(sums[:after]))
+    )
+
+
+def sentences(memory: Memory) -> list[str]:
+    """The sentences of a record's content; those that are too short to say something alone go with the one before."""
+    parts: list[str] = []
+    for text in document.content_texts(memory):
+        for part in text[:_LONGEST].replace("; ", ". ").replace("\n", ". ").split(". "):
+            if parts and len(part) < _SHORTEST_SENTENCE:
+                parts[-1] += f" {part}"
+            elif part:
+                parts.append(part)
+    return parts[:_MOST_PARTS]
+
+
+def _stored(sums: list[tuple[int, int]]) -> bytes:
+    lanes = sum([lanes for lanes, _ in sums])
+    return vectors.stored(lanes, sum([weight for _, weight in sums])) or NOTHING
+
+
+def _mean(first: bytes, second: bytes) -> bytes:
+    """The mean of each two bytes: what both have, and half of what one has."""
+    left, right = int.from_bytes(first, "little"), int.from_bytes(second, "little")
+    return ((left & right) + ((left ^ right) >> 1 & _LOW_BITS)).to_bytes(DIMENSIONS, "little")
+
+
+_LOW_BITS = int.from_bytes(b"\x7f" * DIMENSIONS, "little")
+
+
+def _word_rows(words: Iterable[str], made: Vectors) -> bytes:
+    """The rows and row lengths of those words with a topic that the table has as they are."""
+    whole = made.whole([word for word in words if word not in query.ENGLISH])[:MOST_WORDS]
+    return array("H", [row for row, _ in whole]).tobytes() + array("H", [length for _, length in whole]).tobytes()
+
+
+class Blocks:
+    """The changes of a run to the vectors in an index."""
+
+    def __init__(self, index: Index) -> None:
+        self._execute = index.connection.execute
+        self._changed: dict[int, bytes] = {}
+        self._is_used = False
+        try:
+            self._made: Vectors | None = vectors.shared()
+            self._made.table.expect_many()
+        except (OSError, ValueError):
+            self._made = None
+
+    def of(self, memory: Memory) -> RecordVectors | None:
+        """The vectors of a record; None where there is no table to make them with."""
+        self._is_used = True
+        return of(memory, self._made) if self._made else None
+
+    def add(self, n: int, made: RecordVectors | None, *, is_active: bool) -> None:
+        """Put in the vectors of a record."""
+        if made is None:
+            return
+        self._execute("INSERT INTO vector VALUES (?, ?, ?, ?)", (n, made.triggers, made.vectors, made.words))
+        if is_active:
+            self._changed[n] = made.gist
+
+    def remove(self, n: int) -> None:
+        self._execute("DELETE FROM vector WHERE n = ?", (n,))
+        self._changed[n] = NOTHING
+
+    def finish(self) -> None:
+        """Write the blocks that have changed, and which table they were made with."""
+        for block in sorted({n // BLOCK for n in self._changed}):
+            lanes = {n % BLOCK: gist for n, gist in self._changed.items() if n // BLOCK == block}
+            for table, start, end in PARTS:
+                self._write(table, block, {lane: gist[start:end] for lane, gist in lanes.items()})
+        self._changed.clear()
+        if self._is_used:
+            self._note_table()
+
+    def _write(self, table: str, block: int, lanes: dict[int, bytes]) -> None:
+        row = self._execute(f"SELECT gists FROM {table} WHERE block = ?", (block,)).fetchone()
+        gists = bytearray(row[0] if row else bytes([128]) * len(next(iter(lanes.values()))) * BLOCK)
+        for lane, gist in lanes.items():
+            gists[lane::BLOCK] = gist
+        self._execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (block, bytes(gists)))
+
+    def _note_table(self) -> None:
+        """Note the table that all vectors were made with, or that they were not made with one."""
+        identity = self._made.table.identity if self._made else ""
+        noted = self._execute("SELECT identity FROM vector_source").fetchone()
+        if noted is None or noted[0] != identity:
+            self._execute("INSERT OR REPLACE INTO vector_source VALUES (1, ?)", (identity if noted is None else "",))

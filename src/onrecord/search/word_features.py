@@ -1,0 +1,200 @@
+"""What the words of a record and of a query have in common, as numbers that ranking and gate weigh."""
+
+from __future__ import annotations
+
+from math import log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from onrecord.search.candidates import WeightedQuery
+    from onrecord.search.index import Row
+
+NAMES = (
+    "coverage", "window", "window_title", "matches", "title_asked", "in_title", "title_both", "in_tags", "adjacent",
+    "rarest", "bm25_title", "bm25_body", "length", "early", "mass", "window_mass", "title_mass", "trigger_asked",
+    "in_trigger", "title_concepts", "bm25_fields", "fields_share", "trigger_scarcity", "triggers", "filler", "store",
+)  # fmt: skip
+"""The features, in the order of `measure`."""
+
+WINDOW = 12
+_LARGEST_STORE = 1_000
+"""Records beyond which a store is simply large: the sets that the weights were fitted on have no more."""
+
+_K1, _B = 1.2, 0.75
+"""The usual parameters of BM25."""
+
+_IN_TITLE, _IN_TAGS = 3, 2
+"""How often a word of the title and of the tags counts, against one in a trigger or in the body."""
+
+_OTHER_TERMS = 30
+"""What tags and triggers add to the length of an average record: the index counts the terms of titles and bodies."""
+
+_SHORTEST_TRIGGER = 4
+"""Words added to the length of a trigger, so that one of two common words is not as good as one of six rare ones."""
+
+
+def measure(query: WeightedQuery, title: str, tags: str, triggers: str, body: str) -> list[float]:
+    """The features of words of one record, given its analysed fields."""
+    concept, weights, total, corpus = query.concept, query.weights, query.total, query.corpus
+    title_terms, body_terms = title.split(), body.split()
+    in_title, in_body = _positions(concept, title_terms), _positions(concept, body_terms)
+    tag_terms = tags.split()
+    in_tags = {concept[term] for term in tag_terms if term in concept}
+    phrases = [trigger.split() for trigger in triggers.split("|")] if triggers else []
+    trigger_asked, trigger_share, scarcity, in_triggers = _best_trigger(query, phrases)
+    titled = {c for _, c in in_title}
+    matched = titled.union((c for _, c in in_body), in_tags, in_triggers)
+    window, inside, start = _window(in_body, weights)
+    title_mass, window_mass, mass = (_mass(part, weights) for part in (titled, inside | titled, matched))
+    title_asked = _title_asked(title_terms, concept)
+    in_any_title = _mass(query.titled, weights)
+    length = _IN_TITLE * len(title_terms) + _IN_TAGS * len(tag_terms) + len(body_terms) + sum(map(len, phrases))
+    fields = _bm25_fields(query, _times(query, in_title, in_body, tag_terms, phrases), length)
+    return [
+        mass / total,
+        max(window, title_mass) / total,
+        window_mass / total,
+        log(1 + len(matched)),
+        title_asked,
+        title_mass / total,
+        title_asked * title_mass / total,
+        _mass(in_tags, weights) / total,
+        _adjacent(query, in_title, in_body),
+        max((weights[i] for i in matched), default=0.0) / log(corpus.records + 101),
+        _bm25(in_title, weights, len(title_terms) / corpus.title_length) / total,
+        _bm25(in_body, weights, len(body_terms) / corpus.body_length) / total,
+        log(1 + len(weights)),
+        1 / (1 + start / 40) if in_body else 0.0,
+        mass / 10,
+        window_mass / 10,
+        title_mass / 10,
+        trigger_asked,
+        trigger_share,
+        _mass((titled | in_triggers).intersection(query.titled), weights) / in_any_title if in_any_title else 0.0,
+        fields / 10,
+        fields / (sum(query.scarcity) or 1.0),
+        scarcity,
+        log(1 + len(phrases)),
+        query.filler,
+        log(1 + min(corpus.records, _LARGEST_STORE)),
+    ]
+
+
+def coverage(query: WeightedQuery, row: Row) -> float:
+    """The first of these features alone, which takes a fraction of the time."""
+    return _mass(matched(query, row), query.weights) / query.total
+
+
+def matched(query: WeightedQuery, row: Row) -> set[int]:
+    """The concepts of the query that a record has anywhere."""
+    # In the order of `measure`: sums over a set that was filled in another order differ in their last digit.
+    text, concept = f"{row.title_terms} {row.body_terms} {row.tag_terms} {row.trigger_terms}", query.concept
+    return {concept[term] for term in text.split() if term in concept}
+
+
+def _positions(concept: dict[str, int], stream: list[str]) -> list[tuple[int, int]]:
+    get = concept.get
+    return [(place, c) for place, term in enumerate(stream) if (c := get(term)) is not None]
+
+
+def _mass(concepts: Collection[int], weights: list[float]) -> float:
+    return sum(weights[i] for i in concepts)
+
+
+def _window(places: list[tuple[int, int]], weights: list[float]) -> tuple[float, set[int], int]:
+    """The heaviest stretch of WINDOW words: its mass, its concepts and where it begins."""
+    best, inside, start = 0.0, set[int](), 0
+    mass, low = 0.0, 0
+    times: dict[int, int] = {}
+    for place, concept in places:
+        if not times.get(concept):
+            mass += weights[concept]
+        times[concept] = times.get(concept, 0) + 1
+        while places[low][0] <= place - WINDOW:
+            left = places[low][1]
+            times[left] -= 1
+            if not times[left]:
+                mass -= weights[left]
+            low += 1
+        if mass > best + 1e-9:
+            best, start = mass, places[low][0]
+            inside = {c for c, count in times.items() if count}
+    return best, inside, start
+
+
+def _title_asked(title: list[str], concept: dict[str, int]) -> float:
+    """The share of the title's distinctive terms that the query asks for."""
+    distinctive = {term for term in title if len(term) > 2 or not term.isascii()} or set(title)
+    return sum(term in concept for term in distinctive) / (len(distinctive) or 1)
+
+
+def _best_trigger(query: WeightedQuery, phrases: list[list[str]]) -> tuple[float, float, float, set[int]]:
+    """Of the triggers, what the best one has in common with the query, and all concepts in them.
+
+    That is the share of it that was asked for, its share of the query, and how scarce its words are for its length.
+    """
+    concept, everywhere = query.concept, set[int]()
+    best = share = scarce = most = 0.0
+    for phrase in phrases:
+        matched = {concept[term] for term in phrase if term in concept}
+        if not matched:
+            continue
+        everywhere |= matched
+        length = len(set(phrase))
+        asked, mass = len(matched) / max(length, 2), _mass(matched, query.weights)
+        scarce = max(scarce, _mass(matched, query.scarcity) / (length + _SHORTEST_TRIGGER))
+        if asked * mass > most:
+            most, best, share = asked * mass, asked, mass / query.total
+    return best, share, scarce, everywhere
+
+
+def _adjacent(query: WeightedQuery, *fields: list[tuple[int, int]]) -> float:
+    """The share of neighbouring query terms that are neighbours here too."""
+    if not query.pairs:
+        return 0.0
+    matched = {
+        (left, right)
+        for places in fields
+        for (place, left), (after, right) in zip(places, places[1:])
+        if after == place + 1 and (left, right) in query.pairs
+    }
+    return sum(query.pairs[pair] for pair in matched) / sum(query.pairs.values())
+
+
+def _bm25(places: list[tuple[int, int]], weights: list[float], length: float) -> float:
+    times: dict[int, int] = {}
+    for _, concept in places:
+        times[concept] = times.get(concept, 0) + 1
+    scale = _K1 * (1 - _B + _B * length)
+    return sum(weights[c] * n * (_K1 + 1) / (n + scale) for c, n in times.items())
+
+
+def _times(
+    query: WeightedQuery,
+    in_title: list[tuple[int, int]],
+    in_body: list[tuple[int, int]],
+    tags: list[str],
+    phrases: list[list[str]],
+) -> dict[int, int]:
+    """How often each concept occurs in the whole record, where words of title and tags count several times."""
+    concept = query.concept
+    times: dict[int, int] = {}
+    for places, count in ((in_title, _IN_TITLE), (in_body, 1)):
+        for _, c in places:
+            times[c] = times.get(c, 0) + count
+    for terms, count in ((tags, _IN_TAGS), *((phrase, 1) for phrase in phrases)):
+        for term in terms:
+            if term in concept:
+                c = concept[term]
+                times[c] = times.get(c, 0) + count
+    return times
+
+
+def _bm25_fields(query: WeightedQuery, times: dict[int, int], length: int) -> float:
+    """BM25 of the record as one text."""
+    corpus = query.corpus
+    average = _IN_TITLE * corpus.title_length + corpus.body_length + _OTHER_TERMS
+    scale = _K1 * (1 - _B + _B * length / average)
+    return sum([query.scarcity[c] * n * (_K1 + 1) / (n + scale) for c, n in times.items()])

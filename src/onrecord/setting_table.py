@@ -1,0 +1,146 @@
+"""The settings there are: for each key its default, what it does, which values it takes, and who may set it."""
+
+from __future__ import annotations
+
+from onrecord.categories import BY_NAME
+from onrecord.coldstart import NamedTuple
+
+
+class Setting(NamedTuple):
+    """One key: its default, what it does, which values it takes, and whether only the user may set it."""
+
+    default: object
+    doc: str
+    least: float = 0
+    most: float = 0
+    choices: tuple[str, ...] = ()
+    user_only: bool = False
+
+
+def _own(default: object, doc: str, least: float = 0, most: float = 0, choices: tuple[str, ...] = ()) -> Setting:
+    return Setting(default, doc, least, most, choices, user_only=True)
+
+
+SETTINGS: dict[str, Setting] = {
+    "retrieval.enabled": Setting(True, "Whether records are shown at prompts, files and failed commands."),
+    "retrieval.max_inject": Setting(
+        3,
+        "How many records one prompt may get; 0 is none. Unless it is set, the first prompt may get more.",
+        0,
+        20,
+    ),
+    "retrieval.max_tokens": Setting(
+        300,
+        "About how many tokens one prompt may get; unless it is set, 100 more for each record above three.",
+        50,
+        2_000,
+    ),
+    "retrieval.match_strategy": Setting(
+        "fts5_bm25",
+        "How records are found; `title_tags` is the keyword scorer of the earlier plugin.",
+        choices=("fts5_bm25", "title_tags"),
+    ),
+    "retrieval.min_probability": Setting(
+        0.0, "A record is shown as a rule from this probability on; 0 means the measured default.", 0, 1
+    ),
+    "retrieval.pointers": Setting(
+        True, "Whether a record that is likely but not sure to be relevant is named in one line."
+    ),
+    "retrieval.first_prompt_relief": Setting(
+        0.1, "How much lower the threshold is for the first prompt of a session, which states its goal.", 0, 0.5
+    ),
+    "retrieval.first_prompt_budget": Setting(
+        2.0, "How many times more tokens, and records unless max_inject is set, the first prompt may get.", 1, 4
+    ),
+    "retrieval.files": Setting(True, "Whether reading or editing a file shows the records about it."),
+    "retrieval.failures": Setting(True, "Whether a failed command shows the runbook for it."),
+    "retrieval.judge.enabled": _own(False, "Whether a small model decides the cases that ranking is not sure of."),
+    "retrieval.judge.provider": _own(
+        "anthropic",
+        "The kind of API: Anthropic Messages, or OpenAI chat completions (Ollama and most gateways).",
+        choices=("anthropic", "openai"),
+    ),
+    "retrieval.judge.model": _own("", "Which model is asked; empty is a small Claude."),
+    "retrieval.judge.endpoint": _own(
+        "", "Address of the API; empty is ANTHROPIC_BASE_URL or OPENAI_BASE_URL, or the provider's own."
+    ),
+    "retrieval.judge.api_key_env": _own(
+        "", "Name of the environment variable with the key, not the key; empty is the provider's usual one."
+    ),
+    "retrieval.judge.timeout_seconds": _own(3.0, "How many seconds a prompt may wait for the model in all.", 0.1, 4),
+    "retrieval.judge.daily_cap": _own(
+        500, "Requests a day (UTC) at prompts; after that ranking decides alone.", 0, 100_000
+    ),
+    "retrieval.judge.max_candidates": _own(15, "How many records the model is asked about for one prompt.", 1, 30),
+    "retrieval.judge.fallback_top_k": _own(
+        2, "How many records, the best by ranking, are shown when the model does not answer.", 0, 20
+    ),
+    "retrieval.judge.context_turns": _own(
+        5, "How many earlier turns of both sides the model is shown; 0 is none.", 0, 20
+    ),
+    "retrieval.judge.certain_in": _own(
+        0.95, "A record with a higher probability is shown without asking; 1 always asks.", 0, 1
+    ),
+    "retrieval.judge.certain_out": _own(
+        0.05, "A record with a lower probability is dropped without asking; 0 always asks.", 0, 1
+    ),
+    "retrieval.judge.price_in": _own(
+        0.0, "Dollars for a million input tokens, for a model whose price Onrecord does not know.", 0, 1_000
+    ),
+    "retrieval.judge.price_out": _own(0.0, "The same for output tokens.", 0, 1_000),
+    "session_start.enabled": Setting(True, "Whether a session starts with a digest."),
+    "session_start.relevance_weight": Setting(
+        0.6, "How much relevance counts in the digest, against prominence; 0 is prominence alone.", 0, 1
+    ),
+    "session_start.limit": Setting(20, "How many entries the digest may have.", 1, 100),
+    "session_start.max_characters": Setting(2_500, "How many characters the digest may have.", 1_000, 9_500),
+    "capture.mode": Setting(
+        "propose",
+        "What becomes of a decision made in a session: nothing, a draft to review, or a record.",
+        choices=("off", "propose", "auto"),
+    ),
+    "capture.max_suggestions": Setting(2, "How many suggestions to save one session may get; 0 is none.", 0, 20),
+    "triage.max_messages": Setting(50, "How many of a session's last messages are read for decisions.", 10, 200),
+    **{
+        f"triage.thresholds.{name}": Setting(
+            category.triage_bar, f"The lowest probability at which saving a {name} is suggested.", 0.1, 1
+        )
+        for name, category in BY_NAME.items()
+    },
+    "categories.*.enabled": Setting(True, "Whether the category is used at all."),
+    "categories.*.auto_capture": Setting(True, "Whether sessions suggest records of it."),
+    "categories.*.retention_days": Setting(
+        0, "Days after which a record is no longer shown and `gc` retires it; 0 is never.", 0, 36_500
+    ),
+    "categories.*.description": Setting("", "What the category is for in this project."),
+    **{
+        f"categories.{name}.max_retained": Setting(
+            category.most_active, f"How many records of {name} stay active.", 1, 1_000
+        )
+        for name, category in BY_NAME.items()
+        if category.most_active
+    },
+    "remotes": Setting(
+        (), "The connected shared stores that are read here, by name; none listed is all, and `none` is none of them."
+    ),
+    "export.file": Setting(
+        "", "A file of the project, made by `onrecord export --file`, that is renewed after every change of a record."
+    ),
+    "delete.grace_period_days": Setting(30, "Days a retired record is kept before `gc` deletes it.", 0, 36_500),
+}
+
+CONSENT: dict[str, tuple[object, ...]] = {
+    "capture.mode": ("off", "propose", "auto"),
+    **dict.fromkeys(
+        ("retrieval.enabled", "retrieval.files", "retrieval.failures", "session_start.enabled"), (False, True)
+    ),
+}
+"""What a user consents to, from least to most: a project may lower what the user chose, never raise it."""
+
+
+def setting(key: str) -> Setting | None:
+    """The setting a key means, if any: `categories.runbook.enabled` is one of `categories.*.enabled`."""
+    parts = key.split(".")
+    if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in BY_NAME:
+        key = f"categories.*.{parts[2]}"
+    return SETTINGS.get(key)

@@ -1,1 +1,0 @@
-"""The coding agents that Recollect works in: for each, how its events are read and answered."""
