@@ -85,7 +85,7 @@ def test_settings_that_are_named_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_one_word_for_one_thing(page: Path) -> None:
-    """The glossary of docs/design.md and the words it replaces: the changelog may quote those."""
+    """The glossary of docs/architecture.md and the words it replaces: the changelog may quote those."""
     text = re.sub(r"`[^`\n]*`", "", page.read_text(encoding="utf-8"))
 
     assert page.stem == "CHANGELOG" or _REPLACED.findall(text) == []
