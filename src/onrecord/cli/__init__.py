@@ -1,6 +1,6 @@
 """The command line: `main` finds the command, loads its module alone, and prints what it answers.
 
-A command module has `add_arguments(parser)` and `run(args) -> Answer`; where it holds several commands,
+A command module has `add_arguments(parser)` and `run(args) -> CommandResult`; where it holds several commands,
 `args.command` is the name of the one that runs.
 """
 
@@ -16,7 +16,7 @@ from onrecord import __version__
 from onrecord.cli import fixes, help
 from onrecord.cli.commands import COMMANDS
 from onrecord.cli.help import Parser
-from onrecord.cli.output import Answer, Screen, emit, emit_error
+from onrecord.cli.output import CommandResult, Screen, emit, emit_error
 from onrecord.errors import OnrecordError
 
 
@@ -64,7 +64,7 @@ def _run(words: list[str]) -> int:
     args = parser_of(name).parse_intermixed_args(words[1:])
     module, where = COMMANDS[name].module, fixes.where(args)
     try:
-        answer: Answer = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
+        answer: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
     except OnrecordError as error:
         error.fix = fixes.placed(error.fix, where)
         emit_error(error, as_json=args.json)
@@ -75,9 +75,9 @@ def _run(words: list[str]) -> int:
     return answer.status
 
 
-def _version() -> Answer:
+def _version() -> CommandResult:
     python = ".".join(map(str, sys.version_info[:3]))
-    return Answer({"version": __version__, "python": python}, lambda screen: f"onrecord {__version__}")
+    return CommandResult({"version": __version__, "python": python}, lambda screen: f"onrecord {__version__}")
 
 
 def _unknown(name: str) -> int:

@@ -11,7 +11,7 @@ from onrecord.audit import audit_item, evidence, report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import arguments, fixes
-from onrecord.cli.output import Answer, Screen, labelled, table
+from onrecord.cli.output import CommandResult, Screen, labelled, table
 from onrecord.errors import BadInput
 from onrecord.importers import notes
 from onrecord.record import compose
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help=f"show every finding, not {_MOST_SHOWN} of each kind")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     limits = {**dict.fromkeys(SERIOUS if args.strict else (), 0.0), **_limits(args.max_rate)}
     where, items, known_facts, broken = _material(args)
     measures = report.audit(items, known_facts, lambda texts: watched(texts, "comparing records"))
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> Answer:
         f"left out: {many(len(broken), 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
     )
     refused = [*above, *(["records that cannot be read"] if broken else [])] if args.strict else []
-    return Answer(
+    return CommandResult(
         data,
         lambda screen: _text(screen, measures, above, shown),
         status=1 if above or refused else 0,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from onrecord.cli.output import Answer
+from onrecord.cli.output import CommandResult
 
 _BASH = r"""# Completion of onrecord for bash. In ~/.bashrc: eval "$(onrecord completion bash)"
 _onrecord() {
@@ -97,6 +97,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that you type commands in")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     script = SCRIPTS[args.shell]
-    return Answer({"shell": args.shell, "script": script}, lambda screen: script)
+    return CommandResult({"shell": args.shell, "script": script}, lambda screen: script)

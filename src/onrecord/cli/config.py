@@ -10,7 +10,7 @@ from typing import Any
 
 from onrecord import files, old_settings, paths
 from onrecord.cli import actions, arguments
-from onrecord.cli.output import Answer, Screen, clean, fitted, labelled, table, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
 from onrecord.errors import BadInput
 from onrecord.recall import rules_and_pointers, showing
 from onrecord.setting_table import SETTINGS, Setting, setting
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if args.remote:
         raise BadInput("a shared store has no settings", fix="leave out --remote")
     store = arguments.store_of(args)
@@ -65,7 +65,7 @@ def _declared(key: str) -> Setting:
     return declared
 
 
-def _show(settings: Settings, key: str | None) -> Answer:
+def _show(settings: Settings, key: str | None) -> CommandResult:
     keys = [key] if key else list(dict.fromkeys((*SETTINGS, *sorted(settings.origins))))
     rows = [
         {
@@ -88,7 +88,7 @@ def _show(settings: Settings, key: str | None) -> Answer:
             lines.append(labelled(screen, "problem", message, "yellow"))
         return "\n".join(lines)
 
-    return Answer({"settings": rows, "problems": problems}, text)
+    return CommandResult({"settings": rows, "problems": problems}, text)
 
 
 def _group(screen: Screen, key: str, value: str, origin: str, doc: str) -> str:
@@ -133,7 +133,7 @@ def _parsed(key: str, text: str, *, trusted: bool) -> object:
     return value
 
 
-def _change(store: Store, key: str, value: object) -> Answer:
+def _change(store: Store, key: str, value: object) -> CommandResult:
     _declared(key)
     path = os.path.join(store.root, paths.CONFIG)
     files.inside(store.root, paths.CONFIG)
@@ -146,7 +146,7 @@ def _change(store: Store, key: str, value: object) -> Answer:
         if json.dumps(raw) != before:
             files.write(path, (json.dumps(raw, ensure_ascii=False, indent=2) + "\n").encode("utf-8"))
     shown = "default" if value is None else json.dumps(value, ensure_ascii=False)
-    return Answer(
+    return CommandResult(
         {"key": key, "value": value, "file": path}, lambda screen: fitted(screen, clean(f"{key} = {shown} in {path}"))
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from onrecord import paths
 from onrecord.cli import questions
-from onrecord.cli.output import Answer, Screen, clean, table
+from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.connections import connection, installation
 from onrecord.connections.connection import Plan
 from onrecord.connections.recipes import BY_HOST, RECIPES, Recipe
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--here", action="store_true", help="in the project's own files, not in those of your user")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     project = paths.project_root(args.project) if args.here else ""
     if args.list:
         return _list(project)
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> Answer:
         "agents": [_data(plan) for plan in plans],
         "then": steps,
     }
-    return Answer(data, lambda screen: _text(screen, args, plans, steps))
+    return CommandResult(data, lambda screen: _text(screen, args, plans, steps))
 
 
 def _recipes(args: argparse.Namespace, project: str) -> list[Recipe]:
@@ -213,7 +213,7 @@ def _outcome(args: argparse.Namespace, plan: Plan) -> str:
     return f"{verb} ({', '.join([*names, *(['by its own commands'] if plan.commands else [])])})"
 
 
-def _list(project: str) -> Answer:
+def _list(project: str) -> CommandResult:
     rows = []
     for recipe in RECIPES:
         present, state = connection.installed(recipe), connection.state(recipe, project)
@@ -245,4 +245,4 @@ def _list(project: str) -> Answer:
         ]
         return table(screen, ("agent", "", "installed", "connected", "MCP"), cells)
 
-    return Answer({"agents": data}, text)
+    return CommandResult({"agents": data}, text)

@@ -20,7 +20,7 @@ from contextlib import contextmanager, redirect_stdout
 from onrecord import failure_log, files, paths
 from onrecord.cli import demo_data, main
 from onrecord.cli.demo_data import Turn
-from onrecord.cli.output import Answer, Screen, clean, clean_lines, fit, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, fit, wrap
 from onrecord.coldstart import NamedTuple
 from onrecord.git import repository
 
@@ -56,22 +56,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep", action="store_true", help="keep the sample project and say where it is")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     with sample_project(args.keep) as project:
         answer = _step_by_step(project) if args.long else _in_short(project)
     data = {**answer.data, "project": project if args.keep else None}
     end = f"The sample project is kept in {clean(project)}" if args.keep else "The sample project was deleted."
-    return Answer(data, lambda screen: f"{answer.text(screen)}\n{end}")
+    return CommandResult(data, lambda screen: f"{answer.text(screen)}\n{end}")
 
 
-def _step_by_step(project: str) -> Answer:
+def _step_by_step(project: str) -> CommandResult:
     steps = list(_steps(project))
-    return Answer({"steps": [step._asdict() for step in steps]}, lambda screen: _steps_text(screen, steps))
+    return CommandResult({"steps": [step._asdict() for step in steps]}, lambda screen: _steps_text(screen, steps))
 
 
-def _in_short(project: str) -> Answer:
+def _in_short(project: str) -> CommandResult:
     turns = list(conversation(project))
-    return Answer({"turns": [turn._asdict() for turn in turns]}, lambda screen: _turns_text(screen, turns))
+    return CommandResult({"turns": [turn._asdict() for turn in turns]}, lambda screen: _turns_text(screen, turns))
 
 
 @contextmanager

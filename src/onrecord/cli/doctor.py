@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from onrecord import paths
 from onrecord.capture import waiting
 from onrecord.cli import arguments, fixes
-from onrecord.cli.output import Answer, Screen, clean, fitted, labelled, readable
+from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, readable
 from onrecord.doctor import Finding, claude_code, connected, machine, shared_stores, store_checks
 from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--privacy", action="store_true", help="list what is stored on this machine, and for how long")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if args.privacy:
         return _privacy(args)
     root = paths.project_root(args.project)
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> Answer:
     findings = [each._replace(fix=fixes.placed(each.fix, fixes.where(args))) for each in findings]
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
-    return Answer(data, lambda screen: _text(screen, findings, done), status)
+    return CommandResult(data, lambda screen: _text(screen, findings, done), status)
 
 
 def _stores(args: argparse.Namespace) -> Iterator[Store]:
@@ -80,7 +80,7 @@ def _in_store(args: argparse.Namespace, store: Store) -> Iterator[Finding]:
         yield Finding("note", "inbox", line, "onrecord review")
 
 
-def _privacy(args: argparse.Namespace) -> Answer:
+def _privacy(args: argparse.Namespace) -> CommandResult:
     """What is stored about sessions and for whom, on this machine and in the stores' inboxes."""
     inboxes = [
         machine.own_files(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
@@ -92,7 +92,7 @@ def _privacy(args: argparse.Namespace) -> Answer:
         lines = [line for item in items for line in (clean(item.path), *_stored(screen, item))]
         return "\n".join([*lines, f"{many(len(items), 'place')}; all but drafts and replicas: onrecord clean"])
 
-    return Answer({"stored": [item._asdict() for item in items]}, text)
+    return CommandResult({"stored": [item._asdict() for item in items]}, text)
 
 
 def _stored(screen: Screen, item: OwnFiles) -> Iterator[str]:

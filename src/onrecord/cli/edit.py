@@ -9,7 +9,7 @@ from typing import Any
 
 from onrecord.cli import arguments, chosen, field_diff, fixes, form_file, questions
 from onrecord.cli.form_file import FormFile
-from onrecord.cli.output import Answer, Screen, say
+from onrecord.cli.output import CommandResult, Screen, say
 from onrecord.cli.questions import Option
 from onrecord.cli.update import updated
 from onrecord.coldstart import NamedTuple
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.existing_writer(args)
     return _Edit(args, writer, chosen.record(args, writer.store, args.id, changes=True)).run()
 
@@ -61,7 +61,7 @@ class _Edit:
         begun = form_file.read(args.text) if args.text else text
         self.file = FormFile(before.memory.category, begun, name=before.memory.id, resume=self._resume)
 
-    def run(self) -> Answer:
+    def run(self) -> CommandResult:
         """Have the form filled in, ask, and write."""
         while True:
             change = self.file.fill(self._revised)
@@ -88,7 +88,7 @@ class _Edit:
             raise self.file.kept(Stopped("nothing was changed", fix=hint))
         return answer
 
-    def _written(self, change: _Revision) -> Answer:
+    def _written(self, change: _Revision) -> CommandResult:
         about = {"summary": self.args.summary, "allow_secret": self.args.allow_secret}
         try:
             after = self.writer.update(self.before.path, change.patch, self.before.hash, may_shrink=True, **about)

@@ -8,7 +8,7 @@ import shlex
 
 from onrecord import paths
 from onrecord.cli import arguments, fixes
-from onrecord.cli.output import Answer, clean
+from onrecord.cli.output import CommandResult, clean
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
 from onrecord.record import compose, export, memory, naming
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help=check)
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     only = Only(tuple(map(compose.category_of, args.category)), naming.tags(args.tag))
     if args.file or args.into or args.check:
@@ -46,10 +46,10 @@ def run(args: argparse.Namespace) -> Answer:
     form = args.format or "markdown"
     text = _FORMATS[form](records)
     data = {"format": form, "count": len(records), "records": [memory.to_json(record) for record in records]}
-    return Answer(data, lambda screen: text.rstrip("\n"))
+    return CommandResult(data, lambda screen: text.rstrip("\n"))
 
 
-def _file(store: Store, args: argparse.Namespace, only: Only) -> Answer:
+def _file(store: Store, args: argparse.Namespace, only: Only) -> CommandResult:
     """Make or renew a file, or check it."""
     if args.format not in (None, "agents") or args.all:
         raise BadInput(
@@ -81,13 +81,13 @@ def _how_to_keep(store: Store, file: str) -> str:
     return clean(f"to have it renewed after every change: onrecord config set export.file {name}")
 
 
-def _answer(args: argparse.Namespace, page: Page) -> Answer:
+def _answer(args: argparse.Namespace, page: Page) -> CommandResult:
     shown = clean(os.path.relpath(page.file))
     cost = f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens"
     data = {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}
     if args.check:
         fix = clean(f"to renew it: onrecord export --file {shlex.quote(page.file)}{fixes.where(args)}")
         line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"
-        return Answer(data, lambda screen: line, status=0 if page.is_fresh else 1)
+        return CommandResult(data, lambda screen: line, status=0 if page.is_fresh else 1)
     line = f"{shown} is up to date ({cost})" if page.is_fresh else f"wrote {shown} ({cost})"
-    return Answer(data, lambda screen: line)
+    return CommandResult(data, lambda screen: line)

@@ -12,7 +12,7 @@ from onrecord.audit import record_freshness
 from onrecord.audit.record_freshness import Checked
 from onrecord.cli import arguments, chosen, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
-from onrecord.cli.output import Answer, Screen, clean, table, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Verdict
@@ -34,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--stale", action="store_true", help="leave out what is fresh")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     return _reanchor(args) if args.command == "reanchor" else _freshness(args)
 
 
-def _freshness(args: argparse.Namespace) -> Answer:
+def _freshness(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     _require_project(store)
     named = [chosen.record(args, store, reference) for reference in args.ids]
@@ -50,7 +50,7 @@ def _freshness(args: argparse.Namespace) -> Answer:
     data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
     if not args.json:
         last_listing.note(ListedPath(store.root, each.entry.path) for each in shown)
-    return Answer(data, lambda screen: _text(screen, store.root, shown, states))
+    return CommandResult(data, lambda screen: _text(screen, store.root, shown, states))
 
 
 def _data(checked: Checked) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _since(each: Verdict, screen: Screen) -> str:
     return ", ".join([*parts, *([each.reason] if each.reason else [])])
 
 
-def _reanchor(args: argparse.Namespace) -> Answer:
+def _reanchor(args: argparse.Namespace) -> CommandResult:
     writer = arguments.existing_writer(args)
     _require_project(writer.store)
     done = []
@@ -127,7 +127,9 @@ def _reanchor(args: argparse.Namespace) -> Answer:
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
         done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})
-    return Answer({"records": done, "dry_run": args.dry_run}, lambda screen: _summary(screen, done, args.dry_run))
+    return CommandResult(
+        {"records": done, "dry_run": args.dry_run}, lambda screen: _summary(screen, done, args.dry_run)
+    )
 
 
 def _outcome(before: Memory, after: Memory, moved: dict[str, str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from onrecord.cli import actions, questions
-from onrecord.cli.output import Answer, Screen, clean, table
+from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.errors import BadInput, NotFound
 from onrecord.remotes import remote
 from onrecord.text import many
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     actions.check(args, _USAGES, args.action, args.words)
     from onrecord.hub import connection, team_address
 
@@ -66,7 +66,7 @@ def _url(args: argparse.Namespace) -> str:
     return typed if "://" in typed else remote.get(typed).url
 
 
-def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
+def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
     from onrecord.hub import schema, teams
 
     before, after = schema.migrate(session)
@@ -74,10 +74,12 @@ def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> Ans
     data = {"schema_before": before, "schema": after, "team": where.team, "is_new": is_new}
     tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
     lines = [f"tables {tables if before else 'made'}", f"team {where.team} {'made' if is_new else 'is there'}"]
-    return Answer(data, lambda screen: "\n".join(lines), note="next: `onrecord hub grant LOGIN ROLE`" if is_new else "")
+    return CommandResult(
+        data, lambda screen: "\n".join(lines), note="next: `onrecord hub grant LOGIN ROLE`" if is_new else ""
+    )
 
 
-def _grant(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
+def _grant(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
     from onrecord.hub import teams
 
     login, role = args.words
@@ -86,7 +88,7 @@ def _grant(args: argparse.Namespace, session: Session, where: TeamAddress) -> An
             teams.create_login(session, login, _password(args))
         teams.grant(session, where.team, login, role)
     data = {"team": where.team, "login": login, "role": role}
-    return Answer(data, lambda screen: f"{clean(login)} is a {role} of the team {where.team}")
+    return CommandResult(data, lambda screen: f"{clean(login)} is a {role} of the team {where.team}")
 
 
 def _password(args: argparse.Namespace) -> str:
@@ -104,16 +106,16 @@ def _password(args: argparse.Namespace) -> str:
     return password
 
 
-def _revoke(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
+def _revoke(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
     from onrecord.hub import teams
 
     login = args.words[0]
     teams.revoke(session, where.team, login)
     data = {"team": where.team, "login": login}
-    return Answer(data, lambda screen: f"{clean(login)} is no longer a member of the team {where.team}")
+    return CommandResult(data, lambda screen: f"{clean(login)} is no longer a member of the team {where.team}")
 
 
-def _forget(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
+def _forget(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
     from onrecord.hub import teams
 
     path = args.words[0]
@@ -122,10 +124,10 @@ def _forget(args: argparse.Namespace, session: Session, where: TeamAddress) -> A
         raise NotFound(f"the hub has no earlier version of {path!r}", fix="give a path such as decisions/use-uv.json")
     data = {"team": where.team, "path": path, "versions": count}
     note = "replicas and backups may still hold them"
-    return Answer(data, lambda screen: f"deleted {many(count, 'earlier version')} of {clean(path)}", note=note)
+    return CommandResult(data, lambda screen: f"deleted {many(count, 'earlier version')} of {clean(path)}", note=note)
 
 
-def _status(args: argparse.Namespace, session: Session, where: TeamAddress) -> Answer:
+def _status(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
     from onrecord.hub import schema, teams
 
     schema.check(session)
@@ -135,7 +137,7 @@ def _status(args: argparse.Namespace, session: Session, where: TeamAddress) -> A
         "schema": schema.version(session),
         "teams": [{**team._asdict(), "members": [each._asdict() for each in team.members]} for team in listed],
     }
-    return Answer(data, lambda screen: _text(screen, data, listed))
+    return CommandResult(data, lambda screen: _text(screen, data, listed))
 
 
 def _text(screen: Screen, data: dict[str, Any], listed: list[Team]) -> str:
@@ -151,7 +153,7 @@ def _text(screen: Screen, data: dict[str, Any], listed: list[Team]) -> str:
     return "\n".join(lines)
 
 
-_ACTIONS: dict[str, Callable[[argparse.Namespace, Any, Any], Answer]] = {
+_ACTIONS: dict[str, Callable[[argparse.Namespace, Any, Any], CommandResult]] = {
     "init": _init,
     "grant": _grant,
     "revoke": _revoke,

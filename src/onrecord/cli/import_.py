@@ -9,7 +9,7 @@ from typing import Any
 from onrecord.capture import review
 from onrecord.capture.inbox import Inbox
 from onrecord.cli import arguments
-from onrecord.cli.output import Answer, Screen, clean
+from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput
 from onrecord.importers import import_log, proposals, sources
 from onrecord.importers.proposals import FileReport, Proposal
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--dry-run")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if sum((args.accept, args.pending, args.done)) > 1:
         raise BadInput("--accept, --pending and --done exclude each other", fix="give one of them")
     writer = arguments.writer_of(args)
@@ -76,13 +76,13 @@ def _is_from(box: Inbox, name: str, source: str) -> bool:
     return waiting is not None and waiting.record.source.rpartition(":")[0] == source.rpartition(":")[0]
 
 
-def _propose(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> Answer:
+def _propose(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> CommandResult:
     change = review.put(writer, drafts, "import") if drafts else ""
     _remember(args, writer, change, reports)
     return _answer(args, reports, {draft.record.source: f"inbox/{draft.name}" for draft in drafts})
 
 
-def _accept(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> Answer:
+def _accept(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> CommandResult:
     """Make records of new drafts and of those that wait; what changes a record waits for a review all the same."""
     read = {report.path for report in reports}
     names = {draft.name for draft in drafts}
@@ -108,17 +108,17 @@ def _remember(args: argparse.Namespace, writer: Writer, change: str, reports: li
         import_log.add(writer.store.root, change, proposals.documents(reports))
 
 
-def _done(args: argparse.Namespace, writer: Writer, root: str) -> Answer:
+def _done(args: argparse.Namespace, writer: Writer, root: str) -> CommandResult:
     if not args.paths:
         raise BadInput("--done needs the files that were read", fix="name them behind --done")
     documents = proposals.read_by_agent(root, args.paths)
     if not args.dry_run:
         import_log.add(writer.store.root, "", documents)
     lines = [f"read: {clean(document.source)}" for document in documents]
-    return Answer({"read": [document.source for document in documents]}, lambda screen: "\n".join(lines))
+    return CommandResult({"read": [document.source for document in documents]}, lambda screen: "\n".join(lines))
 
 
-def _pending(reports: Sequence[FileReport]) -> Answer:
+def _pending(reports: Sequence[FileReport]) -> CommandResult:
     waiting = [report for report in reports if report.passages and not report.is_unchanged]
     data = [
         {"path": report.path, "kind": report.kind, "passages": [each._asdict() for each in report.passages]}
@@ -132,10 +132,10 @@ def _pending(reports: Sequence[FileReport]) -> Answer:
             lines += [f"  {each.first}-{each.last}  {clean(each.heading or each.reason)}" for each in report.passages]
         return "\n".join(lines) or "nothing is left to an agent"
 
-    return Answer({"documents": data}, text)
+    return CommandResult({"documents": data}, text)
 
 
-def _answer(args: argparse.Namespace, reports: list[FileReport], places: dict[str, str]) -> Answer:
+def _answer(args: argparse.Namespace, reports: list[FileReport], places: dict[str, str]) -> CommandResult:
     data = {
         "dry_run": args.dry_run,
         "files": [_as_json(report, places) for report in reports],
@@ -145,7 +145,7 @@ def _answer(args: argparse.Namespace, reports: list[FileReport], places: dict[st
         "unchanged": sum(report.is_unchanged for report in reports),
     }
     status = 1 if any(report.is_refused for report in reports) else 0
-    return Answer(data, lambda screen: _text(screen, data, reports, places), status)
+    return CommandResult(data, lambda screen: _text(screen, data, reports, places), status)
 
 
 def _as_json(report: FileReport, places: dict[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from onrecord.audit import hard_to_find
 from onrecord.audit.hard_to_find import CHECKS, HardToFind
 from onrecord.capture.inbox import Inbox
 from onrecord.cli import arguments, chosen, fixes
-from onrecord.cli.output import Answer, Screen, clean, fitted, labelled
+from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if args.limit < 0:
         raise BadInput(f"--limit {args.limit} is less than none", fix="write --limit 20, or --limit 0 for all")
     store = arguments.existing(args)
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> Answer:
     }
     broken = sum(isinstance(each, Broken) for each in scanned)
     warning = f"left out: {many(broken, 'file')} that cannot be read; to see why: onrecord doctor" if broken else ""
-    return Answer(data, lambda screen: _text(screen, listing), warning=warning)
+    return CommandResult(data, lambda screen: _text(screen, listing), warning=warning)
 
 
 def _wanted(args: argparse.Namespace, store: Store, entries: dict[str, Entry]) -> list[HardToFind]:

@@ -10,7 +10,7 @@ from onrecord.capture import waiting
 from onrecord.capture.inbox import BrokenDraft
 from onrecord.cli import arguments, chosen, fixes, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
-from onrecord.cli.output import Answer, Screen, table
+from onrecord.cli.output import CommandResult, Screen, table
 from onrecord.cli.record_table import Line
 from onrecord.cli.review import Desk
 from onrecord.record.draft import Draft
@@ -24,18 +24,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--brief", action="store_true", help="only how many wait, in a line; for a status line")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if args.brief:
         # For a status line, which is no place for errors: nothing waits where there is no store.
         root = arguments.store_of(args).root
-        return Answer({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
+        return CommandResult({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
     desk = Desk(args)
     drafts = [desk.box.get(chosen.draft(args, desk.box, args.name))] if args.name else list(desk.box.scan())
     data = {"drafts": [desk.brief(draft) for draft in drafts]}
     if not args.json:
         last_listing.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
     off = "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
-    return Answer(data, lambda screen: _text(screen, drafts, fixes.where(args)), note=off)
+    return CommandResult(data, lambda screen: _text(screen, drafts, fixes.where(args)), note=off)
 
 
 def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> str:

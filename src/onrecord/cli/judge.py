@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from onrecord.cli import arguments
-from onrecord.cli.output import Answer, Screen, clean
+from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import ModelFailed, NoModel
 from onrecord.judge import api, judge, limits
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("test",), help="ask the configured model one sample question")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     settings = load_settings(arguments.store_of(args).root)
     if not judge.is_on(settings):
         raise NoModel("the judge is off, so no model is asked", fix=_TURN_ON)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> Answer:
     for failure in opinion.failures:
         raise ModelFailed(_explained(failure, model), fix=failure.fix)
     data = _report(settings, model, opinion)
-    return Answer(data, lambda screen: _text(screen, data), 0 if data["in_time"] and data["right"] else 1)
+    return CommandResult(data, lambda screen: _text(screen, data), 0 if data["in_time"] and data["right"] else 1)
 
 
 def cost(settings: Settings, name: str, tokens_in: int, tokens_out: int) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from onrecord.cli import arguments, chosen
-from onrecord.cli.output import Answer, Screen
+from onrecord.cli.output import CommandResult, Screen
 from onrecord.remotes import remote, replica
 from onrecord.search import index
 from onrecord.store.store import Entry, Store
@@ -28,12 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--dry-run")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.existing_writer(args)
     return _supersede(writer, args) if args.command == "supersede" else _change_status(writer, args)
 
 
-def _change_status(writer: Writer, args: argparse.Namespace) -> Answer:
+def _change_status(writer: Writer, args: argparse.Namespace) -> CommandResult:
     entry = _carry_out(writer, args)
     data = {**arguments.handle(writer.store, entry), "action": args.command, "dry_run": args.dry_run}
     grace = writer.settings.number("delete.grace_period_days")
@@ -43,7 +43,7 @@ def _change_status(writer: Writer, args: argparse.Namespace) -> Answer:
         later = f"; `onrecord gc` deletes it after {grace:g} days" if args.command == "retire" else ""
         return f"{verb} {entry.path}{later}"
 
-    return Answer(data, text)
+    return CommandResult(data, text)
 
 
 def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
@@ -55,7 +55,7 @@ def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
     return writer.restore(path) if args.command == "restore" else writer.unarchive(path)
 
 
-def _supersede(writer: Writer, args: argparse.Namespace) -> Answer:
+def _supersede(writer: Writer, args: argparse.Namespace) -> CommandResult:
     name, colon, record = args.old.partition(":")
     if colon and remote.is_name(name):
         return _supersede_shared(writer, args, name, record)
@@ -67,10 +67,10 @@ def _supersede(writer: Writer, args: argparse.Namespace) -> Answer:
         verb = "would be" if args.dry_run else screen.paint("is", "green")
         return f"{old.path} {verb} superseded by {new.path}"
 
-    return Answer({**handles, "dry_run": args.dry_run}, text)
+    return CommandResult({**handles, "dry_run": args.dry_run}, text)
 
 
-def _supersede_shared(writer: Writer, args: argparse.Namespace, name: str, record: str) -> Answer:
+def _supersede_shared(writer: Writer, args: argparse.Namespace, name: str, record: str) -> CommandResult:
     """Replace a record of a shared store where the other one is read; the shared one stays as it is."""
     store = Store(replica.ready(name).store)
     old = chosen.record(args, store, record, changes=True)
@@ -85,4 +85,4 @@ def _supersede_shared(writer: Writer, args: argparse.Namespace, name: str, recor
         verb = "would be" if args.dry_run else screen.paint("is", "green")
         return f"{name}:{old.path} {verb} replaced by {new.path} where that is read; the shared store is unchanged"
 
-    return Answer({**handles, "dry_run": args.dry_run}, text)
+    return CommandResult({**handles, "dry_run": args.dry_run}, text)

@@ -9,7 +9,7 @@ from typing import Any
 from onrecord.capture import waiting
 from onrecord.cli import arguments, last_listing, list_format, record_table
 from onrecord.cli.last_listing import ListedPath
-from onrecord.cli.output import Answer, Screen
+from onrecord.cli.output import CommandResult, Screen
 from onrecord.cli.record_table import Line
 from onrecord.coldstart import NamedTuple
 from onrecord.project import Project
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", metavar="FORM", help=meaning)
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     choice = Choice(
         compose.category_of(args.category) if args.category else "",
@@ -82,7 +82,7 @@ def _rows(shown: list[Listed], by: str | None, hidden: Mapping[str, str]) -> lis
     return sorted(rows, key=lambda row: (row.group == _NO_GROUP.get(by), row.group))
 
 
-def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int, broken: list[str]) -> Answer:
+def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int, broken: list[str]) -> CommandResult:
     data = {
         "records": [_brief(store, row, args.by) for row in rows],
         "total": total,
@@ -100,7 +100,7 @@ def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int
 
     if not args.json and not args.format:
         last_listing.note(ListedPath(store.root, row.record.path) for row in rows)
-    return Answer(data, text, warning=warning, note=note)
+    return CommandResult(data, text, warning=warning, note=note)
 
 
 def _nothing(store: Store) -> str:

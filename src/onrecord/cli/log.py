@@ -8,7 +8,7 @@ from typing import Any
 
 from onrecord import timestamps
 from onrecord.cli import arguments
-from onrecord.cli.output import Answer, Screen, clean, table
+from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.importers import import_log
 from onrecord.store import history, undo
 from onrecord.store.history import FileChange, LoggedChange
@@ -34,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     return _undo(args) if args.command == "undo" else _log(args)
 
 
-def _log(args: argparse.Namespace) -> Answer:
+def _log(args: argparse.Namespace) -> CommandResult:
     changes = history.read(arguments.existing(args).root)
     newest = list(itertools.islice(reversed(changes), max(1, args.limit)))
 
@@ -46,7 +46,7 @@ def _log(args: argparse.Namespace) -> Answer:
         rows = [(_when(screen, each.at), each.id, each.by, _verb(each), _summary(each.files)) for each in newest]
         return table(screen, ("age", "change", "by", "what", "records"), rows) if rows else "nothing is logged yet"
 
-    return Answer({"changes": [_as_json(change) for change in newest]}, text)
+    return CommandResult({"changes": [_as_json(change) for change in newest]}, text)
 
 
 def _when(screen: Screen, at: str) -> str:
@@ -78,7 +78,7 @@ def _effect(file: FileChange) -> str:
     return "added" if file.before is None else "changed" if file.after else "removed"
 
 
-def _undo(args: argparse.Namespace) -> Answer:
+def _undo(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     undone = undo.undo(store, args.change, skip_changed=args.skip_changed)
     if not args.dry_run:
@@ -89,7 +89,7 @@ def _undo(args: argparse.Namespace) -> Answer:
         "skipped": [file.path for file in undone.skipped],
         "dry_run": args.dry_run,
     }
-    return Answer(data, lambda screen: _undo_text(screen, undone, args.dry_run))
+    return CommandResult(data, lambda screen: _undo_text(screen, undone, args.dry_run))
 
 
 def _reverse(file: FileChange) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from onrecord.cli.output import Answer
+from onrecord.cli.output import CommandResult
 from onrecord.mcp import server
 from onrecord.project import Project
 
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Nothing beyond what every command takes."""
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     """Serve until the client closes its end; nothing but the protocol is printed."""
     Project(args.project)
     raise SystemExit(server.serve("" if args.project == "." else args.project))

@@ -7,7 +7,7 @@ import os
 import time
 
 from onrecord import files
-from onrecord.cli.output import Answer, Screen, clean
+from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput, BadRecord, Unwritable
 from onrecord.git import repository
 from onrecord.record import merge
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="P", nargs="?", default="", help="the path being merged (%%P)")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     name = args.path or args.ours
     try:
         merged = merge.merge(_read(args.base), _read(args.ours), _read(args.theirs), args.size)
@@ -37,10 +37,10 @@ def run(args: argparse.Namespace) -> Answer:
     def text(screen: Screen) -> str:
         return f"{clean(name)}: both sides changed {clean(', '.join(merged.clashes))}" if merged.clashes else ""
 
-    return Answer(data, text, status=1 if merged.clashes else 0)
+    return CommandResult(data, text, status=1 if merged.clashes else 0)
 
 
-def _as_text(args: argparse.Namespace, name: str, reason: str) -> Answer:
+def _as_text(args: argparse.Namespace, name: str, reason: str) -> CommandResult:
     """Line by line, as git would without us: something here is not a record."""
     done = repository.merge_text(args.ours, args.base, args.theirs, args.size, time.monotonic() + _PATIENCE)
     # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
@@ -49,7 +49,7 @@ def _as_text(args: argparse.Namespace, name: str, reason: str) -> Answer:
     is_settled = not done.status and _is_json(args.ours)
     data = {"path": name, "clashes": [] if is_settled else ["(whole file)"]}
     text = f"{name}: merged line by line ({reason})"
-    return Answer(data, lambda screen: clean(text), status=0 if is_settled else 1)
+    return CommandResult(data, lambda screen: clean(text), status=0 if is_settled else 1)
 
 
 def _is_json(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a command answers: data for programs, and the same as text for people, in colour where somebody is looking."""
+"""The result of a command: data for programs, and the same as text for people, in colour on a terminal."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _wants_colour() -> bool:
     return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
 
 
-class Answer(NamedTuple):
+class CommandResult(NamedTuple):
     """The outcome of a command; `text` is asked only when a person is to read it, `warning` and `note` go to stderr."""
 
     data: Any
@@ -64,7 +64,7 @@ class Answer(NamedTuple):
     note: str = ""
 
 
-def emit(answer: Answer, *, as_json: bool, is_paged: bool = False) -> None:
+def emit(answer: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
     """Print an answer; flushed here, so that a closed pipe is noticed here."""
     screen = Screen.of(sys.stdout)
     text = to_json(answer.data) if as_json else answer.text(screen)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onrecord import paths, timestamps
 from onrecord.cli import arguments, last_listing, record_table, server_search
 from onrecord.cli.last_listing import ListedPath
-from onrecord.cli.output import Answer, Screen, clean, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.errors import BadInput
 from onrecord.hosts import table
 from onrecord.paths import StorePlace
@@ -44,14 +44,14 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--transcript", metavar="FILE", default="", help=meaning)
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     only = arguments.only(args, project)
     with Progress("searching"):
         return _search(args, project, only) if args.command == "search" else _recall(args, project, only)
 
 
-def _search(args: argparse.Namespace, project: Project, only: StorePlace | None) -> Answer:
+def _search(args: argparse.Namespace, project: Project, only: StorePlace | None) -> CommandResult:
     if args.limit < 1:
         raise BadInput(f"--limit {args.limit} asks for nothing", fix="give a number from 1 on")
     if args.remote and (answer := server_search.answer(args)):
@@ -74,7 +74,7 @@ def _search(args: argparse.Namespace, project: Project, only: StorePlace | None)
 
     if not args.json:
         last_listing.note(listed)
-    return Answer({"query": text, "results": [_hit_data(hit) for hit in hits]}, lines)
+    return CommandResult({"query": text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 
 def _hit_data(hit: Hit) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _standing(hit: Hit) -> str:
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
 
 
-def _recall(args: argparse.Namespace, project: Project, only: StorePlace | None) -> Answer:
+def _recall(args: argparse.Namespace, project: Project, only: StorePlace | None) -> CommandResult:
     """Byte for byte what an agent would be shown for a prompt, and what that costs."""
     prompt, decision = " ".join(args.prompt), decide(args, project, only)
     silence = explanation.silence(prompt, project.settings)
@@ -137,7 +137,7 @@ def _recall(args: argparse.Namespace, project: Project, only: StorePlace | None)
         ],
     }
     note = f"about {cost} tokens" if text else silence or "nothing is relevant enough to be shown"
-    return Answer(data, lambda _: text, note=f"({note})")
+    return CommandResult(data, lambda _: text, note=f"({note})")
 
 
 def decide(args: argparse.Namespace, project: Project, only: StorePlace | None, judge: Judge | None = None) -> Decision:

@@ -9,7 +9,7 @@ from typing import Any
 
 from onrecord import timestamps
 from onrecord.cli import actions, syncing
-from onrecord.cli.output import Answer, Screen, clean, fitted, table, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, WrongState
 from onrecord.project import Project
@@ -52,13 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     words = [word for word in (args.name, args.url) if word is not None]
     actions.check(args, _USAGES, args.action, words, choices=remote.listed() if args.action == "remove" else "")
     return {"list": _list, "add": _add, "remove": _remove, "status": _status}[args.action](args)
 
 
-def _add(args: argparse.Namespace) -> Answer:
+def _add(args: argparse.Namespace) -> CommandResult:
     _refuse_old_replica(args.name)
     if address.kind(address.absolute(args.url)) == address.POSTGRES:
         from onrecord.hub import team_address
@@ -68,7 +68,7 @@ def _add(args: argparse.Namespace) -> Answer:
     root = replica.ready(added.name).root
     data = {**added._asdict(), "replica": root}
     text = f"connected {added.name} ({added.kind}); nothing was fetched yet: `onrecord sync` does that"
-    return Answer(data, lambda screen: wrap(clean(text), screen.width))
+    return CommandResult(data, lambda screen: wrap(clean(text), screen.width))
 
 
 def _refuse_old_replica(name: str) -> None:
@@ -81,7 +81,7 @@ def _refuse_old_replica(name: str) -> None:
         raise BadInput(f"there is a replica of an earlier remote {name!r} at {old.root}", fix=fix)
 
 
-def _remove(args: argparse.Namespace) -> Answer:
+def _remove(args: argparse.Namespace) -> CommandResult:
     removed = remote.get(args.name)
     left = Replica(removed.name)
     waiting = pending.changes(left)
@@ -94,10 +94,12 @@ def _remove(args: argparse.Namespace) -> Answer:
     # Windows deletes no file that is open, as the lock was.
     replica.delete(left)
     data = {**removed._asdict(), "replica": left.root, "lost": waiting}
-    return Answer(data, lambda screen: fitted(screen, clean(f"removed {removed.name} and its replica {left.root}")))
+    return CommandResult(
+        data, lambda screen: fitted(screen, clean(f"removed {removed.name} and its replica {left.root}"))
+    )
 
 
-def _list(args: argparse.Namespace) -> Answer:
+def _list(args: argparse.Namespace) -> CommandResult:
     remotes, missing = remote.connected(), shared.missing(Project(args.project).settings)
     rows = [(each.name, each.url, ", ".join(_allowed(each))) for each in remotes]
     data = {"remotes": [each._asdict() for each in remotes], "asked_for": missing}
@@ -108,7 +110,7 @@ def _list(args: argparse.Namespace) -> Answer:
         )
         return "\n".join([*lines, *_wishes(screen, missing)])
 
-    return Answer(data, text)
+    return CommandResult(data, text)
 
 
 def _allowed(each: Remote) -> Iterator[str]:
@@ -119,7 +121,7 @@ def _allowed(each: Remote) -> Iterator[str]:
         yield "auto"
 
 
-def _status(args: argparse.Namespace) -> Answer:
+def _status(args: argparse.Namespace) -> CommandResult:
     remotes = [remote.get(args.name)] if args.name else remote.connected()
     with Progress("comparing files"):
         standings = [_standing(each) for each in remotes]
@@ -130,7 +132,7 @@ def _status(args: argparse.Namespace) -> Answer:
         lines = [line for each in standings for line in _lines(screen, each)]
         return "\n".join([*(lines or ["No shared store is connected."]), *_wishes(screen, missing)])
 
-    return Answer(data, text)
+    return CommandResult(data, text)
 
 
 def _standing(each: Remote) -> _Standing:

@@ -8,7 +8,7 @@ from typing import Any
 from onrecord.capture import review
 from onrecord.capture.inbox import BrokenDraft, Inbox
 from onrecord.cli import arguments, chosen, draft_page
-from onrecord.cli.output import Answer, Screen, clean
+from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.review_walk import Walk
 from onrecord.errors import BadInput
 from onrecord.project import Project
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="accept it although a record says nearly the same")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     for exclusive in (("accept", "merge", "reject"), ("update", "supersedes")):
         if sum(bool(getattr(args, name)) for name in exclusive) > 1:
             names = f"--{', --'.join(exclusive[:-1])} and --{exclusive[-1]}"
@@ -69,7 +69,7 @@ class Desk:
             "diff": draft_page.difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
         }
 
-    def decide(self, verb: str, name: str) -> Answer:
+    def decide(self, verb: str, name: str) -> CommandResult:
         """Carry one decision out that was made on the command line."""
         name = chosen.draft(self.args, self.box, name, changes=True)
         draft = self.box.find(name)
@@ -91,11 +91,11 @@ class Desk:
         draft = draft._replace(updates=updates or draft.updates, supersedes=supersedes or draft.supersedes)
         return review.accept(self.writer, draft, project=self.project, force=args.force)
 
-    def _done(self, verb: str, name: str, entry: Entry) -> Answer:
+    def _done(self, verb: str, name: str, entry: Entry) -> CommandResult:
         return _answer(verb, name, arguments.handle(self.writer.store, entry))
 
 
-def _answer(verb: str, name: str, handle: dict[str, Any] | None = None) -> Answer:
+def _answer(verb: str, name: str, handle: dict[str, Any] | None = None) -> CommandResult:
     data = {"draft": name, "outcome": verb, **(handle or {})}
     where = f" as {handle['path']}" if handle else ""
-    return Answer(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")
+    return CommandResult(data, lambda screen: f"{screen.paint(verb, 'green')} {clean(name)}{where}")

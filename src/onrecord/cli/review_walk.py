@@ -13,7 +13,7 @@ from onrecord.capture import review, similar
 from onrecord.capture.inbox import BrokenDraft, Inbox
 from onrecord.cli import chosen, draft_page, questions
 from onrecord.cli.form_file import FormFile
-from onrecord.cli.output import Answer, Screen, clean, say
+from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.cli.questions import Option
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, CannotUndo, Changed, OnrecordError
@@ -60,7 +60,7 @@ class Walk:
         self.waiting: list[AnyDraft] = list(box.scan())
         self.steps: list[_Step] = []
 
-    def run(self) -> Answer:
+    def run(self) -> CommandResult:
         """Ask about each draft until all are decided on, or somebody stops."""
         status = 0
         try:
@@ -75,7 +75,7 @@ class Walk:
                 raise BadInput("nobody answered", fix=fix) from None
             say("", self.screen)
         counts = self._counts()
-        return Answer(counts, lambda screen: self._summary(counts), status=status)
+        return CommandResult(counts, lambda screen: self._summary(counts), status=status)
 
     def _counts(self) -> dict[str, int]:
         """How many drafts had which outcome; of several answers to one, such as to skip it first, the last counts."""

@@ -13,7 +13,7 @@ from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import BY_NAME
 from onrecord.cli import arguments, chosen, fixes, questions, save_by_hand
-from onrecord.cli.output import Answer, Screen, clean, to_json
+from onrecord.cli.output import CommandResult, Screen, clean, to_json
 from onrecord.cli.save_by_hand import ByHand
 from onrecord.cli.update import drafted, updated
 from onrecord.errors import BadInput
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--allow-secret", "--dry-run")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
     if args.text and (args.title or args.file or args.set or args.tag or args.trigger or args.related):
@@ -66,7 +66,7 @@ def _category(args: argparse.Namespace) -> str:
 
 def _saved(
     args: argparse.Namespace, writer: Writer, category: str, fields: Mapping[str, Any], has_seen_similar: bool
-) -> Answer:
+) -> CommandResult:
     """Save the fields of a record, or draft it, or put it into another, as the flags say."""
     made = _suggestion(args)
     partial = {**_origin(args, made), **fields}
@@ -87,7 +87,7 @@ def _saved(
     return _noted(answer, args, writer, record)
 
 
-def _noted(answer: Answer, args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
+def _noted(answer: CommandResult, args: argparse.Namespace, writer: Writer, record: Memory) -> CommandResult:
     """The answer, with a line on how to make the record easier to find if it has no triggers."""
     updated = writer.store.get(args.update).memory.triggers if args.update else ()
     if record.triggers or updated or record.category in _NEEDS_NONE:
@@ -126,7 +126,7 @@ def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Simi
 
 def _draft(
     args: argparse.Namespace, writer: Writer, record: Memory, made: Suggestion | None, near: list[Similar]
-) -> Answer:
+) -> CommandResult:
     if not args.update:
         writer.store.refuse_existing(record.id)
     origin = {"session": made.session, "evidence": made.evidence} if made else {}
@@ -134,10 +134,10 @@ def _draft(
     answer = drafted(args, writer, draft)
     data = {**answer.data, "similar": [_brief(each) for each in near]}
     replaces = f"onrecord review --accept {draft.name} --supersedes {{0}}{fixes.where(args)}"
-    return Answer(data, lambda screen: "\n".join([*_similar_lines(near, replaces), answer.text(screen)]))
+    return CommandResult(data, lambda screen: "\n".join([*_similar_lines(near, replaces), answer.text(screen)]))
 
 
-def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
+def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> CommandResult:
     before = writer.store.get(args.update)
     patch = revision.added(before.memory, record)
     summary = f"Updated from: {record.title}"
@@ -147,7 +147,7 @@ def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> Answer:
 
 def _save(
     args: argparse.Namespace, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar]
-) -> Answer:
+) -> CommandResult:
     entry = project.save(writer, category, partial, supersedes=args.supersedes, allow_secret=args.allow_secret)
     data: dict[str, Any] = {
         **arguments.handle(writer.store, entry),
@@ -164,7 +164,7 @@ def _save(
             return "\n".join([*_similar_lines(near, replaces), f"would save {entry.path}", to_json(data["record"])])
         return "\n".join([*_similar_lines(near, replaces), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
 
-    return Answer(data, text)
+    return CommandResult(data, text)
 
 
 def _brief(near: Similar) -> dict[str, Any]:

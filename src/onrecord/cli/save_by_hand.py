@@ -15,7 +15,7 @@ from onrecord.capture.similar import Similar
 from onrecord.categories import BY_NAME
 from onrecord.cli import arguments, fixes, form_file, questions
 from onrecord.cli.form_file import FormFile
-from onrecord.cli.output import Answer, Screen, clean, say
+from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.cli.questions import Option
 from onrecord.cli.show import page
 from onrecord.errors import AlreadyExists, OnrecordError, Stopped
@@ -26,7 +26,7 @@ from onrecord.record.memory import Memory
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
-Save = Callable[[str, Mapping[str, Any], bool], Answer]
+Save = Callable[[str, Mapping[str, Any], bool], CommandResult]
 """What saves the fields of a category as the flags say; the last argument is whether similar records were shown."""
 
 _CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in BY_NAME.items())
@@ -70,7 +70,7 @@ class ByHand:
         self.fields: dict[str, Any] = arguments.flags(args, category) if category else {}
         self.file: FormFile | None = None
 
-    def run(self) -> Answer:
+    def run(self) -> CommandResult:
         """Ask, or open the form; then save."""
         try:
             return self._with_form() if self.args.text or "title" in self.fields else self._with_questions()
@@ -85,7 +85,7 @@ class ByHand:
             self.file = self._form(self._rendered())
         return error if self.file is None else self.file.kept(error)
 
-    def _with_questions(self) -> Answer:
+    def _with_questions(self) -> CommandResult:
         if not self.category:
             key = questions.choose("What is it?", _CATEGORIES, self.screen)
             self.category = next(option.word for option in _CATEGORIES if option.key == key)
@@ -124,7 +124,7 @@ class ByHand:
         guess = f" Did you mean {flaw.nearest}?" if flaw and flaw.nearest else ""
         return f"{clean(flaw.text)} {flaw.what}.{clean(guess)}" if flaw else ""
 
-    def _with_form(self, error: OnrecordError | None = None, *, asks: bool = False) -> Answer:
+    def _with_form(self, error: OnrecordError | None = None, *, asks: bool = False) -> CommandResult:
         """Save what is filled into the form, which begins with what there is, and with an error in it."""
         fresh = self._rendered()
         text = form_file.read(self.args.text) if self.args.text and self.file is None else fresh
@@ -165,7 +165,7 @@ class ByHand:
             error.places = (("title", f"{error.message}; {error.fix}"),)
             raise
 
-    def _confirmed(self, record: Memory, *, asks: bool) -> Answer:
+    def _confirmed(self, record: Memory, *, asks: bool) -> CommandResult:
         """Save a record; before that show it if it was asked for in questions, and ask if another says the same."""
         is_settled = self.args.update or self.args.supersedes or self.args.force
         near = [] if is_settled else similar.find(self.writer.store, record)
@@ -193,7 +193,7 @@ class ByHand:
         else:
             self.args.force = True
 
-    def _saved(self, was_asked: bool) -> Answer:
+    def _saved(self, was_asked: bool) -> CommandResult:
         try:
             answer = self.save(self.category, self.fields, was_asked)
         except OnrecordError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onrecord import paths, timestamps
 from onrecord.cli import record_table
-from onrecord.cli.output import Answer, Screen, clean, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Offline
 from onrecord.project import Project
@@ -46,7 +46,7 @@ class _Asked(NamedTuple):
         return document.marked(hit.memory, terms, mark) or summary_line.of(hit.memory)
 
 
-def answer(args: argparse.Namespace) -> Answer | None:
+def answer(args: argparse.Namespace) -> CommandResult | None:
     """What the server found; None where there is no server, or none that answers: then a warning says so."""
     chosen = remote.get(args.remote)
     if chosen.kind != POSTGRES:
@@ -75,7 +75,7 @@ def answer(args: argparse.Namespace) -> Answer | None:
         text = "\n".join(line for hit in results.hits for line in _lines(asked, hit, screen))
         return text or (record_table.NOTHING if screen.is_terminal else "")
 
-    return Answer(data, lines, note=_CUT if results.is_cut else "")
+    return CommandResult(data, lines, note=_CUT if results.is_cut else "")
 
 
 def _data(asked: _Asked, hit: Found) -> dict[str, Any]:

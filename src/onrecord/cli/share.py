@@ -11,7 +11,7 @@ from typing import Any
 from onrecord import paths
 from onrecord.capture import inbox, review, similar
 from onrecord.cli import arguments, chosen, questions, sync
-from onrecord.cli.output import Answer, Screen, clean, say, to_json
+from onrecord.cli.output import CommandResult, Screen, clean, say, to_json
 from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NearDuplicate, OnrecordError, Refused, Stopped
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--dry-run")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if args.update and args.supersedes:
         raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
     store = arguments.existing(args)
@@ -197,7 +197,7 @@ def _sent(remote: Remote, path: str, done: Synced) -> str:
     return "sent"
 
 
-def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory, shared: _Shared) -> Answer:
+def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory, shared: _Shared) -> CommandResult:
     data: dict[str, Any] = {
         "remote": remote.name,
         "action": shared.action,
@@ -218,7 +218,7 @@ def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory
             return f"would {verbs[shared.action]} {where}\n{to_json(data['record'])}"
         return f"{screen.paint(shared.action, 'green')} {where}; {sent or f'`onrecord sync {remote.name}` sends it'}"
 
-    return Answer(data, text, warning=_unknown(remote))
+    return CommandResult(data, text, warning=_unknown(remote))
 
 
 def _unknown(remote: Remote) -> str:

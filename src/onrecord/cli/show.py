@@ -8,7 +8,7 @@ from typing import Any
 
 from onrecord import timestamps
 from onrecord.cli import arguments, chosen
-from onrecord.cli.output import Answer, Screen, clean, clean_lines, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, wrap
 from onrecord.project import Project
 from onrecord.record import memory, schema
 from onrecord.record.memory import Memory
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", action="store_true", help="every change on file, not only how many there were")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     _read_as_remote(args)
     store = chosen.store_of(args, arguments.existing(args), args.id)
     entry = chosen.record(args, store, args.id)
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> Answer:
     data = {**arguments.handle(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by and entry.memory.is_current else ""
     shown = entry._replace(path=data["path"])
-    return Answer(data, lambda screen: page(shown, screen, history=args.history, status=status))
+    return CommandResult(data, lambda screen: page(shown, screen, history=args.history, status=status))
 
 
 def _read_as_remote(args: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from onrecord import switches, timestamps
 from onrecord.cli import arguments, chosen, fixes, record_table
-from onrecord.cli.output import Answer, Screen, clean, table
+from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.errors import OnrecordError
 from onrecord.settings import load_settings
 from onrecord.store import record_files
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", default=20, help="only the N shown most often (default: 20)")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     since = arguments.since(args.since)[:10]
     counts = per_record(store.root, since)
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> Answer:
     in_store = sum(1 for _ in record_files.every(store.root))
     data = {**_data(store, counts, weeks, advice), "since": since, "records_in_store": in_store}
     off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))
-    return Answer(data, lambda screen: _text(screen, store.root, data, advice, args.limit, only=only), note=off)
+    return CommandResult(data, lambda screen: _text(screen, store.root, data, advice, args.limit, only=only), note=off)
 
 
 def _data(

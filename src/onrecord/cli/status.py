@@ -9,7 +9,7 @@ from typing import Any
 from onrecord import paths, switches, timestamps
 from onrecord.capture import waiting
 from onrecord.cli import arguments, fixes
-from onrecord.cli.output import Answer, Screen, clean, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.coldstart import NamedTuple
 from onrecord.connections import connection
 from onrecord.connections.recipes import RECIPES
@@ -74,13 +74,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """It takes no argument of its own."""
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     status = _status(store, load_settings(store.root))
     step = next(_steps(status), None)
     if step:
         step = step._replace(command=fixes.placed(step.command, fixes.where(args)))
-    return Answer(_data(status, step), lambda screen: _text(screen, status, step))
+    return CommandResult(_data(status, step), lambda screen: _text(screen, status, step))
 
 
 def _status(store: Store, settings: Settings) -> _Status:

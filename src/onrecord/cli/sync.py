@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
 from onrecord.cli import actions, arguments, automatic_sync, syncing, watch
-from onrecord.cli.output import Answer, Screen, clean, fitted, say, to_json
+from onrecord.cli.output import CommandResult, Screen, clean, fitted, say, to_json
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NotFound, Offline, OnrecordError
 from onrecord.remotes import background, door, engine, pending, remote
@@ -47,14 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--automatic", action="store_true", help=meaning)
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     modes = [f"--{mode}" for mode in ("watch", "automatic", "dry-run") if vars(args)[mode.replace("-", "_")]]
     if len(modes) > 1:
         raise BadInput("--watch, --automatic and --dry-run exclude each other", fix="give one of them")
     actions.check(args, _USAGES, "".join(modes), args.names)
     if args.automatic:
         automatic_sync.run(sync_one)
-        return Answer({}, lambda screen: "")
+        return CommandResult({}, lambda screen: "")
     remotes = [remote.get(name) for name in dict.fromkeys(args.names)] or remote.connected()
     if not remotes:
         raise NotFound("no shared store is connected", fix="connect one: `onrecord remote add NAME URL`")
@@ -71,10 +71,10 @@ def run(args: argparse.Namespace) -> Answer:
         return "\n".join(line for each in done for line in lines(screen, each.remote.name, each.outcome, args.dry_run))
 
     data = {"remotes": [as_json(*each) for each in done], "dry_run": args.dry_run}
-    return Answer(data, text, status=0 if all(map(_is_whole, done)) else 1)
+    return CommandResult(data, text, status=0 if all(map(_is_whole, done)) else 1)
 
 
-def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> Answer:
+def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> CommandResult:
     """Sync until somebody ends it, with a line for each sync that did something."""
     screen = Screen.of(sys.stdout)
 
@@ -83,7 +83,7 @@ def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> Answer:
         say(to_json(as_json(each, outcome), indent=None) if args.json else text, screen)
 
     watch.run(remotes, watch.EVERY if args.every is None else args.every, syncing.transport, tell)
-    return Answer({}, lambda screen: "")
+    return CommandResult({}, lambda screen: "")
 
 
 def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", patience: float | None = None) -> Synced:

@@ -10,7 +10,7 @@ from typing import Any
 
 from onrecord import paths, switches, timestamps
 from onrecord.cli import arguments
-from onrecord.cli.output import Answer, Screen, clean, fit, fitted, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, fit, fitted, wrap
 from onrecord.digest import digest, last_digest
 from onrecord.errors import BadInput, NoStore
 from onrecord.git import changes, repository
@@ -58,17 +58,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--import", dest="sources", nargs="*", metavar="PATH", help=_IMPORT_HELP)
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     return _digest(args) if args.command == "digest" else _try(args)
 
 
-def _digest(args: argparse.Namespace) -> Answer:
+def _digest(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     only = arguments.only(args, project)
     off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
     if off:
         nothing = {"entries": [], "text": "", "off": off}
-        return Answer(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
+        return CommandResult(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
     places = project.stores_for(only).places
     with Progress("looking at the work"):
         made = digest.make(project.root, places, project.settings, only.source if only else "")
@@ -79,10 +79,10 @@ def _digest(args: argparse.Namespace) -> Answer:
     def text(screen: Screen) -> str:
         return "\n".join([page.text or fitted(screen, _EMPTY_DIGEST), *(fitted(screen, line) for line in reasons)])
 
-    return Answer({**data, "text": page.text}, text, warning="; ".join(made.warnings))
+    return CommandResult({**data, "text": page.text}, text, warning="; ".join(made.warnings))
 
 
-def _try(args: argparse.Namespace) -> Answer:
+def _try(args: argparse.Namespace) -> CommandResult:
     if args.last < 1:
         raise BadInput(f"--last {args.last} asks for nothing", fix="give a number from 1 on")
     project = Project(args.project)
@@ -154,7 +154,7 @@ def _played(
     *,
     only: StorePlace | None = None,
     harvest: list[FileReport] | None = None,
-) -> Answer:
+) -> CommandResult:
     with Progress("playing prompts"):
         turns = replay.play(recent, args.last, project.settings, places, project.root, only=only.source if only else "")
     stores = [place for place in (_others(project) if harvest else places) if only in (None, place)]
@@ -166,7 +166,7 @@ def _records(store: Store) -> int:
     return sum(entry.memory.is_current for entry in store.entries()) if store.exists else 0
 
 
-def _answer(project: Project, turns: list[Turn], count: int, harvest: list[FileReport] | None) -> Answer:
+def _answer(project: Project, turns: list[Turn], count: int, harvest: list[FileReport] | None) -> CommandResult:
     origins = {record.path: record.source for record in proposals.records_in(harvest or [])}
     served = [turn for turn in turns if turn.outcome == "shown"]
     pointed = [turn for turn in turns if turn.outcome == "pointed"]
@@ -189,7 +189,7 @@ def _answer(project: Project, turns: list[Turn], count: int, harvest: list[FileR
         "summary": summary,
         "refused": [{"source": source, "reason": reason} for source, reason in _refused(harvest or [])],
     }
-    return Answer(data, lambda screen: _text(screen, data), warning=_warning(project, harvest))
+    return CommandResult(data, lambda screen: _text(screen, data), warning=_warning(project, harvest))
 
 
 def _warning(project: Project, harvest: list[FileReport] | None) -> str:

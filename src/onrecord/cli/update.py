@@ -11,7 +11,7 @@ from typing import Any
 from onrecord.capture import inbox, review
 from onrecord.capture.inbox import Inbox
 from onrecord.cli import arguments, chosen, fixes, questions
-from onrecord.cli.output import Answer, Screen, clean
+from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput
 from onrecord.record import compose, lifecycle, memory, revision
 from onrecord.record.draft import Draft
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--summary", "--allow-secret", "--dry-run")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.existing_writer(args)
     before = chosen.record(args, writer.store, args.id, changes=True)
     patch = _patch(args, before)
@@ -62,7 +62,7 @@ def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
     return patch
 
 
-def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[str, Any]) -> Answer:
+def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[str, Any]) -> CommandResult:
     """Put a change of the version that was read into the inbox."""
     writer.store.expect(before.path, args.hash or before.hash)
     if not args.allow_secret:
@@ -76,7 +76,7 @@ def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[
     return drafted(args, writer, inbox.draft_of(record, fields=revision.fields(before.memory, record), **about))
 
 
-def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> Answer:
+def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> CommandResult:
     """Put a draft into the inbox; AlreadyExists if there is one of its name."""
     box = Inbox(writer.store.root)
     box.refuse_taken(draft)
@@ -96,10 +96,10 @@ def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> Answer:
         verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
         return f"{verb} {clean(file)}; `onrecord review{fixes.where(args)}` decides on it"
 
-    return Answer(data, text)
+    return CommandResult(data, text)
 
 
-def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> Answer:
+def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> CommandResult:
     """The changed record, and which lines its history gained."""
     gained = [change for change in after.memory.changes if change not in before.memory.changes]
     data = {
@@ -115,4 +115,4 @@ def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry)
         verb = "would update" if args.dry_run else screen.paint("updated", "green")
         return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
 
-    return Answer(data, text)
+    return CommandResult(data, text)

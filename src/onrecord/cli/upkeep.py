@@ -7,7 +7,7 @@ import os
 
 from onrecord import files, paths
 from onrecord.cli import arguments
-from onrecord.cli.output import Answer, Screen, clean, fitted, readable
+from onrecord.cli.output import CommandResult, Screen, clean, fitted, readable
 from onrecord.doctor import machine
 from onrecord.errors import BadInput
 from onrecord.git import git_files
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         arguments.add(parser, "--dry-run")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     if args.command == "index":
         store = arguments.existing(args)
         store.recover()
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> Answer:
     return {"init": _init, "gc": _gc, "clean": _clean}[args.command](args)
 
 
-def _init(args: argparse.Namespace) -> Answer:
+def _init(args: argparse.Namespace) -> CommandResult:
     """Make a memory for this project, with what git needs to know about it; running it again is harmless."""
     if args.remote:
         raise BadInput("a replica is made by `onrecord remote add`", fix="leave out --remote")
@@ -60,7 +60,7 @@ def _init(args: argparse.Namespace) -> Answer:
         verb = screen.paint("created", "green") if is_new else "there is a memory at"
         return "\n".join([f"{verb} {clean(store.root)}", *(f"  wrote {name}" for name in written), *map(clean, notes)])
 
-    return Answer(data, text)
+    return CommandResult(data, text)
 
 
 def _git_notes(root: str, register: bool) -> list[str]:
@@ -74,7 +74,7 @@ def _git_notes(root: str, register: bool) -> list[str]:
     return notes
 
 
-def _gc(args: argparse.Namespace) -> Answer:
+def _gc(args: argparse.Namespace) -> CommandResult:
     with Progress("reading records"):
         changes = arguments.existing_writer(args).collect(dry_run=args.dry_run)
     data = {"changes": [change._asdict() for change in changes], "dry_run": args.dry_run}
@@ -85,28 +85,28 @@ def _gc(args: argparse.Namespace) -> Answer:
         lines = [f"{verbs[change.action]} {change.path}: {clean(change.reason)}" for change in changes]
         return "\n".join(lines) or "nothing to collect"
 
-    return Answer(data, text)
+    return CommandResult(data, text)
 
 
-def _rebuild(store: Store) -> Answer:
+def _rebuild(store: Store) -> CommandResult:
     with store.writing():
         text = index_md.render(entry.memory for entry in watched(store.entries(), "reading records"))
         files.write(os.path.join(store.root, paths.INDEX_MD), text.encode("utf-8"))
     count = len(index_md.entries(text))
     line = f"{paths.INDEX_MD}: {many(count, 'active record')}"
-    return Answer({"active": count}, lambda screen: f"{screen.paint('rebuilt', 'green')} {line}")
+    return CommandResult({"active": count}, lambda screen: f"{screen.paint('rebuilt', 'green')} {line}")
 
 
-def _check(store: Store) -> Answer:
+def _check(store: Store) -> CommandResult:
     scanned = watched(store.scan(), "reading records")
     records = (entry.memory for entry in scanned if isinstance(entry, Entry))
     differences = index_md.differences(store.root, records)
     lines = [*map(clean, differences), "fix: onrecord index rebuild"]
     text = "\n".join(lines) if differences else f"{paths.INDEX_MD} agrees with the records"
-    return Answer({"differences": differences}, lambda screen: text, status=1 if differences else 0)
+    return CommandResult({"differences": differences}, lambda screen: text, status=1 if differences else 0)
 
 
-def _clean(args: argparse.Namespace) -> Answer:
+def _clean(args: argparse.Namespace) -> CommandResult:
     """Remove what Onrecord keeps outside the stores; records are never touched."""
     items = machine.leftovers()
     if not args.dry_run:
@@ -122,4 +122,4 @@ def _clean(args: argparse.Namespace) -> Answer:
         ]
         return "\n".join(lines) or "nothing to remove"
 
-    return Answer(data, text, note="" if args.dry_run or not items else _STILL_THERE)
+    return CommandResult(data, text, note="" if args.dry_run or not items else _STILL_THERE)

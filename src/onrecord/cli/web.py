@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onrecord.cli import arguments
-from onrecord.cli.output import Answer, Screen, clean, say
+from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.errors import BadInput
 from onrecord.terminal import keys
 from onrecord.terminal.progress import watched
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     arguments.existing(args)
     try:
         from onrecord.web import server, static_site
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> Answer:
     if args.static:
         count = static_site.write(args.project, args.static, lambda records: watched(records, "writing pages"))
         data = {"folder": args.static, "records": count}
-        return Answer(data, lambda screen: f"wrote {many(count, 'record')} to {clean(args.static)}/index.html")
+        return CommandResult(data, lambda screen: f"wrote {many(count, 'record')} to {clean(args.static)}/index.html")
     bound = server.bind(args.port)
     if hasattr(signal, "SIGTTIN"):
         # In the background, to wait for Enter must not stop the whole program.
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> Answer:
     # Ctrl-C is how a person ends it: no failure.
     with suppress(KeyboardInterrupt):
         server.serve(args.project, bound, lambda access: _started(access, args), server.IDLE_SECONDS)
-    return Answer({}, lambda screen: "Stopped.")
+    return CommandResult({}, lambda screen: "Stopped.")
 
 
 def _started(access: Access, args: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from onrecord import paths, timestamps
 from onrecord.cli import arguments, last_listing, recall, record_table
 from onrecord.cli.last_listing import ListedPath
-from onrecord.cli.output import Answer, Screen, clean, wrap
+from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.judge import judge
 from onrecord.project import Project
 from onrecord.recall import explanation
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", action="store_true", help="ask the configured model too, and show its verdicts")
 
 
-def run(args: argparse.Namespace) -> Answer:
+def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
     only = arguments.only(args, project)
     model = _Judge(project.settings) if args.judge else None
@@ -59,7 +59,9 @@ def run(args: argparse.Namespace) -> Answer:
     warning = "; ".join(filter(None, (silence, *(model.failures if model else ()))))
     if not args.json:
         last_listing.note(_listed(explained))
-    return Answer(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning)
+    return CommandResult(
+        data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning
+    )
 
 
 def _listed(explained: Sequence[Explained]) -> list[ListedPath]:
