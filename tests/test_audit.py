@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.audit import audit_item, contradictions, report
+from onrecord.audit import audit_item, report
 from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import main
@@ -25,8 +25,7 @@ TOKEN = "ghp_" + "a1B2" * 9
 
 
 def decision(title: str, text: str = "", **more: Any) -> Memory:
-    alternatives = [{"option": option, "rejected_reason": "worse"} for option in more.pop("rejected", ())]
-    content = {**DECISION, "decision": text or title, **({"alternatives": alternatives} if alternatives else {})}
+    content = {**DECISION, "decision": text or title}
     return compose.compose("decision", {"title": title, "content": content, **more})
 
 
@@ -102,81 +101,13 @@ class TestDuplicates:
         assert wanted
 
 
-class TestContradictions:
-    @pytest.mark.parametrize(
-        ("one", "other"),
-        [
-            (decision("Use Postgres for session storage"), decision("Use Redis for session storage")),
-            (decision("Always squash commits before merging"), decision("Never squash commits before merging")),
-            (decision("Enable strict null checks"), decision("Disable strict null checks")),
-            (decision("Request timeout is 30 s"), decision("Request timeout is 60 s")),
-            (
-                preference("Tabs", "indentation in Go files", "tabs of width eight"),
-                preference("Spaces", "indentation in Go files", "four blanks per level"),
-            ),
-            (
-                decision("Use Kafka for moving domain events"),
-                decision("An outbox table moves domain events", rejected=["Kafka"]),
-            ),
-        ],
-    )
-    def test_two_that_cannot_both_be_followed_are_found(self, one: Memory, other: Memory) -> None:
-        older, newer = (
-            one._replace(updated_at="2026-01-01T00:00:00Z"),
-            other._replace(updated_at="2026-02-01T00:00:00Z"),
-        )
-
-        measure = audited(newer, older)["contradictions"]
-
-        assert [finding.ids for finding in measure.findings] == [(older.id, newer.id)]
-        assert measure.findings[0].fix.endswith(f"onrecord supersede {older.id} {newer.id}")
-        assert measure.rate == 1.0
-
-    def test_a_reason_is_written_in_words_and_not_in_stems(self) -> None:
-        chosen = [decision(f"Use {name} for storing user sessions") for name in ("Postgres", "Redis")]
-        kafka = decision("Use Kafka streams for moving domain events")
-        outbox = decision("An outbox table moves domain events", rejected=["Kafka streams"])
-
-        found = contradictions.conflicts([audit_item.of(each) for each in (*chosen, kafka, outbox)])
-
-        assert [each.reason for each in found] == [
-            "different choices for the same thing: storing user sessions",
-            "one chose Kafka streams, the other rejected it",
-        ]
-
-    @pytest.mark.parametrize(
-        ("one", "other"),
-        [
-            (decision("Store question copy as JSON"), decision("Store submission data as JSON")),
-            (decision("Store chats in a local folder"), decision("Store chats in MVStore")),
-            (decision("Deploy the frontend to Vercel"), decision("Deploy the docs to Vercel")),
-            (decision("Use pytest for unit tests"), decision("Use Playwright for browser tests")),
-            (decision("Retry policy for the weather API: 3 tries"), decision("Retry policy for payments: 5 tries")),
-            (decision("Never log access tokens"), decision("Always log request ids")),
-            (decision("Use Postgres for billing data"), decision("Use Postgres for search data")),
-            (
-                preference("A", "commit messages", "imperative mood, one line, no full stop"),
-                preference("B", "branch names", "feature, a slash and a slug"),
-            ),
-        ],
-    )
-    def test_two_about_different_things_are_left_alone(self, one: Memory, other: Memory) -> None:
-        assert audited(one, other)["contradictions"].findings == ()
-
-    def test_one_that_replaces_the_other_is_no_contradiction(self) -> None:
-        old = decision("Use Postgres for session storage")
-        new = decision("Use Redis for session storage")._replace(supersedes=(old.id,))
-
-        assert contradictions.conflicts([audit_item.of(old), audit_item.of(new)]) == []
-
-
 def test_no_false_alarm_in_the_benchmark_sets() -> None:
     sets = Path(__file__).parent.parent / "bench" / "sets"
     for file in (sets / name / "records.jsonl" for name in ("harbor", "lumen", "quarry")):
         raws = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         measures = audited(*(compose.compose(raw["category"], raw) for raw in raws))
 
-        assert hits({name: measures[name] for name in ("duplicates", "contradictions", "secrets", "junk")}) == {}
+        assert hits({name: measures[name] for name in ("duplicates", "secrets", "junk")}) == {}
         assert measures["duplicates"].of > 50
 
 
@@ -374,22 +305,13 @@ class TestCommand:
         assert main(["audit", "--json", "--project", str(project.root)]) == 0
         told = json.loads(capsys.readouterr().out)
         rates = {name: check["rate"] for name, check in told["checks"].items()}
-        assert (told["memories"], rates["contradictions"], rates["changed"], rates["secrets"]) == (2, 1.0, 1.0, 0.0)
+        assert (told["memories"], rates["changed"], rates["secrets"]) == (2, 1.0, 0.0)
         assert rates["unused"] is None
 
-        assert main(["audit", "--max-rate", "contradictions=10%", "--project", str(project.root)]) == 1
-        assert "contradictions\t100.0%\t2 of 2\ttoo high" in capsys.readouterr().out
+        assert main(["audit", "--max-rate", "changed=10%", "--project", str(project.root)]) == 1
+        assert "changed\t100.0%\t2 of 2\ttoo high" in capsys.readouterr().out
         assert main(["audit", "--max-rate", "secrets=0", "--project", str(project.root)]) == 0
         assert main(["audit", "--max-rate", "0.5", "--project", str(project.root)]) == 1
-
-    def test_strict_refuses_contradictions_and_says_so(
-        self, project: GitProject, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["audit", "--strict", "--project", str(project.root)]) == 1
-
-        shown = capsys.readouterr()
-        assert "contradictions\t100.0%\t2 of 2\ttoo high" in shown.out
-        assert shown.err.splitlines()[-1] == "refused by --strict: contradictions"
 
     def test_strict_minds_neither_drift_nor_duplicates(self, tmp_path: Path) -> None:
         project = GitProject(tmp_path / "project")
@@ -430,7 +352,9 @@ class TestCommand:
         record.write_text(json.dumps(data))
 
         assert main(["audit", "--strict", "--project", str(project.root)]) == 1
-        assert capsys.readouterr().err.splitlines()[-1] == f"refused by --strict: {check}"
+        shown = capsys.readouterr()
+        assert f"{check}\t100.0%\t1 of 1\ttoo high" in shown.out
+        assert shown.err.splitlines()[-1] == f"refused by --strict: {check}"
 
     @pytest.mark.parametrize(
         ("count", "more"), [(5, ""), (6, "  and 1 more (--all shows them)"), (7, "  and 2 more (--all shows them)")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -29,7 +30,7 @@ def onrecord(tmp_path: Path) -> GitProject:
 
 
 @pytest.mark.heavy
-def test_a_commit_with_a_contradiction_is_refused_and_one_without_is_not(
+def test_a_commit_with_a_record_that_was_replaced_is_refused_and_one_without_is_not(
     tmp_path: Path, onrecord: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
@@ -41,13 +42,16 @@ def test_a_commit_with_a_contradiction_is_refused_and_one_without_is_not(
     unrelated = _pre_commit(project)
     _save(project, "Use Postgres for session storage")
     good = _pre_commit(project)
-    _save(project, "Use Redis for session storage")
+    (record,) = (project.root / ".claude" / "memory" / "decisions").glob("*.json")
+    data = json.loads(record.read_text())
+    data["content"]["status"] = "superseded"
+    record.write_text(json.dumps(data))
     bad = _pre_commit(project)
 
     assert (unrelated.returncode, good.returncode, bad.returncode) == (0, 0, 1), good.stdout + bad.stdout
     assert "(no files to check)Skipped" in unrelated.stdout
     assert "Passed" in good.stdout
-    assert "refused by --strict: contradictions" in bad.stdout
+    assert "refused by --strict: superseded" in bad.stdout
 
 
 def _save(project: GitProject, title: str) -> None:

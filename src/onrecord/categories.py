@@ -60,7 +60,7 @@ class Category(NamedTuple):
     topic: str = ""
     """The content field that names its subject, put before a statement that does not."""
     is_rule: bool = False
-    """Whether it says what to do, so that two of them can contradict each other."""
+    """Whether it says what to do, so that a new one may replace an old one."""
     binds_files: bool = False
     """Whether a digest shows it for its files alone: it binds whoever changes them."""
     is_strict: bool = False

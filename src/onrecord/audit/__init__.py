@@ -1,1 +1,1 @@
-"""Duplicates, contradictions, outdated records and secrets in a store."""
+"""Duplicates, outdated records and secrets in a store."""

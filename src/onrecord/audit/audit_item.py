@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -27,11 +27,9 @@ class AuditItem(NamedTuple):
     """Everything but the title."""
 
     category: str = ""
-    topic: str = ""
     statement: str = ""
     """The rule, decision or preference itself."""
 
-    rejected: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     updated: str = ""
     is_current: bool = True
@@ -52,8 +50,6 @@ def of(record: Memory) -> AuditItem:
     """A record of our own as an item."""
     category = BY_NAME[record.category]
     status = record.text("status")
-    listed = record.content.get("alternatives")
-    options = [each.get("option") for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
     is_in_force = record.content.get("active") is not False and status not in ("superseded", "deprecated")
     return AuditItem(
         record.id,
@@ -61,9 +57,7 @@ def of(record: Memory) -> AuditItem:
         record.title,
         "\n".join(document.passages(record._replace(related_files=()))),
         category=record.category,
-        topic=record.text(category.topic),
         statement=record.text(category.statement) if category.is_rule else "",
-        rejected=tuple(option for option in options if isinstance(option, str)),
         tags=record.tags,
         updated=record.updated_at,
         is_current=record.is_current and is_in_force,

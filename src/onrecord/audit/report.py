@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from onrecord.audit import audit_item, contradictions, junk
+from onrecord.audit import audit_item, junk
 from onrecord.audit.audit_item import AuditItem
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import project_files
@@ -72,7 +72,6 @@ def audit(
     alive = [item for item in items if not item.is_retired]
     return {
         "duplicates": duplicates(current, watch),
-        "contradictions": _contradictions(current),
         "superseded": _each(alive, _superseded(alive)),
         "changed": _listed(current, evidence.changed, _CHANGED),
         "missing": _listed(current, evidence.missing, _GONE),
@@ -106,18 +105,6 @@ def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iter
         fix = f"keep one: onrecord supersede {ids[0]} {ids[-1]}"
         findings.append(Finding(ids, f"{len(ids)} say nearly the same: {same[-1].title}", fix))
     return Measure(extra, len(items), tuple(findings))
-
-
-def _contradictions(items: Sequence[AuditItem]) -> Measure:
-    findings = tuple(
-        Finding(
-            (older.id, newer.id),
-            f"{older.title} / {newer.title}: {reason}",
-            f"if the newer one holds: onrecord supersede {older.id} {newer.id}",
-        )
-        for older, newer, reason in contradictions.conflicts(items)
-    )
-    return Measure(len({name for finding in findings for name in finding.ids}), len(items), findings)
 
 
 def _superseded(items: Sequence[AuditItem]) -> Callable[[AuditItem], tuple[str, str] | None]:

@@ -20,9 +20,9 @@ from onrecord.terminal.progress import watched
 from onrecord.text import many
 
 CHECKS = (
-    "duplicates", "contradictions", "superseded", "changed", "missing", "unused", "overlong", "secrets", "junk",
+    "duplicates", "superseded", "changed", "missing", "unused", "overlong", "secrets", "junk",
 )  # fmt: skip
-SERIOUS = ("contradictions", "superseded", "secrets")
+SERIOUS = ("superseded", "secrets")
 """What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""
 
 _MOST_SHOWN, _MOST_IDS = 5, 6

@@ -146,7 +146,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("the worst five", "improve --limit 5"),
             Example("those without triggers", "improve --check triggers"),
         )),
-        "audit": Command("audit", "Find duplicate, contradictory, outdated and unsafe records.", (
+        "audit": Command("audit", "Find duplicate, outdated and unsafe records.", (
             Example("everything, five findings of each kind", "audit"),
             Example("for CI: exit with 1 if something serious is there", "audit --strict"),
             Example("a folder of Markdown notes, which is only read", "audit --markdown docs"),

@@ -30,7 +30,6 @@ _MOST_AUDITED = 3_000
 
 _NAMES = {
     "duplicates": "Say nearly the same",
-    "contradictions": "May contradict each other",
     "superseded": "Replaced, and not marked as such",
     "missing": "Files are gone",
     "overlong": "Too long",
