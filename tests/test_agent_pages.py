@@ -1,4 +1,4 @@
-"""The page of each agent: how to connect it in two lines, and what it lacks, in agreement with the program."""
+"""The page of agents has a section for each: how it is connected, and what it lacks, in agreement with the program."""
 
 from __future__ import annotations
 
@@ -9,57 +9,71 @@ import pytest
 
 from onrecord.cli import parser_of
 from onrecord.connections.recipes import BY_HOST
-from onrecord.hosts.table import HOSTS, RESULT
+from onrecord.hosts.table import HOSTS
 
-FOLDER = Path(__file__).parents[1] / "docs" / "agents"
-PAGES = {host.name: (FOLDER / f"{host.name}.md").read_text(encoding="utf-8") for host in HOSTS}
-
-
-def section(name: str, title: str) -> str:
-    return PAGES[name].partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+PAGE = (Path(__file__).parents[1] / "docs" / "agents" / "README.md").read_text(encoding="utf-8")
+HEADINGS = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
-def test_an_agent_is_connected_in_two_lines_and_removed_in_one(host):
-    blocks = re.findall(r"```\n(.*?)\n```", PAGES[host.name], re.DOTALL)
+def section(title: str) -> str:
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
-    install, remove = blocks[0].splitlines(), blocks[-1].splitlines()
-    assert (len(install), remove) == (2, [f"onrecord connect {host.name} --remove"])
-    assert install[1] == f"onrecord connect {host.name}"
-    for command in (install[1], remove[0]):
-        parser_of("connect").parse_args(command.split()[2:])
+
+def row(title: str, heading: str) -> dict[str, str]:
+    """Return the cells of an agent in a table of the page, by their columns."""
+    lines = [line.strip("| ").split(" | ") for line in section(heading).splitlines() if line.startswith("| ")]
+    cells = next(cells for cells in lines if cells[0].startswith(f"[{title}]"))
+    return dict(zip(lines[0], cells))
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
-def test_a_page_says_what_the_agent_lacks(host):
-    lacks = section(host.name, "What you do not get")
+def test_an_agent_is_connected_and_removed_by_its_name(host):
+    command = f"onrecord connect {host.name}"
+
+    assert f"`{command}`" in section(host.title)
+    assert "`--remove`" in section("Connect")
+    for line in (command, f"{command} --remove"):
+        parser_of("connect").parse_args(line.split()[2:])
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_the_table_says_when_an_agent_gets_what(host):
+    cells = row(host.title, "When an agent gets it")
+    recipe = BY_HOST[host.name]
+
+    assert cells["the [digest](../digest.md)"] == host.digest
+    assert cells["records for a prompt"] == host.prompt
+    assert cells["records for a file"] == host.files
+    assert cells["the runbook for a failed command"] == (host.failures or "no")
+    assert cells["the suggestion to save"] == (host.suggestion or "no")
+    assert cells["records in use, after a compaction"] == (host.compaction or "no")
+    assert (cells["the skills"] != "no") == (recipe.reads_skills or host.name == "claude-code")
+    assert (cells["the MCP server"] != "no") == (bool(recipe.server) or host.name == "claude-code")
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_a_section_says_why_the_agent_lacks_something(host):
     recipe = BY_HOST[host.name]
     expected = {
-        "suggestion to save": not host.suggestion,
-        "with the tool's result": host.files == RESULT,
         "command fails": not host.failures,
-        "compact": host.compaction != "at once" and host.name != "gemini",
-        "compress": host.name == "gemini",
         "No skills": not recipe.reads_skills and host.name != "claude-code",
         "no MCP": not recipe.server and host.name != "claude-code",
     }
 
-    assert [word for word, is_due in expected.items() if is_due and word not in lacks] == []
-    assert ("Not run" in PAGES[host.name]) == (not host.version)
+    assert [word for word, is_due in expected.items() if is_due and word not in section(host.title)] == []
+    assert ("Not run" in section(host.title)) == (not host.version)
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
-def test_a_page_names_the_file_that_is_written(host):
+def test_a_section_names_the_file_that_is_written(host):
     recipe = BY_HOST[host.name]
     file = recipe.hooks.file if recipe.hooks else recipe.shim_file
 
-    assert f"`~/{recipe.folder}/{file}`" in PAGES[host.name]
-    assert f"`~/{recipe.folder}/{file}`" in (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert f"`~/{recipe.folder}/{file}`" in section(host.title)
     if recipe.variable[0] not in ("", "XDG_CONFIG_HOME"):
-        assert f"`${recipe.variable[0]}`" in PAGES[host.name]
+        assert f"`${recipe.variable[0]}`" in section(host.title)
 
 
-def test_the_list_of_agents_has_every_page():
-    linked = re.findall(r"\]\((\S+?)\.md\)", (FOLDER / "README.md").read_text(encoding="utf-8"))
-
-    assert set(PAGES) | {"mcp", "aider"} <= set(linked)
+def test_every_agent_has_a_section():
+    assert {host.title for host in HOSTS} <= set(HEADINGS)
+    assert "aider, and agents that can only read a file" in HEADINGS

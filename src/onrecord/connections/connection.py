@@ -120,7 +120,7 @@ def _server(recipe: Recipe, project: str, *, is_wanted: bool) -> tuple[list[Part
     commands = plugins.server_commands(recipe, is_removal=False)
     if is_wanted and not commands:
         what = f"{recipe.host} cannot be given the MCP server by this command"
-        raise BadInput(what, fix="leave out --mcp; docs/agents has a page for each agent")
+        raise BadInput(what, fix="leave out --mcp; docs/agents/README.md lists what each agent has")
     state = plugins.server_state(recipe)
     if state == OUTDATED and commands:
         return [], plugins.server_commands(recipe, is_removal=True) + commands
