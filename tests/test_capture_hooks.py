@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from onrecord import files
-from onrecord.capture import inbox, suggestions
+from onrecord.capture import session_summary, suggestions
 from onrecord.capture.inbox import Inbox
 from onrecord.hosts import claude_code
 from onrecord.project import Project
@@ -367,7 +367,7 @@ def test_a_full_inbox_costs_a_bounded_number_of_files(project, tmp_path, monkeyp
     read = files.read
     monkeypatch.setattr(files, "read", lambda name, most: opened.append(name) or read(name, most))
 
-    draft = inbox.draft_summary(
+    draft = session_summary.draft(
         project=project.root,
         store=project.store.root,
         session="s1",

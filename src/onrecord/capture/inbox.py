@@ -1,8 +1,4 @@
-"""Drafts that wait in a store's `inbox/` for a person to accept them. Nothing that retrieves records reads them.
-
-An agent drafts what a session settled. Where no agent can be asked any more, before a conversation is compacted and
-when it ends, a summary of the session is drafted here from its transcript.
-"""
+"""Drafts that wait in a store's `inbox/` for a person to accept them. Nothing that retrieves records reads them."""
 
 from __future__ import annotations
 
@@ -10,32 +6,17 @@ import os
 from itertools import islice
 from typing import Any, Union
 
-from onrecord import failure_log, files, paths, timestamps
-from onrecord.capture import triage
-from onrecord.capture.conversation import Activity
+from onrecord import files, paths, timestamps
 from onrecord.coldstart import NamedTuple, digest
 from onrecord.errors import AlreadyExists, BadRecord, NotFound, OnrecordError
 from onrecord.git import git_files
-from onrecord.record import compose, memory, naming
 from onrecord.record import draft as drafts
+from onrecord.record import memory
 from onrecord.record.draft import Draft
 from onrecord.record.fields import shorten
 from onrecord.record.memory import Memory
-from onrecord.session import transcript as transcripts
-from onrecord.session.transcript import Ending, Transcript
-from onrecord.settings import Settings
-from onrecord.text import cut
-
-_SUMMARY_PREFIX = "session-"
-_MOST_READ = 100
-"""Drafts that a hook reads: what a session has drafted is among the newest."""
 
 _MOST_FILES = 100_000
-_MOST_NAMED = 12
-"""Files that a summary names."""
-
-_MOST_LISTED = 5
-"""Failed commands and next actions that it lists."""
 
 
 class BrokenDraft(NamedTuple):
@@ -145,61 +126,3 @@ def _without_ending(name: str) -> str:
 def draft_of(record: Memory, **about: Any) -> Draft:
     """A draft of a record, named after it."""
     return Draft(record.id, record, made_at=timestamps.now(), **about)
-
-
-def draft_summary(
-    *, project: str, store: str, session: str, transcript: Transcript, settings: Settings
-) -> Draft | None:
-    """Put a summary of a session into the inbox, in the place of an earlier one; None if too little happened."""
-    messages = transcripts.messages(transcript)
-    activity = Activity(messages)
-    box = Inbox(store)
-    if not session or not activity.is_substantial or _has_better(box, session):
-        return None
-    goal = cut(" ".join(transcripts.first_prompt(transcript).split()), 300)
-    fields = _summary(activity, goal, triage.leftovers(Ending(messages, is_whole=False)), project)
-    fields["source"] = f"session {session}, summed up by onrecord from its transcript"
-    try:
-        record = compose.compose("session_summary", fields, now=timestamps.now())
-        name = f"{_SUMMARY_PREFIX}{naming.slug(session)[:40] or 'unnamed'}"
-        draft = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
-    except OnrecordError as error:
-        failure_log.leave("session summary", str(error))
-        return None
-    _drop_older(box, settings.count("categories.session_summary.max_retained"))
-    return draft
-
-
-def _summary(activity: Activity, goal: str, left: list[str], project: str) -> dict[str, Any]:
-    """What is known of a session as the fields of a record."""
-    inside = project + os.sep
-    changed = [path[len(inside) :].replace(os.sep, "/") if path.startswith(inside) else path for path in activity.files]
-    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
-    goal = goal or "Unknown: the first prompt is no longer in the transcript"
-    return {
-        "title": f"Session: {cut(goal, 90)}",
-        "tags": ["machine-made", "session"],
-        "related_files": [path for path in changed if not path.startswith("/")][:_MOST_NAMED],
-        "origin": "tool",
-        "confidence": 0.3,
-        "content": {
-            "goal": goal,
-            "outcome": "partial",
-            "completed": [f"Changed {len(changed)} files: {', '.join(changed[:_MOST_NAMED])}{more}"],
-            "next_actions": left[:_MOST_LISTED],
-            "blockers": [f"Failed when last run: {cut(line, 200)}" for line in list(activity.failed)[:_MOST_LISTED]],
-        },
-    }
-
-
-def _has_better(box: Inbox, session: str) -> bool:
-    """Whether the agent has drafted a summary of this session itself."""
-    drafts = (draft for draft in box.newest(_MOST_READ) if draft.session == session and not draft.is_machine_made)
-    return any(draft.record.category == "session_summary" for draft in drafts)
-
-
-def _drop_older(box: Inbox, most: int) -> None:
-    """Machine-made summaries that nobody looked at make room for newer ones."""
-    drafts = [draft for draft in box.newest(most + _MOST_READ, _SUMMARY_PREFIX) if draft.is_machine_made]
-    for draft in drafts[most:]:
-        box.drop(draft.name)

@@ -66,10 +66,10 @@ def _draft(asked: Question, place: Place) -> None:
     settings = load_settings(place.store)
     if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
         return
-    from onrecord.capture import inbox
+    from onrecord.capture import session_summary
     from onrecord.hosts import table
 
-    inbox.draft_summary(
+    session_summary.draft(
         project=place.project,
         store=place.store,
         session=asked.session,
