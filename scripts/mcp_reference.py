@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from onrecord.mcp import messages, prompts, resources, server, tool_table
+from onrecord.mcp import messages, server, tool_table
 from onrecord.mcp.tool_table import Argument, Tool
 
 _KINDS = {"text": "text", "texts": "list of texts", "count": "whole number", "flag": "true / false", "object": "object"}
@@ -13,9 +12,6 @@ _KINDS = {"text": "text", "texts": "list of texts", "count": "whole number", "fl
 
 def page() -> str:
     """The whole page as Markdown."""
-    request = messages.Request(1, "")
-    caller = server.Caller(messages.STATELESS, "", ".")
-    templates = resources.templates(request, caller)["resourceTemplates"]
     return "\n".join(
         [
             "# The MCP server",
@@ -35,20 +31,6 @@ def page() -> str:
             "result with `isError`, and the text has its code, what was wrong and a fix. A star marks what must be",
             "given.",
             *(line for tool in tool_table.TOOLS for line in _tool(tool)),
-            "",
-            "## Resources",
-            "",
-            "Current records, listed page by page. One is read as `show` gives it.",
-            "",
-            "| address | what it is |",
-            "| --- | --- |",
-            *(f"| `{each['uriTemplate']}` | {each['title']} |" for each in templates),
-            "",
-            "## Prompts",
-            "",
-            "| prompt | argument | what it does |",
-            "| --- | --- | --- |",
-            *map(_prompt, prompts.listed(request, caller)["prompts"]),
             "",
         ]
     )
@@ -76,11 +58,6 @@ def _values(argument: Argument) -> str:
         return " / ".join(f"`{choice}`" for choice in argument.choices)
     least, most = argument.range
     return f"{least} to {most}" if most else _KINDS[argument.kind]
-
-
-def _prompt(prompt: Mapping[str, Any]) -> str:
-    arguments = ", ".join(f"`{each['name']}`: {each['description']}" for each in prompt["arguments"])
-    return f"| `{prompt['name']}` | {_cell(arguments)} | {prompt['description']} |"
 
 
 def _cell(text: str) -> str:

@@ -114,7 +114,7 @@ def test_ten_thousand_requests_leave_nothing_behind(store):
             for _ in range(rounds):
                 others = (
                     client.message("tools/call", name="search", arguments={"query": "sessions"}),
-                    client.message("resources/list"),
+                    client.message("tools/call", name="show", arguments={"id": "sessions"}),
                 )
                 sent = [*(client.message("ping") for _ in range(98)), *others]
                 client.send(b"".join(json.dumps(message).encode() + b"\n" for message in sent))
@@ -176,23 +176,17 @@ def test_hostile_records_reach_no_agent_raw(project):  # noqa: F811
         ),
         ("supersede", {"id": EVIL, "category": "decision", "title": "T", "content": {}}),
     ]
+    records = [entry.path for entry in onrecord.open(str(project.root)).store.entries()]
+    calls += [("show", {"id": path}) for path in records]
     texts: list[str] = []
     with Client(project.root, version="2025-11-25") as client:
         for name, arguments in calls:
             result = client.call(name, **arguments)
             texts += [result["content"][0]["text"], *_texts(result.get("structuredContent", {}))]
-        resources = client.request("resources/list")["result"]["resources"]
-        texts += _texts(resources)
-        texts += [
-            client.request("resources/read", uri=each["uri"])["result"]["contents"][0]["text"] for each in resources
-        ]
-        review = client.request("prompts/get", name="review")["result"]["messages"][0]["content"]["text"]
 
-    assert len(resources) >= 6
+    assert len(records) >= 6
     for text in texts:
         _assert_safe_to_show(text)
-    for block in review.split("\n\n<memory-context")[1:]:
-        _assert_safe_to_show(f"<memory-context{block}")
 
 
 def _texts(value: Any) -> list[str]:

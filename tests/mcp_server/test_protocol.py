@@ -13,6 +13,7 @@ import pytest
 import onrecord
 from onrecord.mcp import pipe
 from tests.mcp_server.client import BIN, HANDSHAKE, STATELESS, Client, envelope, text_of
+from tests.mcp_server.conftest import SESSIONS
 
 VERSIONS = (*HANDSHAKE, STATELESS)
 
@@ -22,7 +23,7 @@ def test_a_client_gets_the_version_it_asks_for(project, version):
     with Client(project, version=version) as client:
         assert client.greeting["protocolVersion"] == version
         assert client.greeting["serverInfo"]["version"] == onrecord.__version__
-        assert set(client.greeting["capabilities"]) == {"tools", "resources", "prompts"}
+        assert set(client.greeting["capabilities"]) == {"tools"}
         assert client.request("ping") == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
@@ -81,13 +82,13 @@ def test_what_cannot_be_answered_gets_the_code_for_it(project, version):
             "no name": client.request("tools/call"),
             "bad arguments": client.request("tools/call", name="search", arguments=[]),
             "no page": client.request("tools/list", cursor="7"),
-            "no prompt": client.request("prompts/get", name="nope"),
-            "no resource": client.request("resources/read", uri="onrecord://project/decision/nope"),
+            "no prompts": client.request("prompts/list"),
+            "no resources": client.request("resources/list"),
         }
 
     codes = {name: answer["error"]["code"] for name, answer in errors.items()}
-    missing = -32602 if version == STATELESS else -32002
-    assert codes == {**dict.fromkeys(codes, -32602), "no/such": -32601, "no resource": missing}
+    unknown = ("no/such", "no prompts", "no resources")
+    assert codes == {**dict.fromkeys(codes, -32602), **dict.fromkeys(unknown, -32601)}
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,7 @@ def test_it_needs_next_to_nothing_of_the_environment(project, home):
 
 def test_the_project_is_the_one_that_is_named(project, tmp_path):
     with Client(tmp_path, "--project", str(project), version="2025-06-18") as client:
-        assert len(client.request("resources/list")["result"]["resources"]) == 6
+        assert client.call("show", id=SESSIONS)["structuredContent"]["id"] == SESSIONS
 
 
 @pytest.mark.parametrize("uri", ["file://{0}/src/carrier", "file://localhost{0}"])
@@ -241,10 +242,10 @@ def test_the_project_is_a_root_of_the_client_where_it_starts_us_elsewhere(projec
         roots = ["https://x/y", f"file://{tmp_path}/nowhere", f"file://{tmp_path}/else%20where", uri.format(project)]
         answer = {"roots": [7, {"uri": 7}, *({"uri": root} for root in roots)]}
         client.send({"jsonrpc": "2.0", "id": asked["id"], "result": answer})
-        listed = client.request("resources/list")["result"]["resources"]
+        shown = client.call("show", id=SESSIONS)
 
     assert asked["method"] == "roots/list"
-    assert len(listed) == 6
+    assert shown["structuredContent"]["id"] == SESSIONS
 
 
 def test_a_call_before_the_roots_have_come_waits_for_them(project, tmp_path):
@@ -252,14 +253,14 @@ def test_a_call_before_the_roots_have_come_waits_for_them(project, tmp_path):
     with Client(tmp_path) as client:
         client.initialize("2025-06-18", roots={})
         asked = client.receive()
-        calls = [client.message("resources/list"), client.message("ping")]
+        calls = [client.message("tools/call", name="show", arguments={"id": SESSIONS}), client.message("ping")]
         response = {"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": f"file://{project}"}]}}
         # At once, so that no pause of this process outlasts the server's patience.
         client.send("".join(f"{json.dumps(message)}\n" for message in (*calls, response)).encode())
         answers = [client.receive() for _ in calls]
 
     assert [answer["id"] for answer in answers] == [message["id"] for message in calls]
-    assert len(answers[0]["result"]["resources"]) == 6
+    assert answers[0]["result"]["structuredContent"]["id"] == SESSIONS
 
 
 def test_an_answer_is_not_waited_for_without_end():

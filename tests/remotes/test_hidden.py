@@ -13,9 +13,7 @@ import onrecord
 from onrecord import budget, failure_log, paths
 from onrecord.cli import main
 from onrecord.digest import digest
-from onrecord.mcp import reading, resources
-from onrecord.mcp.messages import Request
-from onrecord.mcp.server import Caller
+from onrecord.mcp import reading
 from onrecord.recall.context_block import Stores
 from onrecord.search import index, indexing, refresh
 from onrecord.settings import load_settings
@@ -80,16 +78,9 @@ def test_a_record_of_the_users_own_store_is_hidden_by_the_projects(project, run)
 
 def test_an_mcp_client_is_told_that_a_record_is_hidden(project, replaced):
     shown = reading.show(project, PATH)
-    address = resources.parse(f"onrecord://platform/decision/{ID}")
-    caller = Caller("2025-11-25", "client", project.root)
-
-    page = resources.read(Request(1, "resources/read", {"uri": str(address)}), caller)["contents"][0]["text"]
-    listed = resources.listed(Request(1, "resources/list"), caller)["resources"]
 
     assert shown.data["hidden_by"] == OURS
-    for text in (shown.text, page):
-        assert f"Caution: it does not hold in this project: {OURS} counts in its place; show that one." in text
-    assert [each["name"] for each in listed] == ["ours"]
+    assert f"Caution: it does not hold in this project: {OURS} counts in its place; show that one." in shown.text
 
 
 def _sources(project) -> list[str]:

@@ -41,7 +41,7 @@ def carry_out(request: Request, caller: Caller) -> Mapping[str, Any]:
         raise Fault(BAD_PARAMS, f"no tool {request.text('name')[:80]!r}; there are {', '.join(tool_table.BY_TOOL)}")
     arguments = request.object("arguments")
     try:
-        refuse_if_off()
+        _refuse_if_off()
         outcome = _outcome(tool, Project(caller.folder), caller, arguments)
     except NoStore as error:
         # An agent makes no store: it may be at work in any folder.
@@ -49,11 +49,11 @@ def carry_out(request: Request, caller: Caller) -> Mapping[str, Any]:
     except OnrecordError as error:
         return _failure(error)
     content = [{"type": "text", "text": for_agent(outcome.text)}]
-    return {"content": content, "structuredContent": harmless(outcome.data), "isError": False}
+    return {"content": content, "structuredContent": _harmless(outcome.data), "isError": False}
 
 
 def _failure(error: OnrecordError) -> Mapping[str, Any]:
-    lines = [harmless(str(error)), *([f"fix: {harmless(error.fix)}"] if error.fix else [])]
+    lines = [_harmless(str(error)), *([f"fix: {_harmless(error.fix)}"] if error.fix else [])]
     return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
 
 
@@ -64,7 +64,7 @@ def _outcome(tool: Tool, project: Project, caller: Caller, arguments: Mapping[st
     return _WRITING[tool.name](project, caller.client, **checked)
 
 
-def refuse_if_off() -> None:
+def _refuse_if_off() -> None:
     """SwitchedOff where the user has switched everything off."""
     if os.environ.get(switches.EVERYTHING):
         raise SwitchedOff(
@@ -73,13 +73,13 @@ def refuse_if_off() -> None:
         )
 
 
-def harmless(value: Any) -> Any:
+def _harmless(value: Any) -> Any:
     """Data for an agent: each text on one line, with nothing invisible in it, and no tag in it left a tag."""
     if isinstance(value, str):
         return for_agent(flat(value))
     if isinstance(value, Mapping):
-        return {harmless(str(key)): harmless(item) for key, item in value.items()}
-    return [harmless(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {_harmless(str(key)): _harmless(item) for key, item in value.items()}
+    return [_harmless(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _checked(tool: Tool, values: Mapping[str, Any]) -> dict[str, Any]:

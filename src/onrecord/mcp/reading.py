@@ -163,11 +163,6 @@ def exactly(store: Store, typed: str) -> Entry:
     return store.get(typed)
 
 
-def page(project: Project, store: Store, entry: Entry) -> str:
-    """A record as an agent reads it: marked as data, with what to check first."""
-    return _page(store, entry, _hidden_by(project, store, entry.memory.id))
-
-
 def _page(store: Store, entry: Entry, hidden_by: str) -> str:
     warnings = [f"Caution: {note}." for note in _notes(store, entry, hidden_by)]
     return fence({"source": source_of(store.root) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])

@@ -212,13 +212,8 @@ TOOLS = (
 BY_TOOL = {tool.name: tool for tool in TOOLS}
 
 
-def refuse_cursor(request: Request) -> None:
-    """Fault if a page is asked for of a list that has one page."""
-    if request.params.get("cursor") is not None:
-        raise Fault(BAD_PARAMS, "there is no such page")
-
-
 def listed(request: Request) -> Mapping[str, Any]:
     """All tools; they fit on one page."""
-    refuse_cursor(request)
+    if request.params.get("cursor") is not None:
+        raise Fault(BAD_PARAMS, "there is no such page")
     return {"tools": [tool.definition for tool in TOOLS]}
