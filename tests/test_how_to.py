@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.search import gate
-from tests import shell
+from tests import pages, shell
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
@@ -72,11 +72,12 @@ PAGES = {
     "docs/how-to/review-in-a-pull-request.md": _BEGUN,
     "docs/how-to/tune-silence.md": _BEGUN,
     "docs/how-to/write-records-that-are-found.md": ["onrecord init"],
-    "docs/how-to/turn-everything-off.md": [*_BEGUN, *_INSTALLED],
-    "docs/how-to/move-from-the-earlier-plugin.md": [],
+    "docs/how-to/install-upgrade-remove.md#move-from-the-earlier-plugin": [],
+    "docs/how-to/install-upgrade-remove.md#turn-it-off": _BEGUN,
+    "docs/how-to/install-upgrade-remove.md#remove": [*_BEGUN, *_INSTALLED],
     "docs/team/git.md": [],
 }
-"""Each page, and what happened in the project before somebody reads it."""
+"""Each page or section of a page, and the commands that were run in the project before."""
 
 pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("git"), reason="needs a POSIX shell and git")
 
@@ -85,7 +86,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("git"), reas
 def test_every_command_of_the_page_works_as_printed(page: str, home: Path, tmp_path: Path) -> None:
     project = _project(home, of_the_earlier_plugin="earlier" in page)
     before = ["git init -q -b main", "git add . && git commit -q -m Begin", *PAGES[page]]
-    commands = _commands((ROOT / page).read_text(encoding="utf-8"))
+    commands = _commands(pages.read(page))
 
     played = _play([*before, *commands], home=home, project=project, programs=tmp_path / "programs")
 
@@ -97,7 +98,7 @@ def test_every_command_of_the_page_works_as_printed(page: str, home: Path, tmp_p
 def test_the_commands_of_the_readme_work_and_find_what_they_save(home: Path, tmp_path: Path) -> None:
     """Typed in order in a new project, the search lists the record that was saved, and the prompt for `why` gets it."""
     project = _project(home, of_the_earlier_plugin=False)
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = pages.read("README.md")
     commands = ["git init -q -b main", f"ln -s {ROOT}/bin bin", *_commands(page)]
 
     played = _play(commands, home=home, project=project, programs=tmp_path / "programs")

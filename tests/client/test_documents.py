@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from sandbox import Client
 
+from tests.pages import read
+
 ROOT = Path(__file__).parents[2]
-PAGES = (("README.md",), ("docs/tutorial.md", "docs/how-to/turn-everything-off.md"))
+_LAST = "docs/how-to/install-upgrade-remove.md"
+PAGES = (("README.md",), ("docs/tutorial.md", f"{_LAST}#turn-it-off", f"{_LAST}#remove"))
 _OURS = re.compile(r"/path/to/onrecord|~/onrecord")
 
 pytestmark = pytest.mark.client
@@ -21,8 +24,8 @@ def test_the_commands_for_the_client_work_as_printed(
     pages: tuple[str, ...], tmp_path: Path, _client_can_run: None
 ) -> None:
     client = Client(tmp_path / "home", tmp_path / "project")
-    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in pages)
-    commands = re.findall(r"^claude (.+)$", text, re.M)
+    text = "\n".join(map(read, pages))
+    commands = re.findall(r"^ *claude (.+)$", text, re.M)
 
     turns = [client.run(*shlex.split(_OURS.sub(str(ROOT), command))) for command in commands]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sandbox import Client
 
+from tests import pages
 from tests.hosts import known_project, plugin_copy
 from tests.upgrade import old_project
 
@@ -43,7 +44,7 @@ def test_a_conversation_begun_with_0_1_0_goes_on_after_the_update(tmp_path: Path
     # What was shown before the update is still part of the conversation.
     counts = [sum("auth.sessions" in text for text in shown) for shown in (before, again.injected, new.injected)]
     assert counts == [1, 1, 1]
-    page = Path(old_project.ROOT, "docs", "how-to", "upgrade.md").read_text(encoding="utf-8")
+    page = pages.read("docs/how-to/install-upgrade-remove.md#upgrade-from-010")
     assert [words for words in UPDATE if f"claude {' '.join(words)}\n" not in page] == []
 
 
