@@ -56,7 +56,7 @@ class Stage:
     def without(self, ids: Iterable[str]) -> Iterator[None]:
         """The same store without some records and without what they superseded."""
         gone = self._with_predecessors(set(ids))
-        execute = self.index.connection.execute
+        execute = self.index._connection.execute
         execute("SAVEPOINT present")
         try:
             indexing.remove(self.index, [self.paths[one] for one in sorted(gone) if one in self.paths])

@@ -87,8 +87,8 @@ def test_stores_are_indexed_as_far_as_a_hook_has_time_for_unless_it_is_said_othe
     root = project.store.root
     shutil.rmtree(paths.cache_dir(), ignore_errors=True)
 
-    in_a_hook = Stores(paths.places(root)).open(root).rows()
-    completely = Stores(paths.places(root), hook=False).open(root).rows()
+    in_a_hook = Stores(paths.places(root)).open(root)._select()
+    completely = Stores(paths.places(root), hook=False).open(root)._select()
 
     assert len(in_a_hook) < len(completely) == 3
 

@@ -52,14 +52,14 @@ def ends(links, start):
 
 
 def test_in_every_graph_of_links_the_newest_at_an_end_holds(opened):
-    execute = opened.connection.execute
+    execute = opened._connection.execute
     pairs = list(itertools.permutations(NAMES, 2))
-    rows = opened.rows("ORDER BY n")
+    rows = opened._select("ORDER BY n")
     changes = indexing._Changes(opened)
     for mask in range(1 << len(pairs)):
         links = [pair for bit, pair in enumerate(pairs) if mask >> bit & 1]
         execute("DELETE FROM succession")
-        opened.connection.executemany("INSERT INTO succession VALUES (?, ?, 0)", links)
+        opened._connection.executemany("INSERT INTO succession VALUES (?, ?, 0)", links)
 
         holding = {row.id: candidates.successors(opened, [row])[row.n] for row in rows}
 
@@ -124,7 +124,7 @@ def test_a_digest_shows_the_newest_of_a_circle(tmp_path):
         )
     opened = index.open(project.store.root)
 
-    rows = opened.connection.execute(f"SELECT id FROM record WHERE {index.NOT_REPLACED}").fetchall()
+    rows = opened._connection.execute(f"SELECT id FROM record WHERE {index.NOT_REPLACED}").fetchall()
 
     assert len(rows) == 1
 
@@ -151,5 +151,5 @@ def test_a_chain_of_any_length_is_followed_within_a_bound(tmp_path):
     opened = index.in_memory(root)
 
     assert {match.id for match in rank.find(opened, "queue", mode="auto")} == {"r40"}
-    (first,) = opened.rows("WHERE id = 'r0'")
+    (first,) = opened._select("WHERE id = 'r0'")
     assert candidates.successors(opened, [first])[first.n].id == "r40"

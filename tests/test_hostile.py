@@ -538,7 +538,7 @@ def test_a_number_out_of_range_that_can_be_read_is_a_flaw_and_nothing_more(tmp_p
         Path(project.store.root, "decisions", f"{name}.json").write_text(text)
 
     assert {hit.id for hit in project.search("jobs")} == {"jobs-are-rows", "high", "low"}
-    facts = index.open(project.store.root).connection.execute("SELECT facts FROM record ORDER BY id").fetchall()
+    facts = index.open(project.store.root)._connection.execute("SELECT facts FROM record ORDER BY id").fetchall()
     assert [json.loads(row[0])[1] for row in facts] == [3, 2.0, 0]
 
 

@@ -148,7 +148,7 @@ def test_an_emptied_full_text_table_is_noticed_and_healed(root):
     settle(root)
     found(root, "zebra")
     connection = coldstart.connect(paths.index_file(root), isolation_level=None)
-    connection.execute("INSERT INTO word (word) VALUES ('delete-all')")
+    connection.execute("INSERT INTO active_text (active_text) VALUES ('delete-all')")
     connection.close()
 
     assert found(root, "zebra", hook=True) == ["one"]
@@ -199,7 +199,7 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
     sizes = []
     for _ in range(5):
         opened = index.open(root, hook=True)
-        sizes.append(opened.connection.execute("SELECT count(*) FROM record").fetchone()[0])
+        sizes.append(opened._connection.execute("SELECT count(*) FROM record").fetchone()[0])
         opened.close()
 
     assert sizes == [10, 20, 30, 33, 33]
@@ -256,12 +256,12 @@ def test_counts_of_terms_stay_true_through_changes(root):
 
 def test_a_touched_file_keeps_its_place_and_gets_a_new_stamp(root):
     opened = index.open(root)
-    before = {row.id: row.n for row in opened.rows()}
+    before = {row.id: row.n for row in opened._select()}
     settle(root)
 
     assert opened.refresh()
-    assert {row.id: row.n for row in opened.rows()} == before
-    assert all(refresh.is_unchanged(opened, row.path) for row in opened.rows())
+    assert {row.id: row.n for row in opened._select()} == before
+    assert all(refresh.is_unchanged(opened, row.path) for row in opened._select())
     assert not opened.refresh()
 
 

@@ -124,6 +124,28 @@ def test_packages_import_only_what_the_architecture_page_allows():
     assert wrong == []
 
 
+OTHER_DATABASES = {
+    "onrecord.hub": "Postgres, the team's database",
+    "onrecord.importers.claude_mem": "the database of another program, read once",
+    "onrecord.hosts.opencode": "OpenCode's own database of sessions",
+    "onrecord.digest.lesson_search": "a table in memory for the entries of knowledge banks, which no index holds",
+}
+"""Modules and packages outside `search` with SQL, and the database it is for."""
+
+
+def test_only_search_has_sql_over_the_index():
+    others = tuple(OTHER_DATABASES)
+    wrong = [
+        f"{module}: {line.strip()}"
+        for module, file in MODULES.items()
+        if _package(module) != "search" and not module.startswith(others)
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if re.search(r"\bSELECT |\bMATCH \?|\w\._?connection\.(?!\w+ import)", line)
+    ]
+
+    assert wrong == []
+
+
 def test_root_modules_import_no_package():
     wrong = [
         f"{module} imports {name}"

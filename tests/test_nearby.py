@@ -132,7 +132,7 @@ def test_vectors_of_another_table_are_made_anew(root, table, tmp_path, monkeypat
     monkeypatch.setattr(word_table, "FILE", str(other))
 
     assert found(root, "release logout", hook=True, mode="auto")[:1] == ["logout"]
-    assert index.open(root).connection.execute("SELECT identity FROM vector_source").fetchall() == [
+    assert index.open(root)._connection.execute("SELECT identity FROM vector_source").fetchall() == [
         (vectors.shared().table.identity,)
     ]
 
@@ -147,11 +147,11 @@ def test_vectors_made_partly_without_a_table_are_made_anew(root, tmp_path, monke
 
 def test_a_changed_record_keeps_its_number_and_its_old_meaning_is_gone(root):
     opened = index.open(root)
-    (number,) = opened.connection.execute("SELECT n FROM record WHERE id = 'paint'").fetchone()
+    (number,) = opened._connection.execute("SELECT n FROM record WHERE id = 'paint'").fetchone()
     put(root, decision("paint", "Slow database", "Postgres is slow."))
     opened.refresh()
 
-    assert opened.rows("WHERE id = 'paint'")[0].n == number
+    assert opened._select("WHERE id = 'paint'")[0].n == number
     assert [match.id for match in rank.find(opened, "colour widget")] == []
     assert [match.id for match in rank.find(opened, "sluggish latency")] == ["paint"]
 
@@ -178,7 +178,7 @@ def written(tmp_path, records):
     for record in records:
         put(str(tmp_path / "memory"), record)
     opened = index.in_memory(str(tmp_path / "memory"))
-    return opened, dict(opened.connection.execute("SELECT id, n FROM record").fetchall())
+    return opened, dict(opened._connection.execute("SELECT id, n FROM record").fetchall())
 
 
 @pytest.mark.parametrize(("exact", "dimensions"), [(12, 128), (1, 32)])
@@ -202,7 +202,7 @@ def test_a_gist_is_as_close_as_the_whole_and_the_title_with_triggers_on_average(
     whole = "Customers stay logged in The rollout keeps people signed in"
     topic = "Customers stay logged in users logged customers signed again"
     opened = index.in_memory(root)
-    ((number,),) = opened.connection.execute("SELECT n FROM record WHERE id = 'logout'").fetchall()
+    ((number,),) = opened._connection.execute("SELECT n FROM record WHERE id = 'logout'").fetchall()
 
     _, products = vector_blocks.compare(opened, values)
 
@@ -242,9 +242,9 @@ def test_a_change_of_one_record_rewrites_one_block(tmp_path):
         put(root, record)
     opened = index.in_memory(root)
     written = []
-    opened.connection.set_trace_callback(lambda sql: written.append(sql[:40]) if "vector_" in sql else None)
+    opened._connection.set_trace_callback(lambda sql: written.append(sql[:40]) if "vector_" in sql else None)
 
-    opened.connection.execute("BEGIN")
+    opened._connection.execute("BEGIN")
     indexing.remove(opened, ["decisions/r300.json"])
 
     assert sorted(sql[:34] for sql in written if sql.startswith("INSERT")) == [
@@ -268,7 +268,7 @@ def test_a_change_of_one_record_rewrites_one_block(tmp_path):
 )
 def test_damaged_vectors_are_made_anew(root, damage):
     opened = index.open(root)
-    opened.connection.execute(damage)
+    opened._connection.execute(damage)
 
     assert [match.id for match in rank.find(opened, "release logout")] == ["logout"]
 

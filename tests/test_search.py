@@ -120,7 +120,7 @@ def test_records_that_supersede_each_other_silence_only_the_older_one(root):
 
     current = f"SELECT id FROM record WHERE NOT void AND {index.NOT_REPLACED}"
     assert ids(root, "pingpong queue", mode="auto") == ["q"]
-    assert index.open(root).connection.execute(current).fetchall() == [("q",)]
+    assert index.open(root)._connection.execute(current).fetchall() == [("q",)]
     assert [match.id for match in keyword_scorer.find(index.open(root), query.parse("queue"), Filter())] == ["q"]
 
     put(root, newer._replace(superseded_by=""))

@@ -23,7 +23,7 @@ POISONS = {
     ],
     "another table": ["CREATE TABLE mine (x)"],
     "table without columns": ["DROP TABLE term", "CREATE TABLE term (term TEXT)"],
-    "missing table": ["DROP TABLE place"],
+    "missing table": ["DROP TABLE record_file"],
     "index over an expression": ["CREATE INDEX mine ON record (length(title))"],
     "no text": ["UPDATE record SET title_terms = NULL, tags = 7, body_terms = x'00ff', facts = 3"],
     "no numbers": ["UPDATE total SET records = 'many', title_terms = NULL", "UPDATE term SET records = 'some'"],
@@ -31,7 +31,7 @@ POISONS = {
     "no facts": ["UPDATE record SET facts = '[1]'"],
     "no date": ["UPDATE record SET updated_at = NULL"],
     "no totals": ["DELETE FROM total", "DELETE FROM term"],
-    "full text of other records": ["INSERT INTO word (word) VALUES ('delete-all')"],
+    "full text of other records": ["INSERT INTO active_text (active_text) VALUES ('delete-all')"],
     "huge numbers": ["UPDATE term SET records = 1000000000000, titles = -5", "UPDATE record SET mtime = -1, size = -1"],
 }
 

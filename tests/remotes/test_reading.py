@@ -187,7 +187,7 @@ def test_an_mcp_client_reads_a_shared_record(project, share):
 
 def test_a_pointer_says_how_to_read_the_record(share):
     entry = share("platform", "decision", DECISION)
-    match = rank.match(index.open(paths.replica("platform").root).rows()[0], paths.replica("platform").root)
+    match = rank.match(index.open(paths.replica("platform").root)._select()[0], paths.replica("platform").root)
 
     line = rules_and_pointers.pointer(Candidate(match, "platform:"))
 

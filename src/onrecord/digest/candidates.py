@@ -6,7 +6,6 @@ import os
 
 from onrecord import paths, scopes, timestamps
 from onrecord.categories import BY_NAME
-from onrecord.coldstart import NamedTuple
 from onrecord.digest import evidence
 from onrecord.digest.evidence import Relevance
 from onrecord.digest.lesson_search import Unavailable
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from onrecord.paths import StorePlace
+    from onrecord.search.index import DigestRow
     from onrecord.settings import Settings
 
 SOON_DAYS = 30
@@ -30,25 +30,6 @@ MOST_RECORDS, MOST_SHARED = 5_000, 500
 
 MOST_MATCHES = 40
 """Records of a store for which relevance is measured: many more than a digest has room for."""
-
-_IS_CURRENT = f"status = 'active' AND NOT void AND {index.NOT_REPLACED}"
-
-
-class _Row(NamedTuple):
-    """What a digest needs of a record, as the index has it."""
-
-    path: str
-    category: str
-    title: str
-    updated_at: str
-    expires: str
-    summary_line: str
-    scope: str
-    facts: str
-
-
-_COLUMNS = f"SELECT {', '.join(_Row._fields)} FROM record"
-_NEWEST = f"{_COLUMNS} WHERE {{}} {_IS_CURRENT} ORDER BY updated_at DESC"
 
 
 class Records:
@@ -77,7 +58,7 @@ class Records:
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
         self.candidates: list[Candidate] = []
         """Those that may be urgent; those that match or are new are added when they are asked for."""
-        self._index.ask(lambda _: self._add(f"{_NEWEST.format('may_be_urgent AND')} LIMIT {MOST_RECORDS}"), hook=True)
+        self._index.ask(lambda index: self._add(index.newest_current(MOST_RECORDS, urgent_only=True)), hook=True)
 
     def close(self) -> None:
         self._index.close()
@@ -85,7 +66,7 @@ class Records:
     def add_newest(self) -> None:
         """Make the newest records candidates: where relevance cannot be told, any of them may stand out."""
         most = MOST_SHARED if self._is_shared else MOST_RECORDS
-        self._index.ask(lambda _: self._add(f"{_NEWEST.format('')} LIMIT {most}"), hook=True)
+        self._index.ask(lambda index: self._add(index.newest_current(most)), hook=True)
 
     def relevance(self, intent: str, words: str) -> dict[str, Relevance]:
         """How probably records are relevant to what is being done, and to all words of the work, by key."""
@@ -109,20 +90,16 @@ class Records:
         return {self.source + match.path: match.probability for match in matches}
 
     def _add_matches(self, matched: set[str]) -> None:
-        names = [path[len(self.source) :] for path in matched]
-        marks = ",".join("?" * len(names))
-        self._add(f"{_COLUMNS} WHERE {_IS_CURRENT} AND path IN ({marks})", names)
+        self._add(self._index.current_at([path[len(self.source) :] for path in matched]))
 
-    def _add(self, query: str, values: Sequence[str] = ()) -> None:
+    def _add(self, rows: Sequence[DigestRow]) -> None:
         present = {each.path for each in self.candidates}
-        self.candidates += [each for each in self._read(query, values) if each.path not in present]
+        self.candidates += [each for each in self._visible(rows) if each.path not in present]
 
     def anchors(self, shown: Sequence[Candidate]) -> dict[str, str]:
         """What the files of records were when these were saved, by key, as `Freshness` reads it."""
-        paths = self._paths(shown)
-        marks = ",".join("?" * len(paths))
-        rows = self._index.connection.execute(f"SELECT path, anchors FROM record WHERE path IN ({marks})", paths)
-        return {os.path.join(self._index.root, path): anchors for path, anchors in rows}
+        anchors = self._index.anchors(self._paths(shown))
+        return {os.path.join(self._index.root, path): packed for path, packed in anchors.items()}
 
     def _paths(self, shown: Sequence[Candidate]) -> list[str]:
         root = os.path.join(self._index.root, "")
@@ -130,10 +107,7 @@ class Records:
 
     def have_changed(self, shown: Sequence[Candidate]) -> bool:
         """Whether the index is behind the files of some records; if so these are indexed again."""
-        paths = self._paths(shown)
-        marks = ",".join("?" * len(paths))
-        rows = self._index.connection.execute(f"SELECT path, mtime, size FROM record WHERE path IN ({marks})", paths)
-        stale = [path for path, mtime, size in rows if refresh.stamp(self._index.root, path) != (mtime, size)]
+        stale = refresh.changed_since(self._index, self._paths(shown))
         if stale:
             refresh.reread(self._index, stale)
         return bool(stale)
@@ -143,8 +117,8 @@ class Records:
         """Whether all records of the store were read, so that it is known what they hide in others."""
         return refresh.is_complete(self._index)
 
-    def _read(self, query: str, values: Sequence[str] = ()) -> list[Candidate]:
-        rows = (_Row(*row) for row in self._index.connection.execute(query, values))
+    def _visible(self, rows: Sequence[DigestRow]) -> list[Candidate]:
+        """Return candidates for `rows`, without those that no longer apply or that a store before this one hides."""
         candidates = {
             row.path: candidate for row, candidate in ((row, self._candidate(row)) for row in rows) if candidate
         }
@@ -154,7 +128,7 @@ class Records:
         hidden = precedence.hidden(list(ids.values()), self.source, self._higher)
         return [candidate for path, candidate in candidates.items() if ids[path] not in hidden]
 
-    def _candidate(self, row: _Row) -> Candidate | None:
+    def _candidate(self, row: DigestRow) -> Candidate | None:
         """A record as a candidate; None if it no longer holds, or not here."""
         if row.category not in BY_NAME:
             raise ValueError(f"the index has a category {row.category}")

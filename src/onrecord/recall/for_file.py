@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _BUDGET = 220
 _MOST_SHOWN = 3
-_MOST_PLACES = 1_000
-"""Places looked at for one file: what bounds the work in a store with a thousand globs."""
 
 
 class _About(NamedTuple):
@@ -110,30 +108,19 @@ def _current(
     rows = [row for row in records_about(index, project, path) if is_about(row.scope)]
     successors = candidates.successors(index, rows)
     holding = [each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)]
-    return [(row, _is_grave(index, row)) for row in {each.n: each for each in holding}.values()]
-
-
-def _is_grave(index: Index, row: Row) -> bool:
-    grave = index.connection.execute("SELECT 1 FROM place WHERE n = ? AND gravity = 0 LIMIT 1", (row.n,))
-    return grave.fetchone() is not None
+    return [(row, index.is_gravest(row.n)) for row in {each.n: each for each in holding}.values()]
 
 
 def records_about(index: Index, project: str, path: str) -> list[Row]:
-    """The records that belong to a file of the project, the gravest first."""
+    """Return the records about the file at `path` of the project, the gravest first."""
     parts = path.split("/")
     above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-    here = _places(index, f"pattern IN ({','.join('?' * len(above))})", above)
-    globbed = _places(index, "name = ''", [], lambda pattern: globs.covers(pattern, path))
+    here = [file for file in index.files_with_pattern(above) if file.pattern]
+    globbed = [file for file in index.files_with_glob() if globs.covers(file.pattern, path)]
     # Without git, too, a file that moved is recognised by its name, if the old one is gone.
-    moved = _places(index, "name = ?", [parts[-1]], lambda old: not os.path.exists(os.path.join(project, old)))
+    named = index.files_with_name(parts[-1])
+    moved = [file for file in named if not os.path.exists(os.path.join(project, file.pattern))]
     gravity: dict[int, int] = {}
-    for n, grave in (*here, *globbed, *moved, *renames.renamed_to(index, project, path)):
-        gravity.setdefault(n, grave)
-    rows = index.rows(f"WHERE n IN ({','.join('?' * len(gravity))})", list(gravity)) if gravity else []
-    return sorted(rows, key=lambda row: (gravity[row.n], row.path))
-
-
-def _places(index: Index, where: str, values: list[str], test: Callable[[str], bool] = bool) -> list[tuple[int, int]]:
-    """The number and gravity of the records that name a matching place."""
-    query = f"SELECT pattern, n, gravity FROM place WHERE {where} LIMIT {_MOST_PLACES}"
-    return [(n, gravity) for pattern, n, gravity in index.connection.execute(query, values).fetchall() if test(pattern)]
+    for file in (*here, *globbed, *moved, *renames.renamed_to(index, project, path)):
+        gravity.setdefault(file.n, file.gravity)
+    return sorted(index.rows(gravity), key=lambda row: (gravity[row.n], row.path))

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
 
     from onrecord.search.index import Index
 
-_AT_ONCE = 400
-"""Names in one question: the oldest SQLite takes 999 values."""
-
-_SAME = """
-    SELECT id, path, scope FROM record
-    WHERE id IN ({}) AND status = 'active' AND (expires = '' OR substr(expires, 1, 10) >= date('now'))
-"""
-_REPLACED = "SELECT old, path, scope FROM succession JOIN record USING (n) WHERE old IN ({}) AND status = 'active'"
-
 
 class Higher(NamedTuple):
     """A store before another one, and what tells whether a record of it with a scope applies here; None if all do."""
@@ -47,11 +38,7 @@ def hidden(ids: Collection[str], source: str, higher: Iterable[Higher]) -> dict[
 
 def _named(store: Higher, names: list[str]) -> dict[str, str]:
     hiding: dict[str, str] = {}
-    for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
-        marks = ",".join("?" * len(some))
-        for question in (_SAME, _REPLACED):
-            rows = store.opened.connection.execute(question.format(marks), some)
-            applying = (row for row in rows if not row[2] or not store.fits or store.fits(row[2]))
-            hiding.update((str(name), str(path)) for name, path, _ in applying)
+    for name, path, scope in store.opened.records_hiding(names):
+        if not scope or not store.fits or store.fits(scope):
+            hiding[name] = path
     return hiding

@@ -68,18 +68,13 @@ def _runbooks(opened: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
     tuples = list(together)
     counts = opened.term_counts({term for each in tuples for term in each})
     rarest = {each: min(counts[term][0] for term in each) for each in tuples if all(term in counts for term in each)}
-    wanted, occurrences = list[str](), 0
+    wanted, occurrences = list[tuple[str, ...]](), 0
     for each in sorted(rarest, key=lambda each: (rarest[each], each)):
         occurrences += rarest[each]
         if occurrences > _MOST_OCCURRENCES and wanted:
             break
-        wanted.append("(" + " AND ".join(f'"{term}"' for term in each) + ")")
-    if not wanted:
-        return []
-    where = "WHERE category = 'runbook' AND status = 'active'"
-    if not opened.has_words:
-        return opened.rows(where)
-    return opened.rows(f"{where} AND n IN (SELECT rowid FROM word WHERE word MATCH ?)", (" OR ".join(wanted),))
+        wanted.append(each)
+    return opened.records_with_terms("runbook", wanted) if wanted else []
 
 
 def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[str]) -> set[str]:

@@ -15,10 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onrecord.search.index import Index
-
-_MOST_PLACES = 1_000
-"""Files looked at, which takes about 2 ms."""
+    from onrecord.search.index import Index, RecordFile
 
 _MOST_LOST = 100
 """Lost files that are checked; a store that has lost more is one that nobody keeps."""
@@ -26,24 +23,19 @@ _MOST_LOST = 100
 _PATIENCE = 0.25
 """Seconds that git may take in all while a tool waits; what is left is asked at the next file."""
 
-_PLACES = f"SELECT DISTINCT pattern FROM place WHERE name != '' LIMIT {_MOST_PLACES}"
-_RECORDS = """
-SELECT record.n, gravity, anchors FROM place JOIN record USING (n) WHERE pattern = ? AND anchors != ''
-"""
 
-
-def renamed_to(index: Index, project: str, path: str) -> list[tuple[int, int]]:
-    """The number and gravity of the records about a file that was renamed to this path."""
+def renamed_to(index: Index, project: str, path: str) -> list[RecordFile]:
+    """Return the record files that were renamed to `path`."""
     root = os.path.join(project, "")
-    lost = [name for (name,) in index.connection.execute(_PLACES) if not os.path.lexists(root + name)]
+    lost = [name for name in index.file_paths() if not os.path.lexists(root + name)]
     freshness = Freshness(project, _PATIENCE)
     ending = os.path.splitext(path)[1]
     # Git may not get through all of them: a renamed file mostly has the same ending.
     lost.sort(key=lambda name: not name.endswith(ending))
     return [
-        (n, gravity)
+        file
         for name in lost[:_MOST_LOST]
-        for n, gravity, anchors in index.connection.execute(_RECORDS, (name,)).fetchall()
+        for file, anchors in index.anchored_at(name)
         if any(freshness.check(anchor).now == path for anchor in _anchors(anchors, name))
     ]
 

@@ -8,7 +8,7 @@ from onrecord import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from onrecord.search.index import Index, Row
     from onrecord.search.query import Query
@@ -203,17 +203,11 @@ def _fitting(index: Index, numbers: list[str], fits: Callable[[str], bool], most
     for start in range(0, min(len(numbers), _FILTERED), _LOOKED_AT):
         some = numbers[start : start + _LOOKED_AT]
         limited = f"SELECT n, scope FROM record WHERE scope <> '' AND n IN ({','.join(some)})"
-        elsewhere = {str(n) for n, scope in index.connection.execute(limited) if not fits(scope)}
+        elsewhere = {str(n) for n, scope in index._connection.execute(limited) if not fits(scope)}
         fitting += [n for n in some if n not in elsewhere]
         if len(fitting) >= most:
             break
     return fitting[:most]
-
-
-def rows(index: Index, numbers: Iterable[int]) -> list[Row]:
-    """The records with some numbers."""
-    listed = ",".join(map(str, numbers))
-    return index.rows(f"WHERE n IN ({listed})") if listed else []
 
 
 def _scores(index: Index, query: WeightedQuery) -> dict[str, float]:
@@ -261,5 +255,5 @@ def _successor(index: Index, row: Row) -> Row | None:
 def _newest(index: Index, ids: Sequence[str]) -> Row | None:
     """Of several records the active one that was written last."""
     marks = ",".join("?" * len(ids))
-    rows = index.rows(f"WHERE id IN ({marks}) AND status <> 'broken'", list(ids))
+    rows = index._select(f"WHERE id IN ({marks}) AND status <> 'broken'", list(ids))
     return max(rows, key=lambda row: (row.status == "active", row.updated_at, row.path), default=None)

@@ -16,7 +16,7 @@ from onrecord.search import tables
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     Answer = TypeVar("Answer")
     Watch = Callable[[Iterable[str]], Iterable[str]]
@@ -50,10 +50,48 @@ class Row(coldstart.NamedTuple):
     body_terms: str
 
 
-_COLUMNS = ", ".join(Row._fields)
+class DigestRow(coldstart.NamedTuple):
+    """The columns of a record that a digest needs."""
 
-NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM holding))"
-"""The condition that no other record replaces a record."""
+    path: str
+    category: str
+    title: str
+    updated_at: str
+    expires: str
+    summary_line: str
+    scope: str
+    facts: str
+
+
+class RecordFile(coldstart.NamedTuple):
+    """A file, folder or glob that a record is about."""
+
+    pattern: str
+    n: int
+    """The number of the record."""
+    gravity: int
+    """0 for a record that it is gravest to ignore."""
+
+
+_COLUMNS = ", ".join(Row._fields)
+_DIGEST_COLUMNS = ", ".join(DigestRow._fields)
+
+NOT_REPLACED = "id NOT IN (SELECT old FROM succession WHERE old NOT IN (SELECT id FROM cycle_winner))"
+"""The SQL condition that no other record replaces a record."""
+
+_IS_CURRENT = f"status = 'active' AND NOT void AND {NOT_REPLACED}"
+
+_SAME_ID = """
+SELECT id, path, scope FROM record
+WHERE id IN ({}) AND status = 'active' AND (expires = '' OR substr(expires, 1, 10) >= date('now'))
+"""
+_SUPERSEDES = "SELECT old, path, scope FROM succession JOIN record USING (n) WHERE old IN ({}) AND status = 'active'"
+
+_MAX_VALUES = 400
+"""Values in one statement: the oldest SQLite takes 999."""
+
+_MAX_FILES = 1_000
+"""Rows of `record_file` read for one file: bounds the work in a store with a thousand globs."""
 
 _DAMAGE = (TypeError, ValueError, AttributeError, LookupError)
 """What content that we never wrote leads to, beside errors of SQLite."""
@@ -64,7 +102,7 @@ class Index:
 
     def __init__(self, root: str, connection: coldstart.Connection, *, has_words: bool, in_memory: bool) -> None:
         self.root = root
-        self.connection = connection
+        self._connection = connection
         self.has_words = has_words
         """Whether SQLite has FTS5; without it the keyword scorer answers."""
         self.in_memory = in_memory
@@ -77,11 +115,11 @@ class Index:
 
     def reopen(self, *, hook: bool = False) -> None:
         """Start over with a new file after SQLite found this one damaged or lost its lock."""
-        self.connection.close()
+        self._connection.close()
         if not self.in_memory:
             _discard(paths.index_file(self.root))
         fresh = open(self.root, hook=hook)
-        self.connection, self.has_words, self.in_memory = fresh.connection, fresh.has_words, fresh.in_memory
+        self._connection, self.has_words, self.in_memory = fresh._connection, fresh.has_words, fresh.in_memory
 
     def ask(self, question: Callable[[Index], Answer], *, hook: bool = False) -> Answer:
         """What a question to this index brings; an index that turns out to be damaged is made anew and asked again."""
@@ -92,11 +130,11 @@ class Index:
             return question(self)
 
     def close(self) -> None:
-        self.connection.close()
+        self._connection.close()
 
     def totals(self) -> tuple[int, int, int]:
         """How many active records there are, and how many terms their titles and bodies have."""
-        records, title_terms, body_terms = self.connection.execute(
+        records, title_terms, body_terms = self._connection.execute(
             "SELECT records, title_terms, body_terms FROM total"
         ).fetchone()
         return records, title_terms, body_terms
@@ -105,12 +143,12 @@ class Index:
         """For terms that occur: in how many active records, and in how many titles or triggers."""
         wanted = list(terms)
         marks = ",".join("?" * len(wanted))
-        rows = self.connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", wanted)
+        rows = self._connection.execute(f"SELECT term, records, titles FROM term WHERE term IN ({marks})", wanted)
         return {term: (records, titles) for term, records, titles in rows}
 
     def terms_like(self, prefix: str, most: int) -> dict[str, tuple[int, int]]:
         """The commonest terms that begin with a prefix."""
-        rows = self.connection.execute(
+        rows = self._connection.execute(
             "SELECT term, records, titles FROM (SELECT * FROM term WHERE term > ? AND term < ? LIMIT 200)"
             " ORDER BY records DESC LIMIT ?",
             (prefix, prefix + "\U0010ffff", most),
@@ -119,16 +157,102 @@ class Index:
 
     def records_with(self, term: str, *, in_title: bool = False, retired: bool = False) -> list[str]:
         """The numbers of the records that have a term: anywhere, or in title and triggers."""
-        table = "past" if retired else "word"
+        table = "inactive_text" if retired else "active_text"
         where = "{title_terms trigger_terms}: " if in_title else ""
         # One text of all numbers comes out of SQLite faster than a row for each.
-        (numbers,) = self.connection.execute(
+        (numbers,) = self._connection.execute(
             f"SELECT group_concat(rowid) FROM {table} WHERE {table} MATCH ?", (f'{where}"{term}"',)
         ).fetchone()
         return numbers.split(",") if numbers else []
 
-    def rows(self, where: str = "", values: Any = ()) -> list[Row]:
-        rows = [Row(*row) for row in self.connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
+    def rows(self, numbers: Iterable[int]) -> list[Row]:
+        """Return the records with these `numbers`."""
+        listed = ",".join(str(int(n)) for n in numbers)
+        return self._select(f"WHERE n IN ({listed})") if listed else []
+
+    def records_with_terms(self, category: str, term_groups: Iterable[Sequence[str]]) -> list[Row]:
+        """Return the active records of `category` that have all terms of one of `term_groups`.
+
+        Without a full-text table, return all active records of `category`.
+        """
+        where = "WHERE category = ? AND status = 'active'"
+        if not self.has_words:
+            return self._select(where, (category,))
+        groups = ["(" + " AND ".join(f'"{term}"' for term in group) + ")" for group in term_groups]
+        if not groups:
+            return []
+        matching = "n IN (SELECT rowid FROM active_text WHERE active_text MATCH ?)"
+        return self._select(f"{where} AND {matching}", (category, " OR ".join(groups)))
+
+    def files_with_pattern(self, patterns: Sequence[str]) -> list[RecordFile]:
+        """Return the record files whose pattern is one of `patterns`."""
+        return self._files(f"pattern IN ({','.join('?' * len(patterns))})", patterns)
+
+    def files_with_glob(self) -> list[RecordFile]:
+        """Return the record files whose pattern is a glob."""
+        return self._files("name = ''")
+
+    def files_with_name(self, name: str) -> list[RecordFile]:
+        """Return the record files whose last part is `name`."""
+        return self._files("name = ?", [name])
+
+    def _files(self, where: str, values: Sequence[str] = ()) -> list[RecordFile]:
+        query = f"SELECT pattern, n, gravity FROM record_file WHERE {where} LIMIT {_MAX_FILES}"
+        return [RecordFile(*row) for row in self._connection.execute(query, values).fetchall()]
+
+    def file_paths(self) -> list[str]:
+        """Return the distinct paths in record files, without globs."""
+        query = f"SELECT DISTINCT pattern FROM record_file WHERE name != '' LIMIT {_MAX_FILES}"
+        return [pattern for (pattern,) in self._connection.execute(query)]
+
+    def anchored_at(self, path: str) -> list[tuple[RecordFile, str]]:
+        """Return the record files at `path` of records with anchors, each with the anchors."""
+        query = (
+            "SELECT pattern, n, gravity, anchors FROM record_file JOIN record USING (n)"
+            " WHERE pattern = ? AND anchors != ''"
+        )
+        return [(RecordFile(*row), anchors) for *row, anchors in self._connection.execute(query, (path,)).fetchall()]
+
+    def is_gravest(self, n: int) -> bool:
+        """True if it is gravest to ignore record `n` at one of its files."""
+        query = "SELECT 1 FROM record_file WHERE n = ? AND gravity = 0 LIMIT 1"
+        return self._connection.execute(query, (n,)).fetchone() is not None
+
+    def records_hiding(self, names: Sequence[str]) -> list[tuple[str, str, str]]:
+        """Return name, path and scope of the active records that have one of `names` as their id, or supersede it.
+
+        An expired record hides only what it supersedes.
+        """
+        hiding: list[tuple[str, str, str]] = []
+        for start in range(0, len(names), _MAX_VALUES):
+            some = names[start : start + _MAX_VALUES]
+            marks = ",".join("?" * len(some))
+            for query in (_SAME_ID, _SUPERSEDES):
+                rows = self._connection.execute(query.format(marks), some)
+                hiding += [(str(name), str(path), scope) for name, path, scope in rows]
+        return hiding
+
+    def newest_current(self, limit: int, *, urgent_only: bool = False) -> list[DigestRow]:
+        """Return the `limit` newest current records; with `urgent_only`, of those that may be urgent."""
+        urgent = "may_be_urgent AND " if urgent_only else ""
+        return self._digest_rows(f"{urgent}{_IS_CURRENT} ORDER BY updated_at DESC LIMIT {limit}")
+
+    def current_at(self, record_paths: Sequence[str]) -> list[DigestRow]:
+        """Return the current records at these paths."""
+        return self._digest_rows(f"{_IS_CURRENT} AND path IN ({','.join('?' * len(record_paths))})", record_paths)
+
+    def _digest_rows(self, where: str, values: Sequence[str] = ()) -> list[DigestRow]:
+        query = f"SELECT {_DIGEST_COLUMNS} FROM record WHERE {where}"
+        return [DigestRow(*row) for row in self._connection.execute(query, values)]
+
+    def anchors(self, record_paths: Sequence[str]) -> dict[str, str]:
+        """Return the packed anchors of the records at these paths, by path."""
+        marks = ",".join("?" * len(record_paths))
+        query = f"SELECT path, anchors FROM record WHERE path IN ({marks})"
+        return dict(self._connection.execute(query, record_paths).fetchall())
+
+    def _select(self, where: str = "", values: Sequence[object] = ()) -> list[Row]:
+        rows = [Row(*row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
         for row in rows:
             # Only a damaged index has anything but text here, and joining that raises what `ask` waits for.
             "".join((row.path, *row[4:11], *row[12:]))
@@ -137,7 +261,7 @@ class Index:
     def replaced(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """For those of some ids that are superseded, the ids of what replaces them."""
         marks = ",".join("?" * len(ids))
-        rows = self.connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
+        rows = self._connection.execute(f"SELECT DISTINCT old, new FROM succession WHERE old IN ({marks})", ids)
         successors: dict[str, list[str]] = {}
         for old, new in rows:
             successors.setdefault(old, []).append(new)

@@ -61,7 +61,7 @@ class _Changes:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._execute = index.connection.execute
+        self._execute = index._connection.execute
         self._store = Store(index.root)
         self._terms: dict[str, list[int]] = {}
         self._totals = [0, 0, 0]
@@ -70,7 +70,7 @@ class _Changes:
     def remove(self, path: str) -> int | None:
         """Take a record out; its number, which the next version of it gets."""
         n = None
-        for row in self._index.rows("WHERE path = ?", (path,)):
+        for row in self._index._select("WHERE path = ?", (path,)):
             fields = Document(row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
             if self._index.has_words and row.status != "broken":
                 table = _table(row.status)
@@ -82,7 +82,7 @@ class _Changes:
                 )
             if row.status == "active":
                 self._count(fields, -1)
-            for name in ("record", "succession", "place"):
+            for name in ("record", "succession", "record_file"):
                 self._execute(f"DELETE FROM {name} WHERE n = ?", (row.n,))
             self._vectors.remove(row.n)
             n = row.n
@@ -135,8 +135,8 @@ class _Changes:
             )
         if memory.record_status == "active":
             self._count(text, 1)
-        many = self._index.connection.executemany
-        many("INSERT INTO place VALUES (?, ?, ?, ?)", [(*spot, n) for spot in spots])
+        many = self._index._connection.executemany
+        many("INSERT INTO record_file VALUES (?, ?, ?, ?)", [(*spot, n) for spot in spots])
         links = [(memory.id, memory.superseded_by)] if memory.superseded_by else []
         links += [(old, memory.id) for old in memory.supersedes]
         many("INSERT INTO succession VALUES (?, ?, ?)", [(old, new, n) for old, new in links if old != new])
@@ -152,7 +152,7 @@ class _Changes:
             self._terms[term][1] += step
 
     def finish(self) -> None:
-        many = self._index.connection.executemany
+        many = self._index._connection.executemany
         many(_COUNT, [(term, *counts) for term, counts in self._terms.items() if counts != [0, 0]])
         fewer = [(term,) for term, counts in self._terms.items() if counts[0] < 0]
         many("DELETE FROM term WHERE term = ? AND records <= 0", fewer)
@@ -162,12 +162,12 @@ class _Changes:
 
     def _note_circles(self) -> None:
         """Note the newest record of each circle of supersessions: it holds, although another claims to replace it."""
-        self._execute("DELETE FROM holding")
+        self._execute("DELETE FROM cycle_winner")
         links = self._execute("SELECT old, new FROM succession").fetchall()
         for record_id in sorted(in_circles(links))[:_MOST_IN_CIRCLES]:
-            rows = self._index.rows("WHERE id = ?", (record_id,))
+            rows = self._index._select("WHERE id = ?", (record_id,))
             if rows and candidates.successors(self._index, rows[:1])[rows[0].n] in rows:
-                self._execute("INSERT OR IGNORE INTO holding VALUES (?)", (record_id,))
+                self._execute("INSERT OR IGNORE INTO cycle_winner VALUES (?)", (record_id,))
                 # It says itself that it was superseded, as all of the circle do.
                 self._execute("UPDATE record SET void = 0 WHERE id = ?", (record_id,))
 
@@ -191,4 +191,4 @@ def in_circles(links: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def _table(status: str) -> str:
-    return "word" if status == "active" else "past"
+    return "active_text" if status == "active" else "inactive_text"

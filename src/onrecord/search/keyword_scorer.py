@@ -35,7 +35,7 @@ def find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
     """All records that have points, best first; superseded ones do not take part."""
     wanted, since = set(asked.terms), chosen.days_ago(_RECENT_DAYS)
     scored: list[tuple[float, Row]] = []
-    for row in index.rows(f"WHERE status <> 'broken' AND {NOT_REPLACED}"):
+    for row in index._select(f"WHERE status <> 'broken' AND {NOT_REPLACED}"):
         count = points(wanted, row, chosen.settings) if chosen.accepts(row) else 0
         if count:
             scored.append((count + (row.updated_at >= since), row))

@@ -71,51 +71,51 @@ def named(index: Index, beginning: str, status: str, most: int) -> list[tuple[st
     where = "id >= ? AND id < ? AND status = ? ORDER BY id LIMIT ?"
     values = (beginning, beginning + "\U0010ffff", status, most)
     return index.ask(
-        lambda index: index.connection.execute(f"SELECT id, title FROM record WHERE {where}", values).fetchall()
+        lambda index: index._connection.execute(f"SELECT id, title FROM record WHERE {where}", values).fetchall()
     )
 
 
 def newest_tags(index: Index, most: int) -> list[str]:
     """The tags of the active records that were changed last, each as often as it occurs."""
     newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
-    rows = index.ask(lambda index: index.connection.execute(newest, (most,)).fetchall())
+    rows = index.ask(lambda index: index._connection.execute(newest, (most,)).fetchall())
     return [tag for (tags,) in rows for tag in tags.split("\n") if tag]
 
 
 def counts(index: Index) -> dict[tuple[str, str], int]:
     """How many records there are of each category and status."""
     each = f"SELECT category, {_STATUS} AS state, count(*) FROM record WHERE status <> 'broken' GROUP BY 1, 2"
-    rows = index.ask(lambda index: index.connection.execute(each).fetchall())
+    rows = index.ask(lambda index: index._connection.execute(each).fetchall())
     return {(category, status): count for category, status, count in rows}
 
 
 def anchored(index: Index, most: int) -> list[tuple[str, str]]:
     """The ids of the newest current records that are about files, and their anchors."""
     newest = f"SELECT id, anchors FROM record WHERE {_ANCHORED} ORDER BY {ORDERS['updated']} LIMIT ?"
-    return index.ask(lambda index: index.connection.execute(newest, (most,)).fetchall())
+    return index.ask(lambda index: index._connection.execute(newest, (most,)).fetchall())
 
 
 def count_anchored(index: Index) -> int:
     """How many current records are about files."""
-    (count,) = index.connection.execute(f"SELECT count(*) FROM record WHERE {_ANCHORED}").fetchone()
+    (count,) = index._connection.execute(f"SELECT count(*) FROM record WHERE {_ANCHORED}").fetchone()
     return int(count)
 
 
 def titles(index: Index) -> list[tuple[str, str]]:
     """The path and the title of every record."""
-    return index.connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
+    return index._connection.execute("SELECT path, title FROM record WHERE status <> 'broken' ORDER BY path").fetchall()
 
 
 def successors(index: Index, ids: Sequence[str]) -> dict[str, str]:
     """The ids of what replaced some records, for those that say they were replaced."""
     marks = ",".join("?" * len(ids))
-    rows = index.connection.execute(f"SELECT old, new FROM succession WHERE old IN ({marks})", list(ids))
+    rows = index._connection.execute(f"SELECT old, new FROM succession WHERE old IN ({marks})", list(ids))
     return {str(old): str(new) for old, new in rows}
 
 
 def broken(index: Index) -> list[str]:
     """The paths of files that cannot be read as records."""
-    return [path for (path,) in index.connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
+    return [path for (path,) in index._connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
 
 
 def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
@@ -142,8 +142,8 @@ def _numbers(index: Index, choice: Choice) -> list[int]:
     where = f"WHERE {' AND '.join(tests)} ORDER BY {ORDERS[choice.order]}"
     values = [value for value in tests.values() if value is not None]
     if not choice.tags:
-        return [n for (n,) in index.connection.execute(f"SELECT n FROM record {where}", values)]
-    rows = index.connection.execute(f"SELECT n, tags FROM record {where}", values)
+        return [n for (n,) in index._connection.execute(f"SELECT n FROM record {where}", values)]
+    rows = index._connection.execute(f"SELECT n, tags FROM record {where}", values)
     return [n for n, tags in rows if choice.tags.issubset(tags.split("\n"))]
 
 
@@ -151,7 +151,7 @@ def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
     rows: list[Listed] = []
     for start in range(0, len(numbers), _AT_ONCE):
         some = ",".join(map(str, numbers[start : start + _AT_ONCE]))
-        for record_id, category, title, tags, *rest in index.connection.execute(
+        for record_id, category, title, tags, *rest in index._connection.execute(
             f"{_COLUMNS} WHERE n IN ({some}) ORDER BY {ORDERS[order]}"
         ):
             rows.append(Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), *rest))

@@ -122,7 +122,7 @@ def compare(index: Index, asked: Query) -> Nearby | None:
         made = vectors.shared()
     except (OSError, ValueError):
         return None
-    row = index.connection.execute("SELECT identity FROM vector_source").fetchone()
+    row = index._connection.execute("SELECT identity FROM vector_source").fetchone()
     if row is None:
         return None
     if row[0] != made.table.identity:
@@ -146,7 +146,7 @@ def _largest(values: list[int], most: int) -> list[int]:
 def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[int, _Texts]:
     """The products with each text of some records."""
     listed = ",".join(map(str, sorted(numbers)))
-    rows = index.connection.execute(f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({listed})").fetchall()
+    rows = index._connection.execute(f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({listed})").fetchall()
     if any(len(row[2]) < 2 * DIMENSIONS or len(row[2]) % DIMENSIONS for row in rows):
         raise ValueError("the vectors of a record are damaged")
     joined = b"".join([row[2] for row in rows])

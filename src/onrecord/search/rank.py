@@ -118,7 +118,7 @@ def find(
 
 def current(index: Index, path: str) -> Match | None:
     """The record at a path as it is now, or what has replaced it."""
-    rows = index.rows("WHERE path = ?", (path,))
+    rows = index._select("WHERE path = ?", (path,))
     row = candidates.successors(index, rows)[rows[0].n] if rows else None
     return match(row, index.root) if row and row.status == "active" else None
 
@@ -185,7 +185,7 @@ def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filt
     compared = nearby.compare(index, asked)
     if compared is not None:
         numbers += compared.nearest(numbers, is_asked=not chosen.auto, is_narrow=chosen.is_narrow)
-    return candidates.rows(index, numbers), compared
+    return index.rows(numbers), compared
 
 
 def _matches(

@@ -103,7 +103,7 @@ class Blocks:
     """The changes of a run to the vectors in an index."""
 
     def __init__(self, index: Index) -> None:
-        self._execute = index.connection.execute
+        self._execute = index._connection.execute
         self._changed: dict[int, bytes] = {}
         self._is_used = False
         try:

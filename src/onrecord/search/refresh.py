@@ -14,7 +14,7 @@ from onrecord.search.index import FOLDERS, Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from onrecord.search.index import Watch
 
@@ -43,12 +43,12 @@ def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
     if not moved and not edited:
         return False
     try:
-        index.connection.execute("BEGIN IMMEDIATE")
+        index._connection.execute("BEGIN IMMEDIATE")
     except coldstart.SqliteError:
         if hook and before:
             return False
         raise
-    with index.connection:
+    with index._connection:
         changed = [*edited, *(path for folder in moved for path in _added_and_removed(index, folder))]
         deadline = time.monotonic() + HOOK_SECONDS if hook else None
         _apply(index, watch(dict.fromkeys(changed)), {folder: now[folder] for folder in moved}, deadline)
@@ -63,16 +63,23 @@ def is_complete(index: Index) -> bool:
 
 def is_unchanged(index: Index, path: str) -> bool:
     """Whether a file is as it was indexed."""
-    indexed = index.connection.execute("SELECT mtime, size FROM record WHERE path = ?", (path,)).fetchone()
+    indexed = index._connection.execute("SELECT mtime, size FROM record WHERE path = ?", (path,)).fetchone()
     return indexed is not None and stamp(index.root, path) == indexed
+
+
+def changed_since(index: Index, record_paths: Sequence[str]) -> list[str]:
+    """Return those of these paths whose file is not as it was indexed; paths that are not indexed are left out."""
+    query = f"SELECT path, mtime, size FROM record WHERE path IN ({','.join('?' * len(record_paths))})"
+    rows = index._connection.execute(query, record_paths).fetchall()
+    return [path for path, mtime, size in rows if stamp(index.root, path) != (mtime, size)]
 
 
 def reread(index: Index, names: Iterable[str]) -> None:
     """Index some records again, whatever the index has of them."""
     from onrecord.search import indexing
 
-    index.connection.execute("BEGIN IMMEDIATE")
-    with index.connection:
+    index._connection.execute("BEGIN IMMEDIATE")
+    with index._connection:
         indexing.replace(index, names, None)
 
 
@@ -87,7 +94,7 @@ def stamp(root: str, path: str) -> tuple[int, int] | None:
 
 
 def _folder_times(index: Index) -> dict[str, int]:
-    return dict(index.connection.execute("SELECT name, mtime FROM folder").fetchall())
+    return dict(index._connection.execute("SELECT name, mtime FROM folder").fetchall())
 
 
 def _folder_time(root: str, folder: str) -> int:
@@ -99,7 +106,7 @@ def _folder_time(root: str, folder: str) -> int:
 
 def _edited(index: Index, most: int) -> list[str]:
     """Records whose file is not the one that was indexed, among a slice that moves with the clock."""
-    execute = index.connection.execute
+    execute = index._connection.execute
     last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
     start = time.time_ns() // 1_000_000 % last if last > most else 0
     rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, most))
@@ -111,7 +118,7 @@ def _apply(index: Index, changed: Iterable[str], folders: dict[str, int], deadli
 
     if indexing.replace(index, changed, deadline):
         settled = time.time_ns() - _YOUNG
-        index.connection.executemany(
+        index._connection.executemany(
             "INSERT OR REPLACE INTO folder VALUES (?, ?)",
             [(folder, mtime if mtime < settled else -1) for folder, mtime in folders.items()],
         )
@@ -122,7 +129,7 @@ def _added_and_removed(index: Index, folder: str) -> list[str]:
 
     # The names of records are ASCII; another could have bytes that are no text, which SQLite refuses.
     there = {f"{folder}/{name}" for name in record_files.names_in(index.root, folder) if name.isascii()}
-    rows = index.connection.execute(
+    rows = index._connection.execute(
         "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
     ).fetchall()
     changed = there.symmetric_difference(path for (path,) in rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onrecord import coldstart
 
-VERSION = 22
+VERSION = 23
 """Of the tables and of the analysis behind them: raise it when either changes, and old files are made anew."""
 
 # `term` counts the active records that have a term anywhere (records), and in title or triggers (titles).
@@ -12,8 +12,9 @@ VERSION = 22
 # `vector` holds the vectors of a record's texts, and the rows of its words in the table of word vectors; `vector_head`
 # and `vector_tail` the gists of records, a block of them column by column;
 # `vector_source` which table all vectors were made with.
-# `place` lists the files, folders and globs that a record is about; `succession` which record replaces which;
-# `holding` the ids that hold although another record claims to replace them: the newest of each circle of claims.
+# `record_file` lists the files, folders and globs that a record is about; `name` is the file name, empty for a glob.
+# `succession` tells which record replaces which; `cycle_winner` lists the ids that are current although another record
+# claims to replace them: the newest of each cycle of claims.
 _TABLES = """
 CREATE TABLE folder (name TEXT PRIMARY KEY, mtime INTEGER) WITHOUT ROWID;
 CREATE TABLE total (id INTEGER PRIMARY KEY, records INTEGER, title_terms INTEGER, body_terms INTEGER);
@@ -30,11 +31,11 @@ CREATE INDEX record_by_urgency ON record (updated_at) WHERE may_be_urgent;
 CREATE TABLE succession (old TEXT, new TEXT, n INTEGER);
 CREATE INDEX succession_by_old ON succession (old);
 CREATE INDEX succession_by_record ON succession (n);
-CREATE TABLE holding (id TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE place (pattern TEXT, name TEXT, gravity INTEGER, n INTEGER);
-CREATE INDEX place_by_pattern ON place (pattern);
-CREATE INDEX place_by_name ON place (name);
-CREATE INDEX place_by_record ON place (n);
+CREATE TABLE cycle_winner (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE record_file (pattern TEXT, name TEXT, gravity INTEGER, n INTEGER);
+CREATE INDEX record_file_by_pattern ON record_file (pattern);
+CREATE INDEX record_file_by_name ON record_file (name);
+CREATE INDEX record_file_by_record ON record_file (n);
 CREATE TABLE vector (n INTEGER PRIMARY KEY, triggers INTEGER, vectors BLOB, words BLOB);
 CREATE TABLE vector_head (block INTEGER PRIMARY KEY, gists BLOB);
 CREATE TABLE vector_tail (block INTEGER PRIMARY KEY, gists BLOB);
@@ -50,7 +51,7 @@ CREATE VIRTUAL TABLE {0} USING fts5(
     content='record', content_rowid='n', tokenize='ascii', detail=column, columnsize=0
 )
 """
-_FULL_TEXT = ("word", "past")
+_FULL_TEXT = ("active_text", "inactive_text")
 """Of the active records, and of the others."""
 
 
@@ -77,7 +78,8 @@ def prepare(connection: coldstart.Connection) -> bool:
 def _schema(connection: coldstart.Connection) -> set[str]:
     """The statements that made what is in the file, but for what SQLite makes itself for a full-text table."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    return {sql for kind, name, sql in rows if kind != "table" or not name.startswith(("word_", "past_"))}
+    own_of_fts5 = tuple(f"{table}_" for table in _FULL_TEXT)
+    return {sql for kind, name, sql in rows if kind != "table" or not name.startswith(own_of_fts5)}
 
 
 def _statements(text: str) -> set[str]:

@@ -32,7 +32,7 @@ _MOST_BLOCKS = 128
 def compare(index: Index, values: list[int]) -> tuple[int, list[int]]:
     """The number of the first record compared, and the products with the gists from it on."""
     # With its usual 2 MB SQLite takes four times as long to read the blocks of 5,000 records.
-    index.connection.execute("PRAGMA cache_size=-8000")
+    index._connection.execute("PRAGMA cache_size=-8000")
     heads = _read(index, 0)
     if index.totals()[0] and not heads:
         raise ValueError("the blocks of vectors are missing")
@@ -48,7 +48,7 @@ def _read(index: Index, part: int) -> dict[int, bytes]:
     """One part of the newest blocks in order; ValueError if one is missing or damaged."""
     table, start, end = PARTS[part]
     query = f"SELECT block, gists FROM {table} ORDER BY block DESC LIMIT {_MOST_BLOCKS}"
-    rows = index.connection.execute(query).fetchall()[::-1]
+    rows = index._connection.execute(query).fetchall()[::-1]
     first = rows[0][0] if len(rows) == _MOST_BLOCKS else 0
     for place, (block, gists) in enumerate(rows, first):
         if block != place or len(gists) != (end - start) * BLOCK:
