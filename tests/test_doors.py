@@ -190,7 +190,7 @@ WORDS: dict[str, list[list[str]]] = {
     "mcp": [["--project", EVIL], [EVIL]],
     "web": [["--static", "site"], ["--static", EVIL], ["--port", "99999", "--no-open"], [EVIL]],
     "merge-driver": [[EVIL, EVIL, EVIL], ["{record}", "{record}", "{broken}", "7", EVIL]],
-    "demo": [[], ["--long"]],
+    "demo": [[]],
     "try": [[], ["--import"]],
     "version": [[]],
 }  # fmt: skip
@@ -340,7 +340,7 @@ def test_a_text_of_any_handler_is_escaped_at_the_door(text: str):
 def test_the_demo_prints_nothing_raw():
     out = io.StringIO()
     with redirect_stdout(out):
-        assert [main(["demo", *words]) for words in WORDS["demo"]] == [0, 0]
+        assert [main(["demo", *words]) for words in WORDS["demo"]] == [0]
 
     _assert_safe_to_print(out.getvalue(), has_colour=False)
 

@@ -13,7 +13,7 @@ from onrecord.cli.output import Screen
 from tests.model_server import ModelServer, keeps
 
 EXAMPLES = [(name, example.command) for name, row in COMMANDS.items() for example in row.examples]
-SHOWN_ELSEWHERE = {"demo", "demo --long", "mcp", "web", "web --no-open --port 8700",
+SHOWN_ELSEWHERE = {"demo", "demo --keep", "mcp", "web", "web --no-open --port 8700",
                    *(example.command for example in COMMANDS["hub"].examples)}  # fmt: skip
 """The demo takes three seconds, and servers go on: test_demo.py, tests/mcp_server and tests/web run them.
 A hub needs a server of its own: tests/hub."""

@@ -29,7 +29,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         )),
         "demo": Command("demo", "Show it at work in a sample project, in a temporary folder.", (
             Example("nothing is installed, nothing remains", "demo"),
-            Example("every command and hook, step by step", "demo --long"),
+            Example("keep the sample project, to try commands in it", "demo --keep"),
         ), has_store=False),
         "completion": Command("completion", "Print the script that completes commands and ids on Tab.", (
             Example("for bash; ~/.bashrc is to evaluate it", "completion bash"),

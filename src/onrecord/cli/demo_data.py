@@ -49,11 +49,8 @@ decision 'Sessions are signed cookies' --tag=auth --tag=sessions --trigger='wher
     --set=rationale='No query for each request.'
 """
 OLD_ID = "sessions-live-in-postgres-not-redis"
-NEW_ID = "sessions-are-signed-cookies"
-SEARCHES = ("harbour rate limit", "import stuck waiting for a lock")
-FILE = "ferry/harbour.py"
 CODE = {
-    FILE: "from ferry.throttle import take_token\n",
+    "ferry/harbour.py": "from ferry.throttle import take_token\n",
     "ferry/fares.py": "def rounded(cents: float) -> int:\n    return round(cents)\n",
 }
 """The files that the records are about."""

@@ -164,11 +164,6 @@ def _is_trusted(mark: str, folder: str) -> bool:
         return False
 
 
-def create(folder: str, deadline: float) -> process.Outcome:
-    """Make a folder a repository."""
-    return _run("init", "-q", folder, deadline=deadline)
-
-
 def merge_text(ours: str, base: str, theirs: str, marker_size: int, deadline: float) -> process.Outcome:
     """Merge three files line by line into the first; the status is the number of conflicts, or above 127."""
     labels = ("-L", "ours", "-L", "base", "-L", "theirs")
