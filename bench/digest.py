@@ -46,7 +46,7 @@ GROUPS = {
 }
 """Projects by how much the digest owes to them, and what stands above their figures."""
 
-PAGE = Path(__file__).parents[1] / "docs" / "digest.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-it-works.md"
 _BEGIN, _END = "<!-- written by `python -m bench digest` -->", "<!-- end -->"
 _ROWS = {
     "states": "cases",

@@ -113,7 +113,7 @@ SECTIONS: Sequence[Section] = (
         "Digests",
         "digest",
         "Starts of sessions in real repositories; *untouched* are those on which nothing was tuned"
-        " or fitted ([more](digest.md)).",
+        " or fitted ([more](how-it-works.md#the-digest)).",
         figure_tables.digest,
     ),
     Section(

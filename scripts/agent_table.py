@@ -53,7 +53,7 @@ def _link(host: Host) -> str:
 
 def _delivery() -> Iterator[str]:
     columns = (
-        "the [digest](../digest.md)",
+        "the [digest](../how-it-works.md#the-digest)",
         "records for a prompt",
         "records for a file",
         "the runbook for a failed command",

@@ -2,7 +2,7 @@
 
 Words alone mislead: the names of changed files match records about the same area that are of no use for the change.
 So two things must speak for a record, for example a changed file that it names and the name of the branch. The bars
-were chosen on three projects and measured on nine others: `python -m bench digest`, docs/digest.md. They are low
+were chosen on three projects and measured on nine others: `python -m bench digest`, docs/how-it-works.md. They are low
 because a list of words is no prompt: the gate is far less sure of it.
 """
 

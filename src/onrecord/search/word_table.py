@@ -2,7 +2,7 @@
 
 The file, little-endian: 8 bytes `RCLVEC01`; u32 number of tokens; u32 dimensions; the tokens' CRC-32, sorted (u32);
 their scales (f32); their rows (int8). A token's vector is its scale times its row. Whole words are tokens as they
-are; a piece that continues a word begins with `##`. How it was trained: docs/meaning.md.
+are; a piece that continues a word begins with `##`. How it was trained: docs/how-it-works.md.
 """
 
 from __future__ import annotations
