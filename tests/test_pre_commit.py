@@ -1,9 +1,10 @@
-"""The hook that .pre-commit-hooks.yaml offers, run by pre-commit itself as in a user's repository."""
+"""The hook that .pre-commit-hooks.yaml offers, run by pre-commit itself as docs/how-to/audit.md shows it."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from tests.git_project import GitProject
 
 ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "how-to" / "audit.md").read_text(encoding="utf-8")
+(EXAMPLE,) = re.findall(r"^```yaml\n(repos:\n.*?)^```$", PAGE, re.M | re.S)
 
 pytest.importorskip("pre_commit", reason="pre-commit is not installed")
 
@@ -35,8 +38,8 @@ def test_a_commit_with_a_record_that_was_replaced_is_refused_and_one_without_is_
 ) -> None:
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
     project = GitProject(tmp_path / "project")
-    hooks = f"{{repo: {onrecord.root}, rev: HEAD, hooks: [{{id: onrecord-audit}}]}}"
-    project.write(".pre-commit-config.yaml", f"repos: [{hooks}]\n")
+    commit = onrecord.git("rev-parse", "HEAD").strip()
+    project.write(".pre-commit-config.yaml", EXAMPLE.replace("ADDRESS", str(onrecord.root)).replace("COMMIT", commit))
     project.commit()
 
     unrelated = _pre_commit(project)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra onrecord[web] is not installed")
+pytest.importorskip("starlette", reason="the extra web is not installed")
 
 from starlette.testclient import TestClient
 

@@ -51,7 +51,7 @@ def answer(args: argparse.Namespace) -> CommandResult | None:
     chosen = remote.get(args.remote)
     if chosen.kind != POSTGRES:
         return None
-    # Only this command needs the extra `onrecord[hub]`.
+    # Only this command needs the extra `hub`.
     from onrecord.hub import search, team_address
 
     asked = _Asked(" ".join(args.text), chosen.name, team_address.parse(chosen.url).team)

@@ -25,7 +25,7 @@ def transport(connected: Remote) -> Transport:
         from onrecord.remotes.git_transport import GitTransport
 
         return GitTransport(connected.url, Replica(connected.name).repository)
-    # Only these remotes need the extra `onrecord[hub]`.
+    # Only these remotes need the extra `hub`.
     from onrecord.hub.transport import PostgresTransport
 
     return PostgresTransport(connected.url)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from onrecord import extras
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.errors import BadInput
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     try:
         from onrecord.web import server, static_site
     except ImportError as error:
-        raise BadInput(f"the web page needs a package: {error}", fix="pip install 'onrecord[web]'") from error
+        raise BadInput(f"the web page needs a package: {error}", fix=extras.install_command("web")) from error
     if args.static:
         count = static_site.write(args.project, args.static, lambda records: watched(records, "writing pages"))
         data = {"folder": args.static, "records": count}

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from onrecord import extras
 from onrecord.errors import BadInput, BadRemote, Offline, OnrecordError, Refused
 from onrecord.hub.team_address import TeamAddress
 from onrecord.text import cut, flat
@@ -23,7 +24,7 @@ try:
     import psycopg
     from psycopg import conninfo, errors
 except ImportError as error:
-    raise BadInput(f"a Postgres remote needs a package: {error}", fix="pip install 'onrecord[hub]'") from error
+    raise BadInput(f"a Postgres remote needs a package: {error}", fix=extras.install_command("hub")) from error
 
 if TYPE_CHECKING:
     from psycopg.abc import PQGen

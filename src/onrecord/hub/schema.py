@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from psycopg import sql
 
+from onrecord import extras
 from onrecord.errors import BadInput, BadRemote
 
 if TYPE_CHECKING:
@@ -40,9 +41,7 @@ def check(session: Session) -> None:
     """BadRemote if the schema is not the one that this version of Onrecord works with."""
     here, ours = version(session), len(migrations())
     if here > ours:
-        raise BadRemote(
-            f"the hub has schema {here}, and this Onrecord knows {ours}", fix="pip install --upgrade 'onrecord[hub]'"
-        )
+        raise BadRemote(f"the hub has schema {here}, and this Onrecord knows {ours}", fix=extras.upgrade_command("hub"))
     if here < ours:
         state = (
             f"the hub has schema {here}, and this Onrecord needs {ours}" if here else "there is no hub in this database"

@@ -1,0 +1,228 @@
+"""The command that installs an extra: one for each way to install Onrecord, run as it is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from onrecord import extras, paths
+from tests.git_project import GitProject
+from tests.hooks.test_modules import PYTHONS
+
+ROOT = Path(__file__).parents[1]
+WEB = "'jinja2>=3.1,<4' 'starlette>=0.49,<2' 'uvicorn>=0.34,<1'"
+PIP = f"{sys.executable} -m pip install"
+FROM_AN_INDEX = re.compile(r"(?:\b(?:pipx?|uv tool) (?:install|run)|npx|uvx) (?:-\S+ )*['\"]?onrecord\b(?!\S* @ )")
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="compares lines for a POSIX shell")
+
+
+def test_the_packages_are_those_of_pyproject():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+    for extra, packages in extras.PACKAGES.items():
+        (line,) = re.findall(rf"^{extra} = (\[.*\])$", text, re.MULTILINE)
+        assert json.loads(line) == list(packages)
+
+
+def test_no_text_installs_onrecord_from_an_index():
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False)
+    names = [name for name in listed.stdout.split("\0") if name and not name.startswith("bench/sets/")]
+    own = [name for name in names if name not in ("CHANGELOG.md", "tests/test_extras.py")]
+
+    found = [name for name in own if FROM_AN_INDEX.search((ROOT / name).read_text("utf-8", "replace"))]
+
+    assert found == []
+    assert all(
+        FROM_AN_INDEX.search(line)
+        for line in ("pip install onrecord", "pipx install 'onrecord[web]'", "uv tool install onrecord", "uvx onrecord")
+    )
+
+
+class Installation:
+    """An installation that is only described: the note of the installer, and files in its environment."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.note = folder, {}
+        self.prefix = folder / "venvs" / "onrecord"
+        self.prefix.mkdir(parents=True)
+        monkeypatch.setattr(sys, "prefix", str(self.prefix))
+        monkeypatch.setattr(paths, "clone", lambda: str(folder / "python" / "lib"))
+        monkeypatch.setattr(metadata, "distribution", lambda _: self)
+
+    def read_text(self, _: str) -> str | None:
+        return json.dumps(self.note) if self.note else None
+
+
+@pytest.fixture
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
+    return Installation(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    clone = tmp_path / "a clone"
+    (clone / "bin").mkdir(parents=True)
+    (clone / "bin" / "onrecord").touch()
+    (clone / ".git").mkdir()
+    return clone
+
+
+def test_from_an_unknown_origin_the_packages_are_named(installation: Installation):
+    assert extras.install_command("web") == f"{PIP} {WEB}"
+    assert extras.upgrade_command("web") == "install a newer Onrecord the way this one was installed"
+
+
+def test_from_a_folder(installation: Installation, clone: Path):
+    installation.note = {"url": clone.as_uri(), "dir_info": {}}
+
+    assert extras.install_command("web") == f"{PIP} '{clone}[web]'"
+    assert extras.upgrade_command("web") == f"git -C '{clone}' pull && {PIP} --upgrade '{clone}[web]'"
+
+
+def test_from_a_folder_that_is_gone(installation: Installation):
+    installation.note = {"url": "file:///gone", "dir_info": {}}
+
+    assert extras.install_command("web") == f"{PIP} {WEB}"
+
+
+def test_from_a_folder_without_git(installation: Installation):
+    installation.note = {"url": installation.folder.as_uri(), "dir_info": {}}
+
+    assert extras.upgrade_command("hub") == "install a newer Onrecord the way this one was installed"
+
+
+@pytest.mark.parametrize(
+    ("note", "address"),
+    [
+        ({"vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}, "git+https://example.org/x"),
+        ({"vcs_info": {"vcs": "git", "requested_revision": "v9"}}, "git+https://example.org/x@v9"),
+        ({"archive_info": {}}, "https://example.org/x"),
+    ],
+)
+def test_from_an_address(installation: Installation, note: dict[str, object], address: str):
+    installation.note = {"url": "https://example.org/x", **note}
+
+    assert extras.install_command("hub") == f"{PIP} 'onrecord[hub] @ {address}'"
+    assert extras.upgrade_command("hub") == f"{PIP} --upgrade 'onrecord[hub] @ {address}'"
+
+
+def test_in_a_clone_packages_go_beside_it(installation: Installation, clone: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(paths, "clone", lambda: str(clone))
+    # Another copy, which this interpreter has as well.
+    installation.note = {"url": installation.folder.as_uri(), "dir_info": {}}
+    folder = clone / ".packages" / "{}.{}".format(*sys.version_info)
+
+    assert extras.install_command("web") == f"{PIP} --upgrade --target '{folder}' {WEB}"
+    assert extras.upgrade_command("web") == f"git -C '{clone}' pull"
+
+
+def test_of_an_editable_clone(installation: Installation, clone: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(paths, "clone", lambda: str(clone))
+    installation.note = {"url": clone.as_uri(), "dir_info": {"editable": True}}
+
+    assert extras.install_command("web") == f"{PIP} --editable '{clone}[web]'"
+
+
+def test_with_pipx(installation: Installation, clone: Path):
+    (installation.prefix / "pipx_metadata.json").touch()
+    installation.note = {"url": clone.as_uri(), "dir_info": {}}
+
+    assert extras.install_command("web") == f"pipx inject onrecord {WEB}"
+    assert extras.upgrade_command("web") == f"git -C '{clone}' pull && pipx upgrade onrecord"
+
+
+def test_as_a_tool_of_uv(installation: Installation, clone: Path):
+    (installation.prefix / "uv-receipt.toml").touch()
+    installation.note = {"url": clone.as_uri(), "dir_info": {}}
+
+    assert extras.install_command("web") == f"uv tool install --reinstall '{clone}[web]'"
+
+
+def test_without_pip(installation: Installation, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/uv")
+
+    assert extras.install_command("web") == f"uv pip install --python {sys.executable} {WEB}"
+
+
+class Machine:
+    """An empty environment with a clone, a project with one record, and the tool that installs."""
+
+    def __init__(self, folder: Path, python: str) -> None:
+        self.folder, self.python = folder, python
+        self.clone, self.project, self.bin = folder / "a clone", GitProject(folder / "project"), folder / "venv" / "bin"
+        for name in ("LICENSE", "NOTICE", "README.md", "pyproject.toml"):
+            (self.clone / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, self.clone)
+        for name in ("bin", "src"):
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(ROOT / name, self.clone / name, ignore=ignored)
+        subprocess.run([python, "-m", "venv", str(folder / "venv")], check=True)
+        self.run(f"'{self.bin}/python' '{self.clone}/bin/onrecord' init")
+
+    def run(self, line: str, status: int = 0) -> str:
+        """Run a line in a shell; what it prints."""
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+        variables = {
+            **pip,
+            **_uv_settings(),
+            "HOME": str(home),
+            "PATH": f"{self.bin}:{home}/.local/bin:{os.environ['PATH']}",
+            "PIPX_DEFAULT_PYTHON": self.python,
+            "UV_PYTHON": self.python,
+        }
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=self.project.root, env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+
+def _uv_settings() -> dict[str, str]:
+    """Return variables that give uv the same sources of packages as pip."""
+    listed = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
+    ).stdout
+    values = dict(re.findall(r"^\S*\.(index-url|extra-index-url|find-links)='(.*)'$", listed, re.MULTILINE))
+    names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}
+    return {names[key]: value for key, value in values.items()}
+
+
+WAYS = {
+    "clone": ("true", "'{bin}/python' '{clone}/bin/onrecord'"),
+    "pip": ("'{bin}/python' -m pip install -q '{clone}'", "onrecord"),
+    "pip -e": ("'{bin}/python' -m pip install -q -e '{clone}'", "onrecord"),
+    "pip, wheel": (
+        "'{bin}/python' -m pip wheel -q --no-deps -w wheels '{clone}' && '{bin}/python' -m pip install -q wheels/*.whl",
+        "onrecord",
+    ),
+    "pipx": ("'{bin}/python' -m pip install -q pipx && pipx install '{clone}'", "onrecord"),
+    "uv": ("'{bin}/python' -m pip install -q uv && uv tool install '{clone}'", "onrecord"),
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("version", [version for version in ("3.9", "3.13") if version in PYTHONS])
+@pytest.mark.parametrize("way", list(WAYS))
+def test_after_the_printed_command_the_same_command_works(way: str, version: str, tmp_path: Path):
+    machine = Machine(tmp_path, PYTHONS[version])
+    install, program = (text.format(bin=machine.bin, clone=machine.clone) for text in WAYS[way])
+    machine.run(install)
+    web = f"{program} web --static site"
+
+    needs = machine.run(web, status=1)
+    machine.run(needs.partition("fix: ")[2].strip())
+
+    assert needs.startswith("BAD_INPUT: the web page needs a package: ")
+    assert "wrote 0 records to site/index.html" in machine.run(web)
