@@ -37,7 +37,7 @@ COMMANDS = {
     "package": "the size of the wheel, and how many lines and modules there are",
     "fuzz": "hostile projects, and the worst that they did",
     "figures": "write docs/figures.md from the stored results",
-    "report": "write docs/benchmarks.md from the stored results",
+    "report": "write the tables of docs/benchmarks.md from the stored results",
 }
 
 

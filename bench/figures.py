@@ -79,7 +79,7 @@ SECTIONS: Sequence[Section] = (
         "What is shown at a prompt",
         "life",
         "Four public projects on which nothing was fitted and nothing chosen. [Benchmarks](benchmarks.md) has every"
-        " kind of prompt and the comparison with BM25; [life sets](life-sets.md) says how the projects were labelled.",
+        " kind of prompt, the comparison with BM25, and how the projects were [labelled](benchmarks.md#life-sets).",
         figure_tables.life,
     ),
     Section("Questions about the past", "past", "The same projects.", figure_tables.past),

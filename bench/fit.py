@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     missing = missing_sets(options.data)
     if missing:
         print(
-            f"cannot fit without: {', '.join(missing)} (docs/life-sets.md says where they come from)", file=sys.stderr
+            f"cannot fit without: {', '.join(missing)} (docs/benchmarks.md says where they come from)", file=sys.stderr
         )
         return 1
     parts = collect(options.data)

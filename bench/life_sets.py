@@ -1,4 +1,4 @@
-"""Life sets: what a memory is asked in a real project. How they are made: docs/life-sets.md.
+"""Life sets: what a memory is asked in a real project. How they are made: docs/benchmarks.md.
 
 A set has records, prompts that developers would type, and real commit subjects taken as prompts. Six sets are ours, in
 `bench/sets/life-*`; their commit subjects are other people's, and `python -m bench life --repositories` reads them from
