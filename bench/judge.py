@@ -1,4 +1,4 @@
-"""Whether the LLM judge is worth its second: precision, prompts served and cost, next to the gate alone.
+"""Whether the LLM judge is worth its second: precision and prompts served, next to the gate alone.
 
 Each prompt is asked with its answer in the store and with the answer taken away; prompts that nothing answers are
 asked once. Three systems decide what is shown: the gate alone, the gate and the judge, and a judge that is never wrong
@@ -22,7 +22,6 @@ from bench.shares import wilson
 from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
 from onrecord import paths
-from onrecord.cli.judge import cost
 from onrecord.errors import OnrecordError
 from onrecord.judge import api, judge
 from onrecord.judge.judge import Ruling
@@ -83,16 +82,16 @@ def run(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     settings = _settings(options)
-    ask, model = _judge(options, settings)
+    ask = _judge(options, settings)
     figures = []
     pooled: dict[str, list[Shown]] = {}
     for name in options.sets or _sets():
         chosen = life_sets.load(name) if name.startswith("life-") else data.load(name)
         for system, shown in _systems(_sample(chosen, options.prompts), settings, ask):
             pooled.setdefault(system, []).extend(shown)
-            figures.append({"set": name, "system": system, **_figures(shown, model, settings)})
+            figures.append({"set": name, "system": system, **_figures(shown)})
             print(_row(figures[-1]), flush=True)
-    figures += [{"set": "all", "system": name, **_figures(shown, model, settings)} for name, shown in pooled.items()]
+    figures += [{"set": "all", "system": name, **_figures(shown)} for name, shown in pooled.items()]
     print("\n" + table(figures))
     if isinstance(ask, Recorder):
         ask.close()
@@ -139,16 +138,15 @@ def _settings(options: argparse.Namespace) -> Settings:
     return settings
 
 
-def _judge(options: argparse.Namespace, settings: Settings) -> tuple[Ask | None, str]:
-    """Who is asked, and the name of the model; nobody unless one of the options says so."""
+def _judge(options: argparse.Namespace, settings: Settings) -> Ask | None:
+    """Return the judge that the options name; None if they name none."""
     if options.replay:
-        replay = Replay(options.replay)
-        return replay, replay.model
+        return Replay(options.replay)
     if not options.ask and not options.record:
-        return None, ""
+        return None
     model = api.model(settings)
     ask = judge.asking(model)
-    return (Recorder(ask, options.record, model.name) if options.record else ask), model.name
+    return Recorder(ask, options.record, model.name) if options.record else ask
 
 
 def _sample(chosen: Set, most: int) -> Set:
@@ -206,7 +204,7 @@ def _perfect(asked: Asked) -> Ask:
     return ask
 
 
-def _figures(shown: list[Shown], model: str, settings: Settings) -> dict[str, Any]:
+def _figures(shown: list[Shown]) -> dict[str, Any]:
     """Precision of what was shown, the share of prompts that got an answer, and of those that got something wrong."""
     present = [one for one in shown if one.asked.run == "present"]
     silent = [one for one in shown if one.asked.run != "present"]
@@ -214,7 +212,6 @@ def _figures(shown: list[Shown], model: str, settings: Settings) -> dict[str, An
     said = sum(len(one.ids) for one in shown)
     sent = [one for one in shown if one.requests]
     tokens_in, tokens_out = sum(one.tokens_in for one in shown), sum(one.tokens_out for one in shown)
-    dollars = cost(settings, model, tokens_in, tokens_out) if model else None
     return {
         "prompts": len(shown),
         "precision": right / said if said else 1.0,
@@ -227,7 +224,6 @@ def _figures(shown: list[Shown], model: str, settings: Settings) -> dict[str, An
         "tokens_in": tokens_in,
         "tokens_out": tokens_out,
         "seconds": median(one.seconds for one in sent) if sent else 0.0,
-        "dollars_per_1000": dollars / len(shown) * 1_000 if dollars is not None and shown else None,
     }
 
 
@@ -240,6 +236,4 @@ def _row(figures: dict[str, Any]) -> str:
     parts += [f"{name} {figures[name]:.3f}" for name in ("precision", "served", "false", "sent")]
     if figures["tokens_in"]:
         parts.append(f"{figures['requests']} requests, {figures['failures']} failed, {figures['seconds']:.2f} s")
-    if figures["dollars_per_1000"]:
-        parts.append(f"${figures['dollars_per_1000']:.3f} for 1,000 prompts")
     return "  ".join(parts)

@@ -44,7 +44,6 @@ def test_recorded_verdicts_give_the_same_figures_without_a_model(tmp_path: Path)
     judged = live["gate + judge"]
     assert asked == judged["requests"] == len(file.read_text().splitlines()) > 0
     assert judged["tokens_in"] == 1_000 * asked
-    assert judged["dollars_per_1000"] == pytest.approx(asked * 0.00011 / judged["prompts"] * 1_000)
     # A prompt that was asked twice took two times, of which a replay takes the first.
     assert again == {**live, "gate + judge": {**judged, "seconds": again["gate + judge"]["seconds"]}}
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from onrecord.cli.judge import cost
 from onrecord.errors import ModelFailed, NoModel
 from onrecord.judge import api
 from onrecord.judge.prompt import SCHEMA, SYSTEM
@@ -378,13 +377,6 @@ class TestProvider:
             api.model(settings(), {"ANTHROPIC_API_KEY": key})
 
         assert key not in str(caught.value) + caught.value.fix
-
-    def test_cost_is_by_the_price_list_or_by_the_users_prices_or_unknown(self) -> None:
-        own = settings(price_in=1.0, price_out=4.0)
-
-        assert cost(settings(), "anthropic.claude-haiku-5-5", 3_000, 100) == pytest.approx(0.00035)
-        assert cost(own, "other", 1_000_000, 500_000) == pytest.approx(3.0)
-        assert cost(settings(), "other", 3_000, 100) is None
 
     def test_a_query_in_the_address_is_not_shown(self) -> None:
         model = api.model(settings(endpoint="https://g.example/v1?api-key=abc"), {})

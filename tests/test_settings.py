@@ -6,6 +6,8 @@ import os
 import pytest
 from hypothesis import given
 
+from onrecord import old_settings
+from onrecord.cli import main
 from onrecord.setting_table import CONSENT, SETTINGS
 from onrecord.settings import Settings, load_settings
 from tests.records import any_json
@@ -133,6 +135,17 @@ def test_a_setting_of_0_1_0_or_the_earlier_plugin_carries_over(tmp_path, old, va
 
     assert settings.text(new) == str(used)
     assert [problem.message for problem in settings.problems] == ([message] if message else [])
+
+
+@pytest.mark.parametrize("key", old_settings.REMOVED)
+def test_a_setting_that_was_removed_is_ignored_without_a_word(tmp_path, key, capsys):
+    _load(tmp_path, user={key: 1.5})
+
+    settings = load_settings(str(tmp_path / "user"), str(tmp_path / "user"))
+
+    assert (settings.problems, settings.origins) == ([], {})
+    assert main(["config", "set", "--user", key, "2"]) == 1
+    assert capsys.readouterr().err.startswith(f"BAD_INPUT: {key} is no longer a setting\n")
 
 
 def test_an_old_setting_gives_way_to_the_new_one_beside_it(tmp_path):

@@ -378,12 +378,6 @@ def key_sent(request: Request) -> object:
     return request.headers.get("x-api-key") or request.headers.get("authorization")
 
 
-def price(lab: Lab) -> object:
-    with ModelServer(Judge()) as server:
-        lab.set({"retrieval.judge.endpoint": server.url, **JUDGE})
-        return lab.run("judge", "test")["dollars"]
-
-
 MANY = {"retrieval.min_probability": 0.05}
 
 
@@ -422,8 +416,6 @@ CASES: dict[str, Case] = {
     "retrieval.judge.context_turns": Case(2, judged(asked(turns_sent), transcript=TALK), JUDGE),
     "retrieval.judge.certain_in": Case(0.2, judged(shown), JUDGE),
     "retrieval.judge.certain_out": Case(0.5, judged(asked(number_of_notes), WIDE), JUDGE),
-    "retrieval.judge.price_in": Case(5.0, price),
-    "retrieval.judge.price_out": Case(5.0, price),
     "session_start.enabled": Case(False, digest),
     "session_start.relevance_weight": Case(0.0, digest_scores),
     "session_start.limit": Case(2, digest),

@@ -21,6 +21,9 @@ RENAMED = {
 OF_0_1_0 = {"capture.max_offers": "capture.max_suggestions"}
 """Obeyed without a word: a team may share a config with somebody who still has 0.1.0."""
 
+REMOVED = ("retrieval.judge.price_in", "retrieval.judge.price_out")
+"""Settings of 0.2.0 that have no effect any more: ignored without a word, for the same reason."""
+
 _SWITCHED_OFF: dict[str, object] = {
     "retrieval.judge.include_conversation_context": 0,
     "triage.enabled": "off",

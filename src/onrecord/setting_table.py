@@ -84,10 +84,6 @@ SETTINGS: dict[str, Setting] = {
     "retrieval.judge.certain_out": _own(
         0.05, "A record with a lower probability is dropped without asking; 0 always asks.", 0, 1
     ),
-    "retrieval.judge.price_in": _own(
-        0.0, "Dollars for a million input tokens, for a model whose price Onrecord does not know.", 0, 1_000
-    ),
-    "retrieval.judge.price_out": _own(0.0, "The same for output tokens.", 0, 1_000),
     "session_start.enabled": Setting(True, "Whether a session starts with a digest."),
     "session_start.relevance_weight": Setting(
         0.6, "How much relevance counts in the digest, against prominence; 0 is prominence alone.", 0, 1

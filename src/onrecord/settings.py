@@ -116,6 +116,8 @@ class Settings:
         """Set what has taken over an old key, unless it is set itself; what to say about that."""
         from onrecord import old_settings
 
+        if key in old_settings.REMOVED:
+            return ""
         renamed = old_settings.successor(key, value)
         if renamed is None:
             return _UNKNOWN

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.old_settings import OF_0_1_0
+from onrecord.old_settings import OF_0_1_0, REMOVED
 from onrecord.setting_table import setting
 from tests.hooks.conftest import SIX
 from tests.upgrade import old_data, old_project
@@ -134,6 +134,7 @@ def test_every_setting_of_0_1_0_means_what_it_meant(old: OldProject) -> None:
     assert (before["problems"], now["problems"]) == ([], [])
     values = {each["key"]: (each["value"], each["origin"]) for each in now["settings"]}
     was = {OF_0_1_0.get(each["key"], each["key"]): (each["value"], each["origin"]) for each in before["settings"]}
+    assert all(was.pop(key)[0] for key in REMOVED)
     assert len(was) > 40
     assert {key: values.get(key) for key in was if was[key][1] != "default"} == {
         key: value for key, value in was.items() if value[1] != "default"

@@ -184,7 +184,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("for all of your projects", "config set --user capture.mode off"),
         )),
         "judge": Command("judge", "Test the model that gives a second opinion.", (
-            Example("does it answer, how fast, at what cost", "judge test"),
+            Example("does it answer, how fast, and rightly", "judge test"),
         )),
         "index": Command("upkeep", "Rebuild or check index.md, the list for people.", (
             Example("how it differs from the records", "index check"),

@@ -54,6 +54,8 @@ def _read_as_key(args: argparse.Namespace) -> None:
 
 
 def _declared(key: str) -> Setting:
+    if key in old_settings.REMOVED:
+        raise BadInput(f"{key} is no longer a setting", fix="onrecord config")
     declared = setting(key)
     renamed = None if declared else old_settings.successor(key, None)
     if renamed:

@@ -1,4 +1,4 @@
-"""`onrecord judge test`: whether the configured model answers, how fast, at what cost, and whether it judges well."""
+"""`onrecord judge test`: whether the configured model answers, how fast, and whether it judges well."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ from onrecord.terminal.progress import Progress
 
 PATIENCE = 30.0
 """Seconds a person waits to learn that a model is too slow."""
-
-PRICES = {
-    "claude-haiku-5-5": (0.10, 0.50),
-    "claude-haiku-4-5": (1.0, 5.0),
-    "claude-sonnet-5-5": (2.0, 10.0),
-    "claude-opus-5-5": (4.0, 20.0),
-}
-"""Dollars for a million tokens in and out, as published in November 2026."""
 
 
 class Sample(NamedTuple):
@@ -80,14 +72,6 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, lambda screen: _text(screen, data), 0 if data["in_time"] and data["right"] else 1)
 
 
-def cost(settings: Settings, name: str, tokens_in: int, tokens_out: int) -> float | None:
-    """Dollars for so many tokens, by the user's prices or the published ones; None where the price is not known."""
-    prices = settings.number("retrieval.judge.price_in"), settings.number("retrieval.judge.price_out")
-    if not any(prices):
-        prices = next((listed for part, listed in PRICES.items() if part in name), (-1.0, -1.0))
-    return None if prices[0] < 0 else (tokens_in * prices[0] + tokens_out * prices[1]) / 1_000_000
-
-
 def _explained(error: ModelFailed, model: Model) -> str:
     """What went wrong, where, and what the server replied, without the key in case it repeats that."""
     reply = _message(error.detail)
@@ -120,7 +104,6 @@ def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any
         "right": shown == RIGHT,
         "tokens_in": opinion.tokens_in,
         "tokens_out": opinion.tokens_out,
-        "dollars": cost(settings, model.name, opinion.tokens_in, opinion.tokens_out),
         "requests_today": limits.used(),
         "daily_cap": settings.count("retrieval.judge.daily_cap"),
     }
@@ -135,7 +118,7 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
             clean(f"{data['model']} at {data['endpoint']} ({key})"),
             f"answered in {data['seconds']:.2f} s, limit {data['limit_seconds']:g} s{slow}",
             judged,
-            f"{data['tokens_in']} tokens in, {data['tokens_out']} out: {_price(data['dollars'])}",
+            f"{data['tokens_in']} tokens in, {data['tokens_out']} out",
             f"{data['requests_today']} of {data['daily_cap']} requests used today by prompts",
         ]
     )
@@ -144,9 +127,3 @@ def _text(screen: Screen, data: dict[str, Any]) -> str:
 def _wrong(screen: Screen, data: dict[str, Any]) -> str:
     names = ", ".join(data["kept"]) or "none"
     return screen.paint(f"misjudged the sample: kept {names}; a better model is needed", "red")
-
-
-def _price(dollars: float | None) -> str:
-    if dollars is None:
-        return "price not known (retrieval.judge.price_in and price_out tell it)"
-    return f"${dollars:.6f}, so a dollar pays for {int(1 / dollars):,} such requests" if dollars else "free"

@@ -47,7 +47,7 @@ STATE = {
     "imports": "which documents were imported, as fingerprints",
     "listings": "the paths of the records listed last on each terminal",
     "forms": "texts of forms that were not saved",
-    "judge": "requests to a judge, and its verdicts",
+    "judge": "how many requests were sent to a judge",
     remote.LOCK: "a lock, used while the list of remotes is changed",
     "failures.log": "failures",
     "last-digest.json": "the digest shown last, and why",

@@ -74,16 +74,14 @@ def is_on(settings: Settings) -> bool:
 
 
 def keep(
-    prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, session: str, *, bar: float
+    prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, *, bar: float
 ) -> list[Match]:
     """The candidates to show, in ranking order. `bar` is the probability from which ranking alone would show them."""
     from onrecord import failure_log, timestamps
     from onrecord.judge import api, limits
-    from onrecord.judge import prompt as prompts
 
     opinion = Opinion(candidates, settings)
-    unsure = opinion.unsure
-    if not unsure:
+    if not opinion.unsure:
         return opinion.kept(bar)
     passed = [candidate for candidate in candidates if candidate.probability >= bar]
     try:
@@ -92,25 +90,18 @@ def keep(
         if limits.mark(f"no-model-{timestamps.now()[:10]}"):
             failure_log.leave("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
         return passed
-    question = prompts.key(prompt, [candidates[at] for at in unsure], model.fingerprint)
-    earlier = limits.verdicts(session, question, len(unsure))
-    if earlier is not None:
-        opinion.add(unsure, Ruling([at for at, is_kept in enumerate(earlier) if is_kept]))
-        return opinion.kept(bar)
-    if not limits.claim(1 if len(unsure) <= ONE_BATCH else 2, settings.count("retrieval.judge.daily_cap")):
+    if not limits.claim(1 if len(opinion.unsure) <= ONE_BATCH else 2, settings.count("retrieval.judge.daily_cap")):
         return passed
     hear(opinion, prompt, turns, asking(model), settings.number("retrieval.judge.timeout_seconds"))
     for failure in opinion.failures:
         failure_log.leave("judge", failure.message)
-    if not opinion.failures:
-        limits.note_verdicts(session, question, [opinion.outcomes[at] == KEPT for at in unsure])
     return opinion.kept(bar)
 
 
 def verdicts(
     prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, ask: Ask | None = None
 ) -> Opinion:
-    """The opinion that a person asks for: no cap, no earlier verdicts; NoModel if there is neither model nor `ask`."""
+    """The opinion that a person asks for: no cap; NoModel if there is neither model nor `ask`."""
     from onrecord.judge import api
 
     opinion = Opinion(candidates, settings)

@@ -1,17 +1,13 @@
-"""What the judge keeps in the state folder: requests counted by day, verdicts by session, and markers."""
+"""What the judge keeps in the state folder: requests counted by day, and markers."""
 
 from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, failure_log, paths, state_file, timestamps
+from onrecord import failure_log, paths, state_file, timestamps
 from onrecord.state_file import StateFile
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_LARGEST = 200_000  # bytes: one for each request of a day (at most 100,000), about 50 for each verdict
+_LARGEST = 200_000  # bytes: one for each request of a day (at most 100,000)
 
 
 def folder() -> str:
@@ -44,27 +40,8 @@ def is_marked(name: str) -> bool:
     return os.path.exists(_file(name).path)
 
 
-def verdicts(session: str, question: str, count: int) -> list[bool] | None:
-    """Whether each of `count` candidates was kept, if this session has asked the same question before."""
-    for line in _verdicts(session).lines() if session else ():
-        key, _, marks = line.partition(" ")
-        if key == question and len(marks) == count and not marks.strip("01"):
-            return [mark == "1" for mark in marks]
-    return None
-
-
-def note_verdicts(session: str, question: str, marks: Sequence[bool]) -> None:
-    """Keep the verdicts on a question. Losing them costs one more request."""
-    if session:
-        _verdicts(session).append(f"{question} {''.join('1' if mark else '0' for mark in marks)}\n")
-
-
 def _requests() -> StateFile:
     return _file(f"requests-{timestamps.now()[:10]}", shrinks=False)
-
-
-def _verdicts(session: str) -> StateFile:
-    return _file(f"verdicts-{coldstart.digest(session.encode('utf-8', 'surrogatepass'))}")
 
 
 def _file(name: str, *, shrinks: bool = True) -> StateFile:

@@ -38,11 +38,6 @@ def shuffle(prompt: str, candidates: Sequence[Match]) -> list[int]:
     return sorted(range(len(candidates)), key=lambda at: _digest(prompt, candidates[at].id))
 
 
-def key(prompt: str, candidates: Sequence[Match], model: str) -> str:
-    """What makes two questions the same: the model, the prompt, and the candidates as they are worded now."""
-    return _digest(model, prompt, *(part for c in candidates for part in (c.id, c.category, c.title, c.summary_line)))
-
-
 def render(prompt: str, candidates: Sequence[Match], turns: Sequence[str]) -> str:
     """The question, the candidates numbered from 1 in the order given."""
     lines = [f"<turn>{_data(turn, 'turn')}</turn>" for turn in turns]

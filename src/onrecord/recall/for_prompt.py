@@ -130,7 +130,7 @@ def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, tra
     with Ledger(session) as noted:
         is_first = bool(session) and noted.is_first_prompt
         noted.count_prompt()
-    judge = configured_judge(settings, session)
+    judge = configured_judge(settings)
     request = request_for(prompt, transcript, is_first=is_first, turns=_most_turns(judge, settings))
     decision = decide(stores, request, settings, judge=judge, open_ledger=lambda: Ledger(session))
     count_shown(decision.shown)
@@ -169,13 +169,13 @@ def lent(turns: Iterable[str]) -> str:
     return "\n".join(turn[:2_000] for turn in turns)
 
 
-def configured_judge(settings: Settings, session: str = "") -> Judge | None:
+def configured_judge(settings: Settings) -> Judge | None:
     """The judge that the user has turned on, if any."""
     if not settings.flag("retrieval.judge.enabled"):
         return None
     from onrecord.judge import judge
 
-    return lambda prompt, matches, turns, bar: judge.keep(prompt, matches, turns, settings, session, bar=bar)
+    return lambda prompt, matches, turns, bar: judge.keep(prompt, matches, turns, settings, bar=bar)
 
 
 def turned_off(settings: Settings) -> str:
