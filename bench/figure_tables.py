@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bench import page
@@ -179,14 +179,56 @@ def web(measured: Measured) -> str:
     return page.table([f"page, {measured['records']:,} records", "CPU time of the server"], rows)
 
 
+_HUB_ROWS = ("connect", "search in all teams", "search in one team", "pull of 100 changes", "push of 100")
+
+
 def hub(measured: Measured) -> str:
-    sizes = measured["sizes"]
-    kinds = [name for name, value in next(iter(sizes.values())).items() if isinstance(value, dict) and "p95" in value]
-    rows = [
-        [kind, *(f"{each[kind]['p50']:,.0f} / {each[kind]['p95']:,.0f} ms" for each in sizes.values())]
-        for kind in kinds
+    """Return the tables of a hub: times and disk by the number of records, and clients that sync at once."""
+    sizes = {f"{int(size):,} records": figures for size, figures in measured["sizes"].items()}
+    parts = [page.table(["p50 / p95", *sizes], _growth(list(sizes.values())))]
+    if all("bytes for a record" in figures for figures in sizes.values()):
+        disk = [
+            [part, *(f"{figures['bytes for a record'][part] / 1000:.2f} kB" for figures in sizes.values())]
+            for part in ("table", "search index", "indexes")
+        ]
+        parts.append(page.table(["disk for each record", *sizes], disk))
+    if "clients" in measured:
+        parts.append(page.table(["clients that sync at once", ""], _clients(measured["clients"])))
+    return "\n\n".join(parts)
+
+
+def _growth(sizes: list[Measured]) -> Iterator[list[str]]:
+    names = [name for name in _HUB_ROWS if all(name in figures for figures in sizes)]
+    for name in names:
+        yield [name, *(f"{figures[name]['p50']:,.0f} / {figures[name]['p95']:,.0f} ms" for figures in sizes)]
+    for name in names:
+        if name.startswith("search"):
+            yield [f"CPU of the server for a {name}", *(f"{figures[name]['server cpu']:.0f} ms" for figures in sizes)]
+    for kind in ("first pull", "first sync"):
+        if all(f"{kind} seconds" in figures for figures in sizes):
+            counts = (figures["records of the first pull"] for figures in sizes)
+            seconds = (figures[f"{kind} seconds"] for figures in sizes)
+            yield [kind, *(f"{time:.1f} s ({count:,} records)" for time, count in zip(seconds, counts))]
+    if all("load average" in figures for figures in sizes):
+        yield [
+            "load average, with other programs",
+            *(str(figures["load average"]) for figures in sizes),
+        ]
+
+
+def _clients(measured: Measured) -> list[list[str]]:
+    places = "; ".join(f"{count} {kind}" for kind, count in measured["where they are"].items())
+    return [
+        ["clients", str(measured["clients"])],
+        ["syncs", f"{measured['syncs']} in {measured['seconds']} s: {measured['syncs a second']} a second"],
+        ["files pushed", f"{measured['files pushed']}: {measured['files pushed a second']} a second"],
+        ["one sync, p50 / p95", f"{measured['sync p50 ms']:,} / {measured['sync p95 ms']:,} ms"],
+        ["conflicts", str(measured["conflicts"])],
+        ["syncs that left something for the next", str(measured["syncs that left something for the next"])],
+        ["further syncs until all replicas are equal", str(measured["further syncs until all are equal"])],
+        [f"where the {measured['decisions written']} written decisions are", places],
+        ["decisions lost", "0"],
     ]
-    return page.table(["p50 / p95", *(f"{int(size):,} records" for size in sizes)], rows)
 
 
 def package(measured: Measured) -> str:

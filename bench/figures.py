@@ -172,7 +172,17 @@ SECTIONS: Sequence[Section] = (
         figure_tables.web,
     ),
     Section(
-        "A hub", "hub", "Times on the clock, the server on the same machine. [More](team/scale.md).", figure_tables.hub
+        "A hub",
+        "hub",
+        "Records of 2,000 repositories in 50 teams, with words distributed as in real text, on a PostgreSQL 15 that"
+        " survives a power cut (`fsync = on`). Server and clients share the machine, and no network is measured: add a"
+        " round trip or two for each operation. *In all teams* is by a login that belongs to all 50, *in one team* by"
+        " one that belongs to the largest. *Pull of 100 changes* is what `onrecord sync` waits for when colleagues"
+        " have changed 100 records. *First sync* is the first pull, and writing the replica. The history adds the size"
+        " of the file, 1.3 kB here, for each version that was replaced. The clients each have a replica: five times"
+        " each saves a record, rewrites one of 20 records that all of them rewrite, and syncs; in the end every"
+        " decision that was ever written is looked for. [What limits a hub](team/postgres.md#how-far-a-hub-reaches).",
+        figure_tables.hub,
     ),
     Section(
         "The package", "package", "What users install, and how much of it there is to read.", figure_tables.package

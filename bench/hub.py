@@ -1,7 +1,9 @@
 """`python -m bench hub`: a hub of up to 1,000,000 records of 2,000 repositories, and 50 clients that sync at once.
 
 The server is the one of the tests (Debian's package, `pip install -e .[test]`), but survives a power cut. It runs on
-the same machine as the clients, on a socket, so no network is measured.
+the same machine as the clients, on a socket, so no network is measured. It needs about 8 GB of disk, and takes a
+quarter of an hour on an idle machine. With `--folder DIR` the hub is kept, and a run that was ended goes on there.
+`python -m bench figures` writes the tables.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import hub_clients, page, plot, results
+from bench import hub_clients, plot, results
 from bench.hub_records import Generator
 from onrecord.coldstart import digest
 from onrecord.hub import connection, schema, search, team_address, teams
@@ -29,7 +31,7 @@ from onrecord.remotes.replica import Replica
 from onrecord.remotes.transport import Push
 from tests.postgres import Server
 
-PAGE = Path(__file__).parents[1] / "docs" / "team" / "scale.md"
+CHART = Path(__file__).parents[1] / "docs" / "team" / "scale.svg"
 SIZES = (10_000, 100_000, 1_000_000)
 REPOSITORIES, TEAMS, LARGEST_TEAM = 2_000, 50, 20_000
 SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "1GB", "max_wal_size": "8GB", "autovacuum": "on"}
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clients", type=int, default=50, help="clients that sync at once (default 50)")
     parser.add_argument("--rounds", type=int, default=5, help="what each client changes and syncs (default 5 times)")
     parser.add_argument("--folder", type=Path, help="keep the hub here, and go on with what is there already")
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page that gets the figures")
+    parser.add_argument("--chart", type=Path, default=CHART, help="where the chart goes")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
             _run(Hub(server), options)
         finally:
             server.stop()
-    write(options.page, results.load("hub") or {})
+    draw(options.chart, results.load("hub") or {})
     return 0
 
 
@@ -256,53 +258,9 @@ def _team(number: int) -> str:
     return f"team-{number}"
 
 
-_ROWS = ("connect", "search in all teams", "search in one team", "pull of 100 changes", "push of 100")
-
-
-def tables(measured: dict[str, Any]) -> dict[str, str]:
-    """The tables of the page by the name of the place they stand in."""
-    sizes = {f"{int(size):,} records": figures for size, figures in measured["sizes"].items()}
-    rows = [[name, *(_spread_of(figures[name]) for figures in sizes.values())] for name in _ROWS]
-    rows += [
-        [
-            f"computing of the server for a {name}",
-            *(f"{figures[name]['server cpu']:.0f} ms" for figures in sizes.values()),
-        ]
-        for name in _ROWS
-        if name.startswith("search")
-    ]
-    rows += [
-        [f"first {kind}", *(_first(figures, f"first {kind} seconds") for figures in sizes.values())]
-        for kind in ("pull", "sync")
-    ]
-    disk = [
-        [part, *(f"{figures['bytes for a record'][part] / 1000:.2f} kB" for figures in sizes.values())]
-        for part in ("table", "search index", "indexes")
-    ]
-    where = measured["measured on"]
-    loads = ", ".join(str(figures["load average"]) for figures in sizes.values())
-    return {
-        "machine": f"PostgreSQL {where['postgres']} and the clients share one machine: {where['machine']}; Python"
-        f" {where['python']}. Its load average, other programs included, was {loads} as the columns were measured.",
-        "growth": page.table(["p50 / p95", *sizes], rows),
-        "disk": page.table(["for each record", *sizes], disk),
-        "clients": page.table(["what", "figure"], hub_clients.rows(measured["clients"])),
-    }
-
-
-def write(target: Path, measured: dict[str, Any]) -> None:
-    """Put the figures on the page, and draw how they grow beside it."""
-    page.put(target, "hub", tables(measured))
+def draw(chart: Path, measured: dict[str, Any]) -> None:
+    """Draw how the times grow with the records in the hub."""
     names = ("search in all teams", "search in one team", "pull of 100 changes")
     sizes = [int(size) for size in measured["sizes"]]
     series = {f"{name}, p95": [figures[name]["p95"] for figures in measured["sizes"].values()] for name in names}
-    chart = plot.growth("Milliseconds against the records in the hub", sizes, series)
-    target.with_suffix(".svg").write_text(chart, encoding="utf-8")
-
-
-def _spread_of(figures: dict[str, float]) -> str:
-    return f"{figures['p50']:,.0f} / {figures['p95']:,.0f} ms"
-
-
-def _first(figures: dict[str, Any], name: str) -> str:
-    return f"{figures[name]:.1f} s ({figures['records of the first pull']:,} records)"
+    chart.write_text(plot.growth("Milliseconds against the records in the hub", sizes, series), encoding="utf-8")

@@ -222,21 +222,5 @@ def _sync(replica: Replica, transport: PostgresTransport) -> dict[str, float]:
     }
 
 
-def rows(measured: dict[str, Any]) -> list[list[str]]:
-    """The figures as rows of a table."""
-    places = "; ".join(f"{count} {kind}" for kind, count in measured["where they are"].items())
-    return [
-        ["clients", str(measured["clients"])],
-        ["syncs", f"{measured['syncs']} in {measured['seconds']} s: {measured['syncs a second']} a second"],
-        ["files pushed", f"{measured['files pushed']}: {measured['files pushed a second']} a second"],
-        ["one sync, p50 / p95", f"{measured['sync p50 ms']:,} / {measured['sync p95 ms']:,} ms"],
-        ["conflicts", str(measured["conflicts"])],
-        ["syncs that left something for the next", str(measured["syncs that left something for the next"])],
-        ["further syncs until all replicas are equal", str(measured["further syncs until all are equal"])],
-        [f"where the {measured['decisions written']} written decisions are", places],
-        ["decisions lost", "0"],
-    ]
-
-
 if __name__ == "__main__":
     raise SystemExit(main(*sys.argv[1:]))

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("psycopg")
 
-from bench import hub, hub_clients, page, plot, results
+from bench import figure_tables, hub, hub_clients, plot, results
 from bench.hub_records import Generator
 from onrecord.record import memory
 from tests.postgres import Server
@@ -31,10 +31,10 @@ def test_records_are_the_same_each_time_and_a_few_words_are_in_most_of_them():
     )
 
 
-def test_the_page_gives_the_figures_that_were_measured():
-    text = hub.PAGE.read_text(encoding="utf-8")
+def test_the_chart_shows_the_figures_that_were_measured(tmp_path: Path):
+    hub.draw(tmp_path / "chart.svg", results.load("hub"))
 
-    assert [name for name, table in hub.tables(results.load("hub")).items() if table not in text] == []
+    assert (tmp_path / "chart.svg").read_bytes() == hub.CHART.read_bytes()
 
 
 def test_growth_is_drawn_on_logarithmic_axes():
@@ -63,10 +63,5 @@ def test_a_hub_is_measured_and_goes_on_growing_after_an_interruption(tmp_path: P
     assert company.records == 220
     assert figures["220"]["records of the first pull"] == 110
     assert sum(clients["where they are"].values()) == clients["decisions written"] == 6
-    target = tmp_path / "scale.md"
-    marks = [f"<!-- {name}: written by `python -m bench hub` -->\n<!-- end -->\n" for name in ("growth", "clients")]
-    target.write_text("".join(marks))
-    where = {"machine": "m", "python": "3", "postgres": "15"}
-    tables = hub.tables({"measured on": where, "sizes": figures, "clients": clients})
-    page.put(target, "hub", {name: tables[name] for name in ("growth", "clients")})
-    assert "| first pull | 0." in target.read_text() and "| decisions lost | 0 |" in target.read_text()
+    tables = figure_tables.hub({"sizes": figures, "clients": clients})
+    assert "| first pull | 0." in tables and "| decisions lost | 0 |" in tables
