@@ -37,15 +37,17 @@ HASHES = {
     "pre_compact": "cdb81452d275792470794026a6b156797fcf4e563ac6bb357e901df2c3992571",
     "session_end": "12c80afa015981513027dd41bf1fb8c25197d31fcb7ab79eda1bd16cc4888664",
 }
-"""What Codex 0.166.0 wrote when "Trust all and continue" was chosen, for the launcher below."""
+"""What Codex 0.166.0 wrote when "Trust all and continue" was chosen, for commands with the launcher and mark below."""
 
-LAUNCHER = "/work/w-connect/src/onrecord/hooks/launch"
+LAUNCHER = "/work/w-connect/src/recollect/hooks/launch"
+MARK = "|| : recollect"
 
 
 @pytest.fixture
 def launcher(monkeypatch):
     """An installation in the folder for which Codex's fingerprints were recorded."""
     monkeypatch.setattr(paths, "launcher", lambda: LAUNCHER)
+    monkeypatch.setattr(installation, "MARK", MARK)
 
 
 def trust(home: Path, *events: str) -> None:
