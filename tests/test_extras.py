@@ -196,7 +196,8 @@ def _uv_settings() -> dict[str, str]:
     ).stdout
     values = dict(re.findall(r"^\S*\.(index-url|extra-index-url|find-links)='(.*)'$", listed, re.MULTILINE))
     names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}
-    return {names[key]: value for key, value in values.items()}
+    certificates = {"SSL_CERT_FILE": os.environ["PIP_CERT"]} if "PIP_CERT" in os.environ else {}
+    return {**certificates, **{names[key]: value for key, value in values.items()}}
 
 
 WAYS = {

@@ -102,7 +102,7 @@ def test_a_garbled_ledger_is_read_as_far_as_it_goes():
         session.add_shown("a", "v")
     path = os.path.join(paths.state_dir(), "sessions", "s1")
     with open(path, "ab") as file:
-        file.write(b"\xff\xfe\x00\ntold\ntold\tb\tw\n")
+        file.write(b"\xff\xfe\x00\nshown\nshown\tb\tw\n")
 
     with Ledger("s1") as again:
         assert again.has_shown("a", "v")

@@ -134,19 +134,6 @@ def _aged(name: str, days: float) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("name", "old"), state_file.OLD_NAMES.items())
-def test_what_0_1_0_left_gets_its_new_name_once(name, old):
-    before = Path(paths.state_dir(), old)
-    before.parent.mkdir(parents=True, exist_ok=True)
-    before.write_text("of 0.1.0")
-
-    path = state_file.located(name)
-    before.write_text("of 0.1.0, used again")
-
-    assert path == state_file.located(name) == os.path.join(paths.state_dir(), name)
-    assert (Path(path).read_text(), before.read_text()) == ("of 0.1.0", "of 0.1.0, used again")
-
-
 @pytest.mark.parametrize("name", state_file.LIFETIMES)
 def test_what_is_past_its_lifetime_is_pruned(name):
     days = state_file.LIFETIMES[name]

@@ -36,9 +36,6 @@ LIFETIMES = {
 }
 """Days after its last change in which a file is deleted; docs/where-things-are.md says what each holds."""
 
-OLD_NAMES = {"suggestions": "offers", "failures.log": "trace.log", "last-digest.json": "last-injection.json"}
-"""What 0.1.0 calls some of them."""
-
 PRUNED = "pruned"
 """The file whose time says when that was last done."""
 
@@ -55,16 +52,8 @@ def newer_half(data: bytes) -> bytes:
 
 
 def located(name: str) -> str:
-    """The path of something in the state folder; what 0.1.0 left there under its own name gets this one."""
-    state = paths.state_dir()
-    path = os.path.join(state, *name.split("/"))
-    if name in OLD_NAMES and not os.path.lexists(path):
-        try:
-            os.rename(os.path.join(state, OLD_NAMES[name]), path)
-        except OSError:
-            # There is none, as a rule; if it cannot be moved, it is lost like any other state.
-            pass
-    return path
+    """Return the path of `name` in the state folder."""
+    return os.path.join(paths.state_dir(), *name.split("/"))
 
 
 class StateFile:

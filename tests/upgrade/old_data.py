@@ -1,28 +1,12 @@
-"""What the user of 0.1.0 saved, set and said."""
+"""Records and settings of a user of 0.1.0."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests import conversation
 from tests.hooks.conftest import SIX
 
-ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 READS = "src/carrier/client.py"
-FAILS = "Exit code 2\nCommitFailedError: the coordinator is not aware of this member"
-SETTLED = (
-    "ok let's go with argon2id instead of bcrypt for the password hashes, because bcrypt silently cuts"
-    " everything after 72 bytes."
-)
-TURN = [
-    conversation.prompt("the login should be hardened"),
-    conversation.does("Read", file_path="/p/auth.py"),
-    conversation.says("Passwords are hashed with bcrypt."),
-    conversation.prompt(SETTLED),
-    conversation.does("Edit", file_path="/p/auth.py"),
-    conversation.says("Done."),
-]
-"""The turn at whose end 0.1.0 suggests to save something."""
 
 REPLACED = {
     "title": "Sessions live in Redis",

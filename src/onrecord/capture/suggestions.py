@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 LARGEST = 400_000
 """Bytes of a project's log: about 1,000 suggestions."""
 
-_OLD_STATES = {"offered": "suggested"}
-"""What 0.1.0 calls the state of a suggestion that nothing came of yet."""
-
 _LONGEST_EVIDENCE = 600
 _QUOTED = 320
 _KEY = 12
@@ -147,4 +144,4 @@ def _parsed(lines: Iterable[str]) -> Iterator[Suggestion]:
             state, category, session, at = (str(raw.get(name, "")) for name in Suggestion._fields[:4])
             evidence = raw.get("evidence")
             quotes = tuple(map(str, evidence)) if isinstance(evidence, list) else ()
-            yield Suggestion(_OLD_STATES.get(state, state), category, session, at, tuple(map(str, raw["keys"])), quotes)
+            yield Suggestion(state, category, session, at, tuple(map(str, raw["keys"])), quotes)

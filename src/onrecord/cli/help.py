@@ -18,9 +18,6 @@ _ABOUT = "A project memory for coding agents: plain files in the repository."
 _TITLE = 20
 """Columns of an argument in a help text; a longer one has its line to itself."""
 
-_RENAMED = {"--offer": "--suggested"}
-"""Options of 0.1.0 under another name: an agent may be in a session in which 0.1.0 named them."""
-
 
 class Parser(argparse.ArgumentParser):
     """The parser of one command, with help and errors in our own words."""
@@ -151,5 +148,5 @@ def _hint(message: str, options: Iterable[str]) -> str:
     """The option that was meant, where one was misspelt."""
     _, unknown, words = message.partition("unrecognized arguments: ")
     typed = words.split()[0] if unknown and words.strip() else ""
-    nearest = _RENAMED.get(typed) or next(iter(difflib.get_close_matches(typed, list(options), n=1)), "")
+    nearest = next(iter(difflib.get_close_matches(typed, list(options), n=1)), "")
     return f"; did you mean {nearest}?" if nearest else ""

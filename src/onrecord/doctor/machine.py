@@ -210,7 +210,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
 
 def leftovers() -> list[OwnFiles]:
     """Everything of ours outside the stores. Only what Onrecord makes: a folder may hold files of others."""
-    cache, state = paths.cache_dir(), paths.state_dir()
+    cache = paths.cache_dir()
     items = [
         own_files(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
         for name in _names(cache)
@@ -218,8 +218,7 @@ def leftovers() -> list[OwnFiles]:
     ]
     items.append(own_files(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
-        for path in dict.fromkeys((name, state_file.OLD_NAMES.get(name, name))):
-            items.append(own_files(os.path.join(state, *path.split("/")), what, state_file.LIFETIMES.get(name, 0)))
+        items.append(own_files(state_file.located(name), what, state_file.LIFETIMES.get(name, 0)))
     return [each for each in items if os.path.lexists(each.path)]
 
 

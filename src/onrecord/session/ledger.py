@@ -32,7 +32,7 @@ _MARKS = dict.fromkeys(map(ord, '()[]{}<>*_,;:.!"“”„`-–—…'), " ")
 class Ledger:
     """The open ledger of one session: use it in a `with`, which holds the lock."""
 
-    __slots__ = ("_file", "_of_0_1", "corrections", "has_started", "owed", "pointed", "prompts", "shown", "warnings")
+    __slots__ = ("_file", "corrections", "has_started", "owed", "pointed", "prompts", "shown", "warnings")
 
     def __init__(self, session: str) -> None:
         """Without a session nothing is read or written."""
@@ -48,8 +48,6 @@ class Ledger:
         """Whether the digest was shown with a prompt, in a host that delivers it nowhere else."""
         self.owed = ""
         """How the session started, or went on, which the next prompt has to tell."""
-        self._of_0_1: set[str] = set()
-        """The records that version 0.1.0 showed. It worded some in another way, so their stamps say nothing."""
         self._file = StateFile(_path(session), _LARGEST, "ledger") if session else None
 
     def __enter__(self) -> Ledger:
@@ -69,7 +67,7 @@ class Ledger:
 
     def has_shown(self, record: str, stamp: str) -> bool:
         """Whether the session was shown this record as it is now."""
-        return self.shown.get(record) == stamp or record in self._of_0_1
+        return self.shown.get(record) == stamp
 
     def has_named(self, record: str) -> bool:
         """Whether the session was shown this record in any wording, or in its digest."""
@@ -101,7 +99,6 @@ class Ledger:
     def reset(self) -> None:
         """Forget what was shown: the conversation was compacted or cleared, and that went with it."""
         self.shown = {}
-        self._of_0_1 = set()
         self.pointed = {}
         self.prompts = 0
         lines = [*map(_correction, self.corrections), *(f"warned\t{name}" for name in sorted(self.warnings))]
@@ -116,12 +113,10 @@ class Ledger:
 
     def _read(self, line: str) -> None:
         kind, _, rest = line.partition("\t")
-        if kind in ("shown", "told"):
+        if kind == "shown":
             record, _, stamp = rest.partition("\t")
             self.shown.pop(record, None)
             self.shown[record] = stamp
-            if kind == "told":
-                self._of_0_1.add(record)
         elif kind == "pointed":
             self.pointed[rest] = None
         elif kind == "warned":
