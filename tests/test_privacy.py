@@ -20,7 +20,7 @@ from onrecord.state_file import StateFile
 from tests.hooks.conftest import SIX
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "where-things-are.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "what-is-stored.md").read_text(encoding="utf-8")
 PROMPTS = ["where do we keep user sessions, postgres or redis?", "no, don't use print here, we always use the logger"]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no such modes")

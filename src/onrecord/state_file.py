@@ -34,7 +34,7 @@ LIFETIMES = {
     "failures.log": 90,
     "last-digest.json": 30,
 }
-"""Days after its last change in which a file is deleted; docs/where-things-are.md says what each holds."""
+"""Days after its last change in which a file is deleted; docs/what-is-stored.md says what each holds."""
 
 PRUNED = "pruned"
 """The file whose time says when that was last done."""
