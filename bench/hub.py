@@ -23,12 +23,11 @@ from typing import Any
 from bench import hub_clients, plot, results
 from bench.hub_records import Generator
 from onrecord.coldstart import digest
-from onrecord.hub import connection, schema, search, team_address, teams
-from onrecord.hub.transport import PostgresTransport
 from onrecord.record import memory
-from onrecord.remotes import engine
-from onrecord.remotes.replica import Replica
-from onrecord.remotes.transport import Push
+from onrecord.shared import engine, hub_connection, hub_schema, hub_search, hub_teams
+from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.replicas import Replica
+from onrecord.shared.transport import Push
 from tests.postgres import Server
 
 CHART = Path(__file__).parents[1] / "docs" / "team" / "scale.svg"
@@ -100,8 +99,8 @@ class Hub:
         self.generator = Generator(rare_words)
         if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", _DATABASE):
             server.execute(f"CREATE DATABASE {_DATABASE} TEMPLATE template0")
-        with connection.connected(team_address.parse(server.url(_DATABASE))) as session:
-            schema.migrate(session)
+        with hub_connection.connected(hub_connection.parse(server.url(_DATABASE))) as session:
+            hub_schema.migrate(session)
         self.grant("everything", "reader", *map(_team, range(team_count)))
         for login in ("member", "colleague"):
             self.grant(login, "writer", _team(0))
@@ -110,10 +109,10 @@ class Hub:
     def grant(self, login: str, role: str, *names: str) -> None:
         """Make a login and some teams, if they are not there, and the login a member of them."""
         self.server.login(login)
-        with connection.connected(team_address.parse(self.server.url(_DATABASE))) as session:
+        with hub_connection.connected(hub_connection.parse(self.server.url(_DATABASE))) as session:
             for name in names:
-                teams.make(session, name, None)
-                teams.grant(session, name, login, role)
+                hub_teams.make(session, name, None)
+                hub_teams.grant(session, name, login, role)
 
     def url(self, login: str, team: str = "") -> str:
         """The address of a team for a login, of the first team if none is named."""
@@ -131,7 +130,10 @@ class Hub:
 
     def _load(self, size: int) -> None:
         """Load records up to that number in one transaction."""
-        with connection.connected(team_address.parse(self.server.url(_DATABASE))) as session, session.transaction():
+        with (
+            hub_connection.connected(hub_connection.parse(self.server.url(_DATABASE))) as session,
+            session.transaction(),
+        ):
             rows = session.execute("SELECT name, team, number FROM onrecord.teams").fetchall()
             keys, numbers = {row[0]: row[1] for row in rows}, Counter({row[0]: row[2] for row in rows})
             with session.cursor().copy(_COPY) as copy:
@@ -171,11 +173,13 @@ def measure(hub: Hub, questions: int, times: int) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "load average": round(os.getloadavg()[0], 1),
         "bytes for a record": hub.bytes_for_a_record(),
-        "connect": spread(lambda _: connection.connected(team_address.parse(hub.url("member"))).close(), range(times)),
+        "connect": spread(
+            lambda _: hub_connection.connected(hub_connection.parse(hub.url("member"))).close(), range(times)
+        ),
     }
     for name, login in (("search in all teams", "everything"), ("search in one team", "member")):
         computed = hub.server.computed_seconds()
-        figures[name] = spread(lambda text, login=login: search.find(hub.url(login), text), asked)
+        figures[name] = spread(lambda text, login=login: hub_search.find(hub.url(login), text), asked)
         cpu = (hub.server.computed_seconds() - computed) / len(asked)
         figures[name]["server cpu"] = round(cpu * 1000, 1)
     figures.update(_first_pull(hub))

@@ -22,13 +22,13 @@ from unittest.mock import patch
 
 from onrecord import timestamps
 from onrecord.coldstart import digest
-from onrecord.hub.transport import PostgresTransport
 from onrecord.record import memory
 from onrecord.record.memory import Memory
-from onrecord.remotes import engine
-from onrecord.remotes.replica import Replica
-from onrecord.remotes.transport import Push
 from onrecord.settings import load_settings
+from onrecord.shared import engine
+from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.replicas import Replica
+from onrecord.shared.transport import Push
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 
@@ -162,9 +162,9 @@ def _files(store: Path) -> dict[str, bytes]:
 
 
 def _history(url: str) -> str:
-    from onrecord.hub import connection, team_address
+    from onrecord.shared import hub_connection
 
-    with connection.connected(team_address.parse(url)) as session:
+    with hub_connection.connected(hub_connection.parse(url)) as session:
         rows = session.execute("SELECT data FROM onrecord.history", binary=True).fetchall()
     return "\n".join(row[0].decode() for row in rows)
 

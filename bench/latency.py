@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from bench import results, stage
 from onrecord import paths
 from onrecord.record.memory import Memory, Scope
-from onrecord.remotes import remote
+from onrecord.shared import remotes
 
 ROOT = Path(__file__).parents[1]
 SIZES = (50, 500, 5_000, 50_000)
@@ -118,7 +118,7 @@ def measure_replica(folder: Path, size: int, times: int, python: str) -> dict[st
     prompts = write_store(store, OWN)
     _work(folder / "project")
     with paths.override({name: env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR", "ONRECORD_DATA_DIR")}):
-        remote.add("platform", "/srv/platform.git")
+        remotes.add("platform", "/srv/platform.git")
         replica = Path(paths.replica("platform").root)
         listed = Path(paths.remotes_file())
     prompts = [*prompts[::2], *write_store(replica, size, SCOPES)[1::2]]

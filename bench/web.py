@@ -44,13 +44,13 @@ def measure(folder: Path, size: int, times: int) -> dict[str, float]:
     """Median milliseconds of CPU time for each page; the first request in two seconds compares all files."""
     from starlette.testclient import TestClient
 
-    from onrecord.web import access, app, view
+    from onrecord.web import access, server, view
 
     root = folder / "project"
     latency.write_store(root / ".claude" / "memory", size)
     scale.prepare(folder, root / ".claude" / "memory")
     site = view.Site(str(root), access.Access(8700))
-    client = TestClient(app.create(site), base_url=f"http://{site.access.host}")
+    client = TestClient(server.create(site), base_url=f"http://{site.access.host}")
     client.get(site.access.new_address())
     record = next((root / ".claude" / "memory" / "decisions").iterdir()).name
     pages = {**_PAGES, "record": f"/record/project/decisions/{record}"}

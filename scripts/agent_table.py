@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from onrecord.connections.recipes import BY_HOST
+from onrecord.hosts.host_setup import BY_HOST
 from onrecord.hosts.table import HOSTS, Host
 
 TABLES = ("table", "delivery")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onrecord.mcp import messages, server, tool_table
-from onrecord.mcp.tool_table import Argument, Tool
+from onrecord.mcp import messages, server, tools
+from onrecord.mcp.tools import Argument, Tool
 
 _KINDS = {"text": "text", "texts": "list of texts", "count": "whole number", "flag": "true / false", "object": "object"}
 
@@ -30,7 +30,7 @@ def page() -> str:
             "A result has a text and the same as data (`structuredContent`). An error that the agent can correct is a",
             "result with `isError`, and the text has its code, what was wrong and a fix. A star marks what must be",
             "given.",
-            *(line for tool in tool_table.TOOLS for line in _tool(tool)),
+            *(line for tool in tools.TOOLS for line in _tool(tool)),
             "",
         ]
     )

@@ -11,20 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from onrecord.record import schema
-from onrecord.record.fields import (
-    Choice,
-    Count,
-    Day,
-    Field,
-    Flag,
-    Instant,
-    Kind,
-    ListOf,
-    Number,
-    Object,
-    Scalar,
-    Text,
-)
+from onrecord.record.schema import Choice, Count, Day, Field, Flag, Instant, Kind, ListOf, Number, Object, Scalar, Text
 
 _INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|\+00:00)$"
 

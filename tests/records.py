@@ -9,20 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from onrecord.record import memory, schema
-from onrecord.record.fields import (
-    Choice,
-    Count,
-    Day,
-    Field,
-    Flag,
-    Instant,
-    ListOf,
-    Number,
-    Object,
-    Scalar,
-    Text,
-)
 from onrecord.record.memory import Memory
+from onrecord.record.schema import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
 
 NOW = "2026-03-02T09:30:00Z"
 LATER = "2026-04-01T12:00:00Z"

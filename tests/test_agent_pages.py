@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.cli import parser_of
-from onrecord.connections.recipes import BY_HOST
+from onrecord.hosts.host_setup import BY_HOST
 from onrecord.hosts.table import HOSTS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "agents" / "README.md").read_text(encoding="utf-8")

@@ -13,11 +13,11 @@ import pytest
 
 from onrecord import files
 from onrecord.capture import session_summary, suggestions
-from onrecord.capture.inbox import Inbox
 from onrecord.hosts import claude_code
 from onrecord.project import Project
 from onrecord.session.ledger import Ledger
 from onrecord.settings import load_settings
+from onrecord.store.inbox import Inbox
 from tests import cost
 from tests.cost import Yardstick
 from tests.hooks.conftest import ROOT, Answer, Hook, hook, project, run_hook

@@ -10,9 +10,9 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.hooks import tools
-from onrecord.hooks.place import Place
+from onrecord.hooks.event_stores import Place
 from onrecord.hosts import claude_code
-from onrecord.hosts.question import Payload
+from onrecord.hosts.events import Payload
 from onrecord.project import Project
 from onrecord.recall import after_compaction as compaction
 from onrecord.recall import for_failure, for_file, for_prompt

@@ -14,14 +14,14 @@ import pytest
 from onrecord import paths
 from onrecord.cli import main
 from onrecord.cli.fixes import commands
-from onrecord.connections import installation
-from onrecord.doctor import Finding, claude_code, connected
+from onrecord.doctor import Finding, agents
+from onrecord.hosts import installation
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
 
 def examine(project: Path) -> list[Finding]:
-    return list(connected.examine(str(project)))
+    return list(agents.examine_connections(str(project)))
 
 
 def connect(*words: str) -> None:
@@ -211,7 +211,7 @@ def test_claude_code_connected_by_its_settings_misses_no_plugin(tmp_path, home, 
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
     connect("claude-code")
 
-    assert [each for each in claude_code.examine(str(tmp_path)) if each.check in ("plugin", "others")] == []
+    assert [each for each in agents.examine_claude_code(str(tmp_path)) if each.check in ("plugin", "others")] == []
     assert examine(tmp_path) == [Finding("ok", "claude-code", "Claude Code is connected")]
 
 

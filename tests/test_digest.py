@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from onrecord import budget, coldstart, failure_log, paths, timestamps
+from onrecord import budget, coldstart, paths, state_file, timestamps
 from onrecord.digest import candidates, digest, evidence, work_context
 from onrecord.digest.candidates import Records
 from onrecord.digest.digest import Digest
@@ -531,4 +531,4 @@ def test_a_work_context_that_takes_too_long_costs_only_itself(
 
     assert ids(made) == ["open"]
     assert made.render().text.splitlines()[1] == "Project memory for branch feat/parser:"
-    assert sorted(what for _, what, _ in failure_log.recent()) == ["knowledge banks", "work context"]
+    assert sorted(what for _, what, _ in state_file.recent()) == ["knowledge banks", "work context"]

@@ -16,8 +16,7 @@ import pytest
 
 import bench.__main__ as bench
 from onrecord.cli import COMMANDS, parser_of
-from onrecord.old_settings import OF_0_1_0, RENAMED
-from onrecord.setting_table import SETTINGS, setting
+from onrecord.setting_table import OF_0_1_0, RENAMED, SETTINGS, setting
 from onrecord.settings import Settings
 from tests import pages
 

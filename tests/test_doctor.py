@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import coldstart, failure_log
+from onrecord import coldstart, state_file
 from onrecord import project as projects
 from onrecord.doctor import machine, store_checks
 from onrecord.search import word_table
@@ -169,7 +169,7 @@ def _die_while_writing(store, monkeypatch):
 
 
 def test_failures_of_the_last_week_are_told():
-    failure_log.leave("hook stop", "KeyError: x")
+    state_file.leave("hook stop", "KeyError: x")
 
     told = [finding for finding in machine.examine() if finding.check == "failures"]
 
@@ -177,10 +177,10 @@ def test_failures_of_the_last_week_are_told():
 
 
 def test_older_failures_are_forgotten(monkeypatch):
-    monkeypatch.setattr(failure_log.timestamps, "now", lambda: "2020-01-01T00:00:00Z")
-    failure_log.leave("hook stop", "KeyError: x")
+    monkeypatch.setattr(state_file.timestamps, "now", lambda: "2020-01-01T00:00:00Z")
+    state_file.leave("hook stop", "KeyError: x")
     monkeypatch.undo()
-    monkeypatch.setenv("ONRECORD_STATE_DIR", os.path.dirname(failure_log.log_file()))
+    monkeypatch.setenv("ONRECORD_STATE_DIR", os.path.dirname(state_file.log_file()))
 
     assert [finding for finding in machine.examine() if finding.check == "failures"] == []
 

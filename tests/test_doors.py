@@ -20,13 +20,12 @@ from typing import Any
 import pytest
 
 import onrecord
-from onrecord import failure_log, paths
+from onrecord import paths, state_file
 from onrecord.cli import COMMANDS, main
 from onrecord.cli.output import Screen
 from onrecord.hooks import EVENTS, written
 from onrecord.hosts import claude_code
-from onrecord.hosts.answer import CONTINUE, Answer
-from onrecord.hosts.question import Question
+from onrecord.hosts.events import CONTINUE, Answer, Question
 from onrecord.project import Project
 from onrecord.record import memory
 from tests.hooks.conftest import SIX, run_hook
@@ -97,8 +96,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     (bank / "patterns.md").write_text(
         f"# Patterns\n\n### Pattern: Retry {EVIL}\nRetry twice. {EVIL}\n- Last observed: {EVIL}\n"
     )
-    failure_log.leave(EVIL, EVIL)
-    with open(failure_log.log_file(), "a", encoding="utf-8") as log:
+    state_file.leave(EVIL, EVIL)
+    with open(state_file.log_file(), "a", encoding="utf-8") as log:
         log.write(f"2026-11-16T00:00:00Z\thook {EVIL!r}\t\x1b[2J\u202e raw\n")
     settings = Path(paths.user_store()).parent / "settings.json"
     hook = {"hooks": [{"type": "command", "command": EVIL}]}
@@ -305,7 +304,7 @@ def test_no_hook_answers_anything_raw(event: str, project: Project):
         _assert_safe_to_print(done.stderr.decode(), has_colour=False)
         texts += [value for key, value in done.specific.items() if key != "hookEventName"]
 
-    assert bool(texts) == (event not in SILENT), failure_log.recent()
+    assert bool(texts) == (event not in SILENT), state_file.recent()
     for text in texts:
         _assert_safe_to_show(text)
 

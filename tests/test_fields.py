@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from onrecord.record.fields import (
+from onrecord.record.schema import (
     Choice,
     Count,
     Day,

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 import onrecord
-from onrecord import failure_log, files, paths
+from onrecord import files, paths, state_file
 from onrecord.errors import Locked, UnsafePath, Unwritable
 from onrecord.record import compose
 from onrecord.store.writer import Writer
@@ -174,7 +174,7 @@ def test_what_lies_outside_of_repositories_is_the_users_alone(home, tmp_path):
     project.save("decision", {"title": "Jobs", **content})
     Writer(project.user, project.settings).save(compose.compose("decision", {"title": "Mine", **content}))
     project.search("jobs")
-    failure_log.leave("test", "x")
+    state_file.leave("test", "x")
 
     outside = [path for base in (paths.user_store(), paths.cache_dir(), paths.state_dir()) for path in _below(base)]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from onrecord.categories import BY_NAME
 from onrecord.record import compose, form, naming, schema
-from onrecord.record.fields import Choice, Flag, ListOf, Number, Object
 from onrecord.record.form import Filled, Problem
+from onrecord.record.schema import Choice, Flag, ListOf, Number, Object
 
 HOSTILE = st.sampled_from([
     "## decision", "\\## decision", "# title", "### prefer", "<!-- x -->", "<\\!--", "<!--", "-->", "- item", "* x",

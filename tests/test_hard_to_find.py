@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.audit import hard_to_find, standalone
+from onrecord.audit import hard_to_find
 from onrecord.cli import main
 from onrecord.record import compose
 from onrecord.record.memory import Memory
@@ -74,7 +74,7 @@ def test_six_triggers_are_enough():
     ],
 )
 def test_wording_that_cannot_stand_alone_is_quoted(title, text, phrase):
-    assert standalone.obstacles(decision(title, text)) == [phrase]
+    assert hard_to_find.obstacles(decision(title, text)) == [phrase]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_wording_that_cannot_stand_alone_is_quoted(title, text, phrase):
     ],
 )
 def test_wording_that_explains_itself_is_left_alone(text):
-    assert standalone.obstacles(decision("The pool has 40 connections", text)) == []
+    assert hard_to_find.obstacles(decision("The pool has 40 connections", text)) == []
 
 
 def test_a_statement_that_an_agent_would_be_shown_in_part_is_too_long():

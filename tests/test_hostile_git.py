@@ -515,11 +515,10 @@ def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Pat
 
 STARTS_PROGRAMS = {
     "git/process.py": "runs git, for git/repository.py alone",
-    "git/mirror.py": "runs git in a bare repository of ours, for `onrecord sync`",
-    "remotes/background.py": "our own `onrecord sync`, apart from the hook that starts it",
+    "shared/git_mirror.py": "runs git in a bare repository of ours, for `onrecord sync`",
+    "shared/background.py": "our own `onrecord sync`, apart from the hook that starts it",
     "doctor/machine.py": "asks the Python that runs the hooks for its version",
-    "terminal/editor.py": "the user's editor",
-    "terminal/pager.py": "the user's pager, on a terminal",
+    "cli/terminal.py": "the user's editor and pager",
     "cli/connect.py": "the command with which an agent installs plugins, when the user connects it",
     "cli/demo.py": "our own hooks, on the sample project",
 }
@@ -563,8 +562,8 @@ def test_git_is_run_by_two_modules() -> None:
     importing = {name for name, tree in trees().items() if "process" in _imported_from_git(tree)}
 
     # `git_files` asks only whether git is installed.
-    assert naming == {"git/repository.py", "git/git_files.py", "git/mirror.py"}
-    assert importing == {"git/repository.py", "git/git_files.py", "git/mirror.py"}
+    assert naming == {"git/repository.py", "git/git_files.py", "shared/git_mirror.py"}
+    assert importing == {"git/repository.py", "git/git_files.py", "shared/git_mirror.py"}
     assert "run_all" not in set(_names_of(trees()["git/git_files.py"]))
 
 

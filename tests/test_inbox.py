@@ -7,12 +7,11 @@ import os
 
 import pytest
 
-from onrecord.capture import inbox
-from onrecord.capture.inbox import BrokenDraft, Draft, Inbox
 from onrecord.errors import AlreadyExists, BadRecord, NotFound
 from onrecord.record import compose
 from onrecord.search import index, rank
-from onrecord.store import record_files
+from onrecord.store import inbox, record_files
+from onrecord.store.inbox import BrokenDraft, Draft, Inbox
 from onrecord.store.store import Store
 
 CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rationale": ["failovers"]}

@@ -16,7 +16,7 @@ import pytest
 
 import onrecord
 from onrecord import timestamps
-from onrecord.doctor import claude_code
+from onrecord.doctor import agents
 from onrecord.doctor import machine as machine_checks
 from onrecord.hosts.claude_code import mangled
 from tests.powerless import powerless
@@ -201,9 +201,9 @@ def test_hooks_are_disabled_in_the_settings(machine: Machine, where: str):
 def test_whoever_manages_the_machine_allows_no_hooks_but_theirs(machine: Machine, tmp_path: Path, monkeypatch):
     managed = tmp_path / "managed-settings.json"
     merge(managed, {"allowManagedHooksOnly": True})
-    monkeypatch.setattr(claude_code, "_MANAGED", {sys.platform: str(managed)})
+    monkeypatch.setattr(agents, "_MANAGED", {sys.platform: str(managed)})
 
-    found = [finding for finding in claude_code.examine(str(machine.project)) if finding.check == "settings"]
+    found = [finding for finding in agents.examine_claude_code(str(machine.project)) if finding.check == "settings"]
 
     assert [finding.severity for finding in found] == ["error"]
 

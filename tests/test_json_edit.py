@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.connections import json_edit, jsonc
+from onrecord.hosts import json_edit
 
 hypothesis = pytest.importorskip("hypothesis")
 st = pytest.importorskip("hypothesis.strategies")
@@ -88,7 +88,7 @@ def remove(text: str) -> str:
 
 
 def plain(text: str) -> Any:
-    return jsonc.value_of(text, jsonc.parse(text))
+    return json_edit.value_of(text, json_edit.parse(text))
 
 
 @hypothesis.given(documents())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from onrecord import failure_log, paths, state_file
+from onrecord import paths, state_file
 from onrecord.cli import main
 from onrecord.errors import ModelFailed, NoModel
 from onrecord.judge import api, judge, limits
@@ -71,7 +71,7 @@ def kept(server: ModelServer, found: list[Note], prompt: str = "Do it", **given:
 
 
 def traces() -> list[str]:
-    return [f"{what}: {error}" for _, what, error in failure_log.recent()]
+    return [f"{what}: {error}" for _, what, error in state_file.recent()]
 
 
 def test_it_is_off_by_default() -> None:

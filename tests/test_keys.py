@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from onrecord.terminal import keys
+from onrecord.cli import terminal
 from tests.terminal_session import CTRL_C, CTRL_D, TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
@@ -80,11 +80,11 @@ def test_a_pressed_key_is_not_echoed(reader):
 def test_without_a_terminal_a_line_is_an_answer(monkeypatch, typed, key):
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
 
-    assert keys.key() == key
+    assert terminal.key() == key
 
 
 def test_without_a_terminal_the_end_of_the_input_is_no_answer(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
 
     with pytest.raises(EOFError):
-        keys.key()
+        terminal.key()

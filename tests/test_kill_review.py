@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.capture import inbox, review
-from onrecord.capture.inbox import Inbox
+from onrecord.capture import review
 from onrecord.record import compose
 from onrecord.settings import Settings
-from onrecord.store import index_md
+from onrecord.store import inbox, index_md
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 from tests.killed import killed_at, states_during
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 SOURCE = str(Path(review.__file__).parents[1])
-WATCHED = tuple(os.path.join(SOURCE, name) for name in ("files.py", "store/", "capture/review.py", "capture/inbox.py"))
+WATCHED = tuple(os.path.join(SOURCE, name) for name in ("files.py", "store/", "capture/review.py"))
 NEW, OLD = "sessions-in-postgres", "sessions-in-redis"
 Decision = Callable[[Store], None]
 

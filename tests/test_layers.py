@@ -30,7 +30,6 @@ LEAN = [
     "timestamps",
     "state_file",
     "text",
-    "failure_log",
 ]
 
 
@@ -67,8 +66,8 @@ def _imported(node: ast.AST, lazy: bool) -> Iterator[str]:
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 ORDER = (
-    "record store search freshness git session recall digest capture usage guard judge audit importers doctor remotes"
-    " hub hosts connections hooks mcp web terminal cli"
+    "record store search freshness git session recall digest capture usage judge audit importers doctor shared"
+    " hosts hooks mcp web cli"
 ).split()
 ON_TOP = {"onrecord", "onrecord.__main__", "onrecord.project"}
 """Root modules that stand above the packages."""
@@ -125,8 +124,8 @@ def test_packages_import_only_what_the_architecture_page_allows():
 
 
 OTHER_DATABASES = {
-    "onrecord.hub": "Postgres, the team's database",
-    "onrecord.importers.claude_mem": "the database of another program, read once",
+    "onrecord.shared.hub_": "Postgres, the team's database",
+    "onrecord.importers.memories": "the database of another program, read once",
     "onrecord.hosts.opencode": "OpenCode's own database of sessions",
     "onrecord.digest.lesson_search": "a table in memory for the entries of knowledge banks, which no index holds",
 }

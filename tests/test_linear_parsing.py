@@ -12,9 +12,9 @@ import pytest
 
 from onrecord import text as text_module
 from onrecord.capture import conversation, features, sentences, suggestions, triage
-from onrecord.hosts import claude_code, question
-from onrecord.hosts.question import Payload
-from onrecord.session import ledger, sessions, transcript
+from onrecord.hosts import claude_code, events
+from onrecord.hosts.events import Payload
+from onrecord.session import ledger, transcript
 from onrecord.session.transcript import Ending, Message
 from tests import cost
 from tests.cost import Yardstick
@@ -53,10 +53,10 @@ READERS = {
     "transcript.context": transcript.context,
     "transcript.results": lambda text: list(transcript.results(f"<memory-context>{text}", has_failed=True)),
     "transcript.result": lambda text: transcript.result(text, has_failed=True),
-    "question.patched": lambda text: question.patched(f"*** Begin Patch\n{text}"),
-    "question.failed": lambda text: question.failed(text, "no. "),
-    "question.common": lambda text: question.common("pre_tool_use", _call(text), {"Edit": question.WRITE}),
-    "question.absolute": lambda text: question.absolute([text, text[1:]], "/p"),
+    "question.patched": lambda text: events.patched(f"*** Begin Patch\n{text}"),
+    "question.failed": lambda text: events.failed(text, "no. "),
+    "question.common": lambda text: events.common("pre_tool_use", _call(text), {"Edit": events.WRITE}),
+    "question.absolute": lambda text: events.absolute([text, text[1:]], "/p"),
     "sentences.split": sentences.split,
     "suggestions.keys": lambda text: suggestions.keys([text]),
     "triage.is_said_in": lambda text: triage.is_said_in(text, [text]),
@@ -93,7 +93,7 @@ ELSEWHERE = {
 }
 """Public names that take no text of a stranger, take it from those above, or read a transcript (tested below)."""
 
-MODULES = [question, text_module, transcript, ledger, sessions, sentences, suggestions, triage, conversation, features]
+MODULES = [events, text_module, transcript, ledger, transcript, sentences, suggestions, triage, conversation, features]
 
 
 def _call(text: str) -> Payload:

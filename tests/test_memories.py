@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.importers import claude_mem, memories, reading
+from onrecord.importers import memories, reading
 from onrecord.importers.sources import Source
 
 NOW = "2026-03-02T09:30:00Z"
@@ -158,4 +158,4 @@ def test_another_database_is_no_memory(tmp_path):
     connection.commit()
     connection.close()
 
-    assert "no such table" in claude_mem.read(str(file), "x.db", "/ferry", NOW).left_out
+    assert "no such table" in memories.read_claude_mem(str(file), "x.db", "/ferry", NOW).left_out

@@ -71,7 +71,7 @@ def _in_git() -> list[str]:
 def test_the_wheel_holds_the_package_its_data_and_the_licence_and_nothing_else(package: Package):
     names = set(package.in_wheel())
     source = ROOT / "src" / "onrecord"
-    folders = "capture/cues connections/shims connections/skills hub/migrations web/static web/templates".split()
+    folders = "capture/cues hosts/shims hosts/skills shared/migrations web/static web/templates".split()
     listed = {f"onrecord/{folder}/{path.name}" for folder in folders for path in (source / folder).iterdir()}
     data = listed | {"onrecord/session/corrections.txt", "onrecord/search/words.vec", "onrecord/hooks/launch"}
     licences = {f"onrecord-{onrecord.__version__}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}

@@ -15,7 +15,7 @@ import onrecord
 from onrecord import paths, state_file
 from onrecord.cli import main
 from onrecord.doctor import machine
-from onrecord.remotes import remote
+from onrecord.shared import remotes
 from onrecord.state_file import StateFile
 from tests.hooks.conftest import SIX
 
@@ -74,7 +74,7 @@ def test_the_page_lists_what_is_kept_and_for_how_long():
     rows = dict(re.findall(r"^\| `([^`]+)` \|.*\| (\d+) days \|$", PAGE, re.MULTILINE))
 
     assert {name: int(days) for name, days in rows.items()} == state_file.LIFETIMES
-    assert set(machine.STATE) == {*state_file.LIFETIMES, state_file.PRUNED, remote.LOCK}
+    assert set(machine.STATE) == {*state_file.LIFETIMES, state_file.PRUNED, remotes.LOCK}
 
 
 def test_the_program_lists_what_is_there_now():

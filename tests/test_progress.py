@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.terminal import progress
+from onrecord.cli import progress
 from tests.terminal_session import TerminalSession
 
 SLOWLY = """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from onrecord.record import schema
-from onrecord.record.fields import Flaw
+from onrecord.record.schema import Flaw
 from onrecord.search import record_vectors
 from tests.records import raw
 

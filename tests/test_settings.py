@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given
 
-from onrecord import old_settings
+from onrecord import setting_table
 from onrecord.cli import main
 from onrecord.setting_table import CONSENT, SETTINGS
 from onrecord.settings import Settings, load_settings
@@ -137,7 +137,7 @@ def test_a_setting_of_0_1_0_or_the_earlier_plugin_carries_over(tmp_path, old, va
     assert [problem.message for problem in settings.problems] == ([message] if message else [])
 
 
-@pytest.mark.parametrize("key", old_settings.REMOVED)
+@pytest.mark.parametrize("key", setting_table.REMOVED)
 def test_a_setting_that_was_removed_is_ignored_without_a_word(tmp_path, key, capsys):
     _load(tmp_path, user={key: 1.5})
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from onrecord import paths
-from onrecord.connections import parts
+from onrecord.hosts import host_files
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(not NODE or sys.platform == "win32", reason="needs Node")
@@ -99,7 +99,7 @@ class Host:
         monkeypatch.setattr(paths, "launcher", lambda: str(self.launcher))
         # Node 20 reads no TypeScript; ours is JavaScript that any reader of TypeScript takes.
         self.plugin = folder / f"{Path(shim).stem}.mjs"
-        self.plugin.write_text(parts.shim_text(shim))
+        self.plugin.write_text(host_files.shim_text(shim))
 
     def answers(self, event: str, **answer: str) -> None:
         (self.records / event).write_text(json.dumps(answer))
@@ -220,8 +220,8 @@ def test_a_hook_that_hangs_costs_a_limited_time(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("shim", ["opencode.js", "pi.ts", "cline.js"])
 def test_a_plugin_is_short(shim):
-    text = parts.shim_text(shim)
-    shared = (Path(parts.__file__).parent / "shims" / "ask.js").read_text()
+    text = host_files.shim_text(shim)
+    shared = (Path(host_files.__file__).parent / "shims" / "ask.js").read_text()
 
     assert len(text.splitlines()) - len(shared.splitlines()) <= 60
     assert shared in text

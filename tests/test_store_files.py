@@ -6,14 +6,14 @@ import os
 
 import pytest
 
-from onrecord.guard import store_files
+from onrecord.hooks import guard
 from tests import cost
 
 STORE = "/p/.claude/memory"
 
 
 def forbids(command: str = "", *, file: str = "", tool: str = "shell") -> bool:
-    return store_files.forbids("write" if file else tool, [file] if file else [], command, [STORE], "/p")
+    return guard.forbids("write" if file else tool, [file] if file else [], command, [STORE], "/p")
 
 
 @pytest.mark.parametrize(
@@ -171,16 +171,16 @@ def test_a_link_into_the_store_is_followed(tmp_path):
 
     file = str(tmp_path / "shortcut" / "decisions" / "a.json")
 
-    assert store_files.forbids("write", [file], "", [str(store)], str(tmp_path))
+    assert guard.forbids("write", [file], "", [str(store)], str(tmp_path))
 
 
 def test_one_file_of_many_is_enough():
-    assert store_files.forbids("write", ["/p/src/a.py", "/p/.claude/memory/index.md"], "", [STORE], "/p")
+    assert guard.forbids("write", ["/p/src/a.py", "/p/.claude/memory/index.md"], "", [STORE], "/p")
 
 
 def test_a_tool_call_that_names_nothing_is_none_of_our_business():
-    assert not store_files.forbids("shell", [], "", [STORE], "/p")
-    assert not store_files.forbids("write", [], "", [STORE], "/p")
+    assert not guard.forbids("shell", [], "", [STORE], "/p")
+    assert not guard.forbids("write", [], "", [STORE], "/p")
 
 
 @pytest.mark.parametrize("platform", ["win32", "darwin"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.connections import toml_edit
+from onrecord.hosts import toml_edit
 from tests import cost
 
 hypothesis = pytest.importorskip("hypothesis")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.capture import inbox, review
-from onrecord.capture.inbox import Inbox
+from onrecord.capture import review
 from onrecord.errors import CannotUndo, NotFound
 from onrecord.settings import Settings
-from onrecord.store import history, index_md, undo
+from onrecord.store import history, inbox, index_md, undo
 from onrecord.store.dry_run import DryRunStore
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests.killed import killed_at

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onrecord
-from onrecord import failure_log, state_file, timestamps, usage
+from onrecord import state_file, timestamps, usage
 from onrecord.hosts import claude_code
 from onrecord.session import ledger
 from onrecord.session.ledger import Ledger
@@ -191,7 +191,7 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
 
     usage.observe("s1", path, [store])
 
-    assert failure_log.recent() == []
+    assert state_file.recent() == []
 
 
 def test_a_memory_told_anew_because_it_changed_is_judged_anew(store, tmp_path):
@@ -246,7 +246,7 @@ def test_nothing_to_observe_is_no_failure(store, session, transcript):
     usage.observe(session, claude_code.transcript(transcript), [store])
 
     assert counts(store).get(PATH, Counts()).judged == 0
-    assert failure_log.recent() == []
+    assert state_file.recent() == []
 
 
 def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
@@ -255,7 +255,7 @@ def test_a_failure_is_traced_and_goes_no_further(store, tmp_path, monkeypatch):
 
     usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("x")), [store])
 
-    assert [error for _, _, error in failure_log.recent()] == [
+    assert [error for _, _, error in state_file.recent()] == [
         "cannot observe a session: ZeroDivisionError: division by zero"
     ]
 

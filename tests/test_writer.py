@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from onrecord import failure_log
+from onrecord import state_file
 from onrecord.errors import AlreadyExists, BadInput, Changed, Invalid, NotFound, SecretFound, Unwritable, WrongState
 from onrecord.record import compose
 from onrecord.settings import Settings, load_settings
@@ -245,7 +245,7 @@ def test_a_record_is_saved_although_index_md_cannot_be_written(tmp_path, monkeyp
     assert store.warnings == [
         "the records are saved, but cannot write index.md: No space left on device; then: onrecord doctor --fix"
     ]
-    assert [what for _, what, _ in failure_log.recent()] == ["index.md"]
+    assert [what for _, what, _ in state_file.recent()] == ["index.md"]
 
     monkeypatch.undo()
     store.create(sample(id="third"))

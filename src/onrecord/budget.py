@@ -87,9 +87,9 @@ def attempt(what: str, default: Result, step: Callable[..., Result], *args: obje
         reason = f"{type(error).__name__}: {error}"
     finally:
         _arm(wall, cpu)
-    from onrecord import failure_log
+    from onrecord import state_file
 
-    failure_log.leave(what, reason)
+    state_file.leave(what, reason)
     return default
 
 
@@ -118,7 +118,7 @@ def _ring(number: int, frame: object) -> None:
 def _end_process(wall: float) -> None:
     time.sleep(wall)
     if _limits.wall != _ENDLESS:
-        from onrecord import failure_log
+        from onrecord import state_file
 
-        failure_log.leave("hook", "took too long and was ended")
+        state_file.leave("hook", "took too long and was ended")
         os._exit(0)

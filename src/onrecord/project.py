@@ -15,11 +15,11 @@ from onrecord.recall import for_prompt
 from onrecord.recall.context_block import Candidate, Stores
 from onrecord.record import compose
 from onrecord.record.memory import Memory
-from onrecord.remotes import shared
-from onrecord.search import by_name, rank
+from onrecord.search import listing, rank
 from onrecord.search.index import Index
 from onrecord.search.search_coefficients import FLOOR
 from onrecord.settings import Settings, load_settings
+from onrecord.shared import replicas as shared
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 
@@ -110,7 +110,7 @@ class Project:
     def get(self, reference: str) -> Entry:
         """A record of this project by its id, `category/id` or path, or by words that fit no other."""
         store = require_store(self.store)
-        return store.read(by_name.resolve(store, reference))
+        return store.read(listing.resolve(store, reference))
 
     def save(self, category: str, fields: Mapping[str, Any], *, allow_secret: bool = False) -> Entry:
         """Save a new record from a partial one; the first one founds the store."""

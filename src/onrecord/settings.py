@@ -35,9 +35,9 @@ class Problem(NamedTuple):
         """What is wrong; the nearest right key is looked for only when somebody asks, which no hook does."""
         if self.reason != _UNKNOWN:
             return self.reason
-        from onrecord import old_settings
+        from onrecord import setting_table
 
-        nearest = old_settings.suggestion(self.key)
+        nearest = setting_table.suggestion(self.key)
         return f"{_UNKNOWN}; did you mean {nearest}?" if nearest else _UNKNOWN
 
     def __str__(self) -> str:
@@ -114,11 +114,11 @@ class Settings:
 
     def _take_old(self, file: str, trusted: bool, key: str, value: object, values: dict[str, object]) -> str:
         """Set what has taken over an old key, unless it is set itself; what to say about that."""
-        from onrecord import old_settings
+        from onrecord import setting_table
 
-        if key in old_settings.REMOVED:
+        if key in setting_table.REMOVED:
             return ""
-        renamed = old_settings.successor(key, value)
+        renamed = setting_table.successor(key, value)
         if renamed is None:
             return _UNKNOWN
         if renamed.key in values:

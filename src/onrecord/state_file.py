@@ -10,7 +10,8 @@ import os
 import stat
 import time
 
-from onrecord import files, paths
+from onrecord import files, paths, timestamps
+from onrecord.text import flat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,9 +159,7 @@ class StateFile:
 
     def _report(self, what: str, error: OSError) -> None:
         if self._owner:
-            from onrecord import failure_log
-
-            failure_log.leave(self._owner, f"{what} {self.path}: {error}")
+            leave(self._owner, f"{what} {self.path}: {error}")
 
 
 def prune() -> None:
@@ -203,9 +202,7 @@ def _delete_if_older(path: str, limit: float) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        from onrecord import failure_log
-
-        failure_log.leave("prune", f"cannot delete {path}: {error}")
+        leave("prune", f"cannot delete {path}: {error}")
 
 
 def _close_to_others(path: str) -> None:
@@ -234,3 +231,38 @@ def _is_same(handle: int, path: str) -> bool:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:
         return False
+
+
+LARGEST = 200_000
+"""Bytes at which the older half is dropped: some hundred failures are left."""
+
+_LONGEST = 600
+"""Characters of what was being done and of what went wrong, so that no failure crowds out the others."""
+
+
+def log_file() -> str:
+    return located("failures.log")
+
+
+def leave(what: str, error: str) -> None:
+    """Note one failure. Never raises: whoever calls this is failing already."""
+    # Not even a failure is reported: the place for reports is this one.
+    try:
+        _state_file().append("\t".join((timestamps.now(), _flat(what), _flat(error))) + "\n")
+    except ValueError:
+        pass
+
+
+def recent(most: int = 20) -> list[tuple[str, str, str]]:
+    """The newest failures, oldest first: when, what was being done, and what went wrong."""
+    rows = [line.split("\t") for line in _state_file().lines()]
+    return [(row[0], row[1], row[2]) for row in rows if len(row) == 3][-most:]
+
+
+def _state_file() -> StateFile:
+    return StateFile(log_file(), LARGEST, owner="")
+
+
+def _flat(text: str) -> str:
+    readable = text.encode("utf-8", "backslashreplace").decode()
+    return " ".join(flat(readable).split())[:_LONGEST]

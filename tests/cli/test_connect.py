@@ -16,11 +16,10 @@ import pytest
 
 from onrecord import paths
 from onrecord.cli import connect
-from onrecord.connections import config_file, connection, installation, json_edit, jsonc, parts
-from onrecord.connections.recipes import BY_HOST, RECIPES
 from onrecord.errors import Changed, Unwritable
 from onrecord.hooks import EVENTS
-from onrecord.hosts import table
+from onrecord.hosts import config_file, connection, host_files, installation, json_edit, table
+from onrecord.hosts.host_setup import BY_HOST, RECIPES
 from tests.terminal_session import TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
@@ -42,13 +41,13 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def value(path: Path) -> Any:
     text = path.read_text()
-    return jsonc.value_of(text, jsonc.parse(text))
+    return json_edit.value_of(text, json_edit.parse(text))
 
 
 def hook_commands(path: Path) -> list[str]:
     """Every command in the hooks of a file."""
     entries = [entry for entries in value(path)["hooks"].values() for entry in entries]
-    return [command for entry in entries for command in parts.commands(entry)]
+    return [command for entry in entries for command in host_files.commands(entry)]
 
 
 @pytest.mark.parametrize("host", BY_HOST)
@@ -286,11 +285,11 @@ def test_a_file_with_more_events_than_anybody_has_is_refused_at_once(home, onrec
 
 def test_events_of_others_are_read_once(monkeypatch):
     reads = []
-    parse = jsonc.parse
-    monkeypatch.setattr(jsonc, "parse", lambda text: reads.append(1) or parse(text))
+    parse = json_edit.parse
+    monkeypatch.setattr(json_edit, "parse", lambda text: reads.append(1) or parse(text))
     text = json.dumps({"hooks": {f"e{number}": [{"command": "theirs"}] for number in range(500)}})
 
-    assert parts._drop_hooks(text, BY_HOST["gemini"].hooks) == text
+    assert host_files._drop_hooks(text, BY_HOST["gemini"].hooks) == text
     assert len(reads) == 1
 
 
@@ -458,7 +457,7 @@ def test_where_the_plugin_is_installed_no_second_hooks_are_written(host, file, t
 
     assert f"{host}: connected by its plugin" in outcome.out
     assert connection.state(BY_HOST[host]).entrance == "plugin"
-    assert not Path(parts.entrance(BY_HOST[host]).path).exists()
+    assert not Path(host_files.entrance(BY_HOST[host]).path).exists()
 
 
 def test_droid_names_a_marketplace_after_its_folder(home, tmp_path, onrecord):
@@ -704,4 +703,4 @@ def test_hooks_shared_with_a_command_of_somebody_else_are_left_alone():
     mixed = {"hooks": [{"command": f"x {installation.MARK}"}, {"command": "theirs"}]}
     text = json.dumps({"hooks": {"Stop": [mixed]}})
 
-    assert json_edit.drop_items(text, ("hooks", "Stop"), parts.is_ours) == text
+    assert json_edit.drop_items(text, ("hooks", "Stop"), host_files.is_ours) == text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import cli, failure_log
+from onrecord import cli, state_file
 from onrecord.cli import COMMANDS, main, parser_of
 
 from .conftest import BIN, DECISION, in_own_process
@@ -73,7 +73,7 @@ def test_a_bug_shows_its_traceback_exits_3_and_leaves_a_trace(onrecord, monkeypa
 
     assert outcome.code == 3
     assert "ZeroDivisionError: one over nought" in outcome.err
-    assert [(what, error) for _, what, error in failure_log.recent()] == [
+    assert [(what, error) for _, what, error in state_file.recent()] == [
         (f"onrecord list {cli.__version__}", "ZeroDivisionError: one over nought")
     ]
 

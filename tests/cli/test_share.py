@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from onrecord.capture.inbox import Inbox
-from onrecord.remotes import remote
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.reconcile import Conflict
-from onrecord.remotes.replica import Replica, State
+from onrecord.shared import remotes
+from onrecord.shared.engine import Synced
+from onrecord.shared.reconcile import Conflict
+from onrecord.shared.replicas import Replica, State
 from onrecord.store import history
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 
 from .conftest import DECISION, NOW, Outcome
@@ -31,7 +31,7 @@ def platform(project: Path, onrecord: Any) -> Store:
 
 
 def connected(name: str, **flags: bool) -> Store:
-    remote.add(name, f"/srv/{name}.git", **flags)
+    remotes.add(name, f"/srv/{name}.git", **flags)
     replica = Replica(name)
     replica.write_state(State(last_sync=NOW))
     return Store(replica.store)
@@ -197,7 +197,7 @@ def test_what_cannot_be_meant_is_refused(onrecord, saved, platform, words, reaso
 
 
 def test_a_remote_that_was_never_synced_is_a_warning(onrecord, saved):
-    remote.add("platform", "/srv/memory.git")
+    remotes.add("platform", "/srv/memory.git")
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes")
 
@@ -233,7 +233,7 @@ def test_a_credential_is_refused(onrecord, platform):
 
 def test_an_agent_is_never_asked(onrecord, saved, platform, monkeypatch):
     monkeypatch.setenv(history.AGENTS[0], "1")
-    monkeypatch.setattr("onrecord.terminal.keys.at_terminal", lambda: True)
+    monkeypatch.setattr("onrecord.cli.terminal.at_terminal", lambda: True)
 
     assert "nobody can be asked here" in onrecord("share", saved["id"], "--to=platform").err
 
@@ -246,8 +246,8 @@ def test_undo_takes_a_share_back_before_the_sync(onrecord, saved, platform):
 
 
 def test_on_a_terminal_it_says_what_leaves_and_asks(onrecord, saved, platform, monkeypatch):
-    monkeypatch.setattr("onrecord.terminal.keys.at_terminal", lambda: True)
-    monkeypatch.setattr("onrecord.terminal.keys.key", lambda: "n")
+    monkeypatch.setattr("onrecord.cli.terminal.at_terminal", lambda: True)
+    monkeypatch.setattr("onrecord.cli.terminal.key", lambda: "n")
 
     refused = onrecord("share", saved["id"], "--to=platform")
 
@@ -258,7 +258,7 @@ def test_on_a_terminal_it_says_what_leaves_and_asks(onrecord, saved, platform, m
 
 def test_it_can_be_sent_at_once(onrecord, saved, tmp_path):
     subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True)
-    remote.add("platform", str(tmp_path / "memory.git"))
+    remotes.add("platform", str(tmp_path / "memory.git"))
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
 
@@ -273,7 +273,7 @@ def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\nread old new ref\n[ $ref != refs/heads/main ]\n")
     hook.chmod(0o755)
-    remote.add("platform", str(tmp_path / "memory.git"))
+    remotes.add("platform", str(tmp_path / "memory.git"))
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
     again = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
@@ -288,7 +288,7 @@ def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
 
 def test_what_another_wrote_under_the_same_name_is_told(onrecord, saved, tmp_path, monkeypatch):
     monkeypatch.setattr("onrecord.cli.syncing.engine.sync", lambda *_, **__: Synced(conflicts=(CONFLICT,)))
-    remote.add("platform", str(tmp_path / "memory.git"))
+    remotes.add("platform", str(tmp_path / "memory.git"))
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
 

@@ -15,8 +15,7 @@ import pytest
 from onrecord import paths
 from onrecord.cli import sync
 from onrecord.cli.output import Screen
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.renamed import Renamed
+from onrecord.shared.engine import Renamed, Synced
 
 from .conftest import DECISION
 

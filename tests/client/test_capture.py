@@ -13,7 +13,7 @@ from api_request import Request
 from sandbox import Client
 
 import onrecord
-from onrecord.capture.inbox import Inbox
+from onrecord.store.inbox import Inbox
 from tests.hosts.model_request import Tool
 
 ROOT = Path(__file__).parents[2]

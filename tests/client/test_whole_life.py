@@ -16,7 +16,7 @@ from sandbox import Client, Session
 from turn import Turn
 
 import onrecord
-from onrecord.capture.inbox import Inbox
+from onrecord.store.inbox import Inbox
 from tests.hosts import known_project, plugin_copy
 from tests.hosts.dialects import Reply
 from tests.hosts.known_project import CENTS, DECIDED, FAILS, LEFT, NOTE, SESSIONS, TILES

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from onrecord.record import schema
-from onrecord.record.fields import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
+from onrecord.record.schema import Choice, Count, Day, Field, Flag, Instant, ListOf, Number, Object, Scalar, Text
 
 MARK = "<fuzz-mark>"
 """Never reaches an agent unescaped."""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from onrecord.capture import suggestions, triage
 from onrecord.hosts import opencode, table
 from onrecord.project import Project
-from onrecord.session import sessions, transcript
+from onrecord.session import transcript
 from onrecord.session.transcript import Message, Transcript
 from tests.hooks.conftest import run_hook
 
@@ -316,7 +316,7 @@ def test_the_last_turns_and_the_first_prompt_are_those_of_people(session: Transc
 
 
 def test_a_session_has_a_name_and_its_prompts_a_time(session: Transcript):
-    read = sessions.read(session)
+    read = transcript.read(session)
 
     assert read.name.endswith("s")
     assert [(prompt.text, prompt.at[:4]) for prompt in read.prompts] == [(PROMPT, "2026")]
@@ -349,7 +349,7 @@ def test_of_many_sessions_in_one_database_the_newest_are_read(home: Path, tmp_pa
             connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
     connection.close()
 
-    newest = sessions.recent(table.transcripts(str(tmp_path)), 1)
+    newest = transcript.recent(table.transcripts(str(tmp_path)), 1)
 
     assert [session.name for session in newest] == ["s0"]
 
@@ -359,7 +359,7 @@ def test_a_number_sign_in_a_path_is_no_session_in_a_database(tmp_path: Path):
     session = opencode.transcript(f"{path}#s")
 
     assert transcript.last_prompts(session) == [PROMPT]
-    assert [each.path for each, _ in sessions._newest_first([session])] == [session.path]
+    assert [each.path for each, _ in transcript._newest_first([session])] == [session.path]
 
 
 @pytest.mark.parametrize("name", FILES)

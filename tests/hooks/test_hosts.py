@@ -13,14 +13,13 @@ from typing import Any
 
 import pytest
 
-from onrecord import failure_log
-from onrecord.hooks import EVENTS, ask, place, written
-from onrecord.hooks.place import Place
+from onrecord import state_file
+from onrecord.hooks import EVENTS, ask, event_stores, written
+from onrecord.hooks.event_stores import Place
 from onrecord.hosts import table
-from onrecord.hosts.answer import ADD, CONTINUE, DENY, Answer
-from onrecord.hosts.question import Payload, Question, failed, patched
+from onrecord.hosts.events import ADD, CONTINUE, DENY, Answer, Payload, Question, failed, patched
 from onrecord.project import Project
-from onrecord.remotes import background, remote
+from onrecord.shared import background, remotes
 from onrecord.text import without_elements
 from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
@@ -86,7 +85,7 @@ def start(name: str, project: Project, home: Path) -> Session:
 def test_a_session_that_begins_starts_a_sync_in_every_host(session, monkeypatch):
     started = []
     monkeypatch.setattr(background, "start", lambda project: started.append(project))
-    remote.add("platform", "/srv/memory.git", auto=True)
+    remotes.add("platform", "/srv/memory.git", auto=True)
 
     if table.BY_NAME[session.name].digest == table.AT_START:
         session("session_start", source="startup")
@@ -129,7 +128,7 @@ def test_a_host_of_no_known_name_gets_no_answer_and_leaves_a_trace(project: Proj
     answer = run_hook("user_prompt_submit", {"session_id": "s", "cwd": project.root, "prompt": ASKS}, host="emacs")
 
     assert (answer.code, answer.stdout, answer.stderr) == (0, b"", b"")
-    assert [line for line in failure_log.recent() if "no host is named 'emacs'" in str(line)]
+    assert [line for line in state_file.recent() if "no host is named 'emacs'" in str(line)]
 
 
 def test_every_host_has_events_to_be_tested_with():
@@ -518,7 +517,7 @@ def test_whatever_a_host_sends_the_answer_is_valid(name: str, event: str, projec
             answer = session.raw(event, {**tool, **fields})
 
             assert not answer or isinstance(json.loads(answer), dict)
-    assert failure_log.recent() == []
+    assert state_file.recent() == []
 
 
 def test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do(home: Path):
@@ -565,8 +564,8 @@ def test_the_project_is_the_one_that_the_event_names(project: Project, start: di
     """A plugin's hook of Copilot runs in the plugin's folder; Cursor names folders."""
     fields = filled(start, project.root, "")
 
-    assert place.find(fields, brings_digest=False) == Place(project.root, project.store.root, "")
-    assert place.find({}, brings_digest=False) is None
+    assert event_stores.find(fields, brings_digest=False) == Place(project.root, project.store.root, "")
+    assert event_stores.find({}, brings_digest=False) is None
 
 
 SCREEN = {"type": "system.message", "data": {"content": "You are Copilot. You are an interactive tool that helps."}}

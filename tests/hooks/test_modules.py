@@ -15,7 +15,7 @@ import pytest
 
 from onrecord import paths
 from onrecord.project import Project
-from onrecord.remotes import remote
+from onrecord.shared import remotes
 from tests.hooks.conftest import ROOT
 
 MINORS = range(9, 14)
@@ -106,7 +106,7 @@ def test_a_prompt_that_brings_up_a_memory_loads_only_c_modules(version: str, set
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="takes C modules of CPython directly")
 @pytest.mark.parametrize("url", ["git@host:team/memory.git", "postgresql://db/memory?sslmode=require"])
 def test_a_prompt_beside_a_shared_store_loads_only_c_modules(url: str, settled: Project, tmp_path: Path):
-    remote.add("platform", url)
+    remotes.add("platform", url)
     os.makedirs(paths.replica("platform").root)
     fields = {"session_id": "warms the index", "cwd": settled.root, "prompt": ASKS}
     loaded(sys.executable, "user_prompt_submit", fields, tmp_path)
@@ -114,7 +114,7 @@ def test_a_prompt_beside_a_shared_store_loads_only_c_modules(url: str, settled: 
     modules, said = loaded(sys.executable, "user_prompt_submit", {**fields, "session_id": "s"}, tmp_path)
 
     assert "User sessions are rows in auth.sessions" in said
-    assert "onrecord.remotes.shared" in modules
+    assert "onrecord.shared.replicas" in modules
     assert foreign(modules) == []
 
 
@@ -128,7 +128,7 @@ def test_where_there_is_no_store_next_to_nothing_is_loaded(version: str, tmp_pat
         assert ours == [
             "onrecord.coldstart",
             "onrecord.hooks",
-            "onrecord.hooks.place",
+            "onrecord.hooks.event_stores",
             "onrecord.paths",
         ]
         assert "_sqlite3" not in modules

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from onrecord import failure_log, paths
+from onrecord import paths, state_file
 from onrecord.search import index, rank
 from tests.hooks.test_modules import ASKS
 
@@ -63,7 +63,7 @@ def test_every_hook_answers_as_from_a_new_index(poisoned, project, hook, name):
     for number, (event, fields) in enumerate(events):
         poisoned(POISONS[name])
         answer = hook(event, session=f"after-{event}", **fields)
-        assert (answer.code, answer.stdout) == (0, wanted[number]), (event, failure_log.recent())
+        assert (answer.code, answer.stdout) == (0, wanted[number]), (event, state_file.recent())
 
 
 @pytest.mark.parametrize("name", POISONS)

@@ -12,10 +12,9 @@ import pytest
 
 from onrecord import hooks, paths
 from onrecord.hooks import EVENTS, ask
-from onrecord.hooks.place import Place
+from onrecord.hooks.event_stores import Place
 from onrecord.hosts import table
-from onrecord.hosts.answer import ADD, CONTINUE, DENY
-from onrecord.hosts.question import Payload, Question
+from onrecord.hosts.events import ADD, CONTINUE, DENY, Payload, Question
 from onrecord.project import Project
 from onrecord.settings import Settings
 from tests.hooks.conftest import ROOT

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onrecord import failure_log
+from onrecord import state_file
 from onrecord.hooks import EVENTS
 from tests.hooks.conftest import ROOT, run_hook
 
@@ -47,14 +47,14 @@ def test_an_unknown_event_is_no_event():
 def test_garbage_leaves_a_trace_for_doctor():
     run_hook("user_prompt_submit", b"{broken")
 
-    assert any("hook user_prompt_submit" in str(line) for line in failure_log.recent())
+    assert any("hook user_prompt_submit" in str(line) for line in state_file.recent())
 
 
 def test_nothing_happens_where_there_is_no_store(tmp_path):
     answer = run_hook("user_prompt_submit", {"session_id": "s", "cwd": str(tmp_path), "prompt": "where are sessions?"})
 
     assert (answer.code, answer.stdout, answer.stderr) == (0, b"", b"")
-    assert failure_log.recent() == []
+    assert state_file.recent() == []
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from onrecord.hub import connection, schema, team_address, teams
-from onrecord.hub.transport import PostgresTransport
-from onrecord.remotes.transport import Push
+from onrecord.shared import hub_connection, hub_schema, hub_teams
+from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.transport import Push
 from tests.postgres import Server
 
 OWNER = "owner_of_the_hub"
@@ -66,13 +66,13 @@ def prepare(server: Server, url: str) -> None:
         server.login(login)
     server.execute(f"ALTER ROLE {OWNER} CREATEROLE")
     server.execute(f"GRANT CREATE ON DATABASE {database} TO {OWNER}")
-    with connection.connected(team_address.parse(server.url(database, OWNER))) as session:
-        schema.migrate(session)
+    with hub_connection.connected(hub_connection.parse(server.url(database, OWNER))) as session:
+        hub_schema.migrate(session)
         for team in ("platform", "other"):
-            teams.make(session, team, None)
+            hub_teams.make(session, team, None)
         for login, role in ROLES.items():
-            teams.grant(session, "platform", login, role)
-        teams.grant(session, "other", OTHER, "reviewer")
+            hub_teams.grant(session, "platform", login, role)
+        hub_teams.grant(session, "other", OTHER, "reviewer")
 
 
 @pytest.fixture(scope="session")

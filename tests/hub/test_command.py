@@ -14,15 +14,15 @@ import pytest
 from onrecord import extras
 from onrecord.cli.commands import COMMANDS
 from onrecord.coldstart import digest
-from onrecord.hub import connection, schema, team_address
-from onrecord.remotes.transport import Push
+from onrecord.shared import hub_connection, hub_schema
+from onrecord.shared.transport import Push
 from tests.cli.conftest import BIN, Outcome, onrecord, project
 
 from .conftest import OWNER, STRANGER, TestHub, everything
 
 pytestmark = pytest.mark.debian("postgresql")
 __all__ = ["onrecord", "project"]
-VERSION = len(schema.migrations())
+VERSION = len(hub_schema.migrations())
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
     versions: list[tuple[int, int]] = []
 
     def init() -> None:
-        with connection.connected(team_address.parse(url)) as session:
-            versions.append(schema.migrate(session))
+        with hub_connection.connected(hub_connection.parse(url)) as session:
+            versions.append(hub_schema.migrate(session))
 
     threads = [threading.Thread(target=init) for _ in range(2)]
     for thread in threads:
@@ -253,13 +253,13 @@ def test_a_connected_remote_names_the_hub(own_hub, onrecord):
 
 
 def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, onrecord, monkeypatch):
-    steps = schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
+    steps = hub_schema.migrations()
+    monkeypatch.setattr(hub_schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
     url = ("--url", own_hub.url(OWNER))
 
     older = onrecord("hub", "status", *url)
     migrated = onrecord("hub", "init", *url)
-    monkeypatch.setattr(schema, "migrations", lambda: steps)
+    monkeypatch.setattr(hub_schema, "migrations", lambda: steps)
     newer = [onrecord("hub", action, *url) for action in ("status", "init")]
 
     needs = len(steps) + 1
@@ -277,9 +277,9 @@ def test_an_older_schema_and_a_newer_one_are_named_with_what_to_do(own_hub, onre
 
 
 def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, onrecord, monkeypatch):
-    steps = schema.migrations()
+    steps = hub_schema.migrations()
     broken = "CREATE TABLE onrecord.more (x integer); SELECT 1 / 0"
-    monkeypatch.setattr(schema, "migrations", lambda: [*steps, broken])
+    monkeypatch.setattr(hub_schema, "migrations", lambda: [*steps, broken])
 
     outcome = onrecord("hub", "init", "--url", own_hub.url(OWNER))
 
@@ -290,15 +290,15 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(own_hub, onrecord, m
 
 
 def test_the_files_that_a_team_has_already_are_counted(postgres, onrecord, monkeypatch):
-    database, steps = postgres.database(), schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: steps[:2])
+    database, steps = postgres.database(), hub_schema.migrations()
+    monkeypatch.setattr(hub_schema, "migrations", lambda: steps[:2])
     assert onrecord("hub", "init", postgres.url(database)).code == 0
     postgres.execute(
         "INSERT INTO onrecord.records (team, path, number, data, hash)"
         " SELECT 1, 'decisions/' || n || '.json', n, '123', repeat('f', 32) FROM generate_series(1, 5) n",
         database=database,
     )
-    monkeypatch.setattr(schema, "migrations", lambda: steps)
+    monkeypatch.setattr(hub_schema, "migrations", lambda: steps)
 
     assert onrecord("hub", "init", postgres.url(database)).out.startswith("tables updated from schema 2 to 3\n")
 
@@ -306,8 +306,8 @@ def test_the_files_that_a_team_has_already_are_counted(postgres, onrecord, monke
 
 
 def test_a_superuser_who_migrates_leaves_the_owner_in_charge(own_hub, onrecord, monkeypatch):
-    steps = schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
+    steps = hub_schema.migrations()
+    monkeypatch.setattr(hub_schema, "migrations", lambda: [*steps, "CREATE TABLE onrecord.more (x integer)"])
 
     assert onrecord("hub", "init", "--url", own_hub.server.url(own_hub.database)).code == 0
 

@@ -13,9 +13,9 @@ import pytest
 
 from onrecord.coldstart import digest
 from onrecord.errors import BadRemote, Offline, Refused
-from onrecord.hub import transport
-from onrecord.hub.transport import PostgresTransport
-from onrecord.remotes.transport import Push, Pushed
+from onrecord.shared import hub_transport
+from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.transport import Push, Pushed
 from tests.postgres import Server
 
 from .conftest import TestHub, everything, new, prepare
@@ -97,7 +97,7 @@ def durable_hub(durable_postgres: Server) -> Iterator[TestHub]:
 def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_acknowledged(
     durable_hub: TestHub, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(transport, "_MOST_CHANGES", 3)
+    monkeypatch.setattr(hub_transport, "_MOST_CHANGES", 3)
     hub = durable_hub
     machine = hub.transport("walt")
     files = {f"decisions/{number}.json": str(number).encode() for number in range(9)}

@@ -11,10 +11,9 @@ from contextlib import closing
 import pytest
 
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
-from onrecord.hub import connection, schema, transport
-from onrecord.hub.connection import Hub
-from onrecord.hub.team_address import parse
-from onrecord.hub.transport import PostgresTransport
+from onrecord.shared import hub_connection, hub_schema, hub_transport
+from onrecord.shared.hub_connection import Hub, parse
+from onrecord.shared.hub_transport import PostgresTransport
 from tests.cli.conftest import onrecord, project
 
 from .conftest import OWNER, TestHub, new
@@ -28,7 +27,7 @@ ENDLESS_ROWS = (b"", row(bytes(1 << 20)))
 
 @pytest.mark.parametrize("answer", [HUGE_ROW, ENDLESS_ROWS], ids=["one row", "many rows"])
 def test_an_answer_without_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch, answer):
-    monkeypatch.setattr(connection, "_MOST_MEMORY", 20_000_000)
+    monkeypatch.setattr(hub_connection, "_MOST_MEMORY", 20_000_000)
     first, more = answer
 
     failed = _asked(BadRemote, itertools.chain([columns(TEXT) + first], itertools.repeat(more)))
@@ -37,7 +36,7 @@ def test_an_answer_without_end_does_not_fill_the_memory(monkeypatch: pytest.Monk
 
 
 def test_a_server_that_lets_us_in_and_says_nothing_is_offline(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(connection, "_SILENCE", 0.2)
+    monkeypatch.setattr(hub_connection, "_SILENCE", 0.2)
 
     failed = _asked(Offline, ())
 
@@ -66,7 +65,7 @@ def _asked(error: type[OnrecordError], answer: Iterable[bytes]) -> OnrecordError
 def test_a_server_that_lets_nobody_in_for_an_unknown_reason_is_offline(sqlstate, text, error: type[OnrecordError]):
     """libpq does not give the code of this error, and a server says the reason in its own language."""
     with false_server(failure(sqlstate, text)) as url, pytest.raises(error) as failed:
-        connection.connected(parse(url))
+        hub_connection.connected(parse(url))
 
     assert text in failed.value.message
 
@@ -78,7 +77,7 @@ def test_the_rest_is_not_read_when_the_first_records_were_enough():
     answer = itertools.chain([message(b"1", b"") + message(b"2", b"") + columns(TEXT, BYTES)], rows)
     with false_server(LET_IN + READY, answer) as url, closing(PostgresTransport(url)) as machine:
         machine._hub = Hub(parse(url), lambda session: None)
-        versions = machine._versions(transport._Team(1, 1, "", False), 0)
+        versions = machine._versions(hub_transport._Team(1, 1, "", False), 0)
         first = next(versions)
         versions.close()
 
@@ -90,12 +89,12 @@ def test_the_rest_is_not_read_when_the_first_records_were_enough():
 def test_notices_without_end_cause_few_questions(hub: TestHub, monkeypatch: pytest.MonkeyPatch):
     walt, flood, is_over = hub.transport("walt"), hub.session("sam"), threading.Event()
     looks: list[object] = []
-    look = transport._team
-    monkeypatch.setattr(transport, "_team", lambda *words: (looks.append(words), look(*words))[1])
+    look = hub_transport._team
+    monkeypatch.setattr(hub_transport, "_team", lambda *words: (looks.append(words), look(*words))[1])
 
     def send() -> None:
         while not is_over.is_set():
-            flood.execute(f"NOTIFY {transport.CHANNEL}")
+            flood.execute(f"NOTIFY {hub_transport.CHANNEL}")
 
     sending = threading.Thread(target=send)
     sending.start()
@@ -138,11 +137,11 @@ def test_a_failure_that_the_server_names_is_not_called_a_lost_connection(hub: Te
 @pytest.mark.debian("postgresql")
 @pytest.mark.parametrize("words", [("init", "--review"), ("init",)], ids=["a team", "the tables"])
 def test_who_keeps_a_lock_does_not_stop_the_administrator_for_ever(own_hub: TestHub, onrecord, monkeypatch, words):
-    monkeypatch.setattr(schema, "_PATIENCE", "SET LOCAL lock_timeout = '20ms'")
+    monkeypatch.setattr(hub_schema, "_PATIENCE", "SET LOCAL lock_timeout = '20ms'")
     holding = own_hub.session("wilma")
     holding.execute("BEGIN")
     holding.execute(HOLD, (["f" * 32],))
-    holding.execute("SELECT pg_advisory_xact_lock(%s)", (schema._LOCK if len(words) == 1 else 0,))
+    holding.execute("SELECT pg_advisory_xact_lock(%s)", (hub_schema._LOCK if len(words) == 1 else 0,))
 
     outcome = onrecord("hub", *words, "--team=platform", "--url", own_hub.url(OWNER))
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from onrecord.coldstart import digest
-from onrecord.remotes.transport import Push
+from onrecord.shared.transport import Push
 
 from .conftest import TestHub, new
 

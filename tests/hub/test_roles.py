@@ -10,7 +10,7 @@ import pytest
 
 from onrecord.coldstart import digest
 from onrecord.errors import Refused
-from onrecord.remotes.transport import Push
+from onrecord.shared.transport import Push
 
 from .conftest import OTHER, OWNER, ROLES, STRANGER, TestHub, everything, new
 

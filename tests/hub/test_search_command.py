@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.remotes.replica import Replica
+from onrecord.shared.replicas import Replica
 from tests.cli.conftest import onrecord, project
 
 from .conftest import TestHub, new

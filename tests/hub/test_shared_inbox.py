@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from onrecord.capture.inbox import Inbox
-from onrecord.remotes import remote
-from onrecord.remotes.replica import Replica
+from onrecord.shared import remotes
+from onrecord.shared.replicas import Replica
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from tests.cli.conftest import BIN, DECISION, onrecord, project  # noqa: F401
 from tests.hub.conftest import TestHub, new
@@ -32,8 +32,8 @@ def person(hub: TestHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     def sit(login: str) -> None:
         monkeypatch.setenv("ONRECORD_DATA_DIR", str(tmp_path / login / "data"))
         monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / login / "config"))
-        if not remote.connected():
-            remote.add("platform", hub.url(login))
+        if not remotes.connected():
+            remotes.add("platform", hub.url(login))
 
     return sit
 

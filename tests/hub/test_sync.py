@@ -12,9 +12,9 @@ from hypothesis.stateful import run_state_machine_as_test
 import onrecord.hub
 import onrecord.remotes
 from onrecord.errors import Offline
-from onrecord.hub import connection, team_address, teams
-from onrecord.hub.transport import PostgresTransport
-from onrecord.remotes.transport import Transport
+from onrecord.shared import hub_connection, hub_teams
+from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.transport import Transport
 from tests.killed import killed_at
 from tests.remotes.machines import Machine
 from tests.remotes.test_sync_model import SharedStore
@@ -69,8 +69,8 @@ def test_a_deleted_record_whose_versions_the_hub_forgot_stays_deleted(hub: TestH
     wilma.sync()
     walt.delete("decisions/a-secret.json")
     walt.sync()
-    with connection.connected(team_address.parse(hub.url(OWNER))) as session:
-        assert teams.forget(session, "platform", "decisions/a-secret.json") == 1
+    with hub_connection.connected(hub_connection.parse(hub.url(OWNER))) as session:
+        assert hub_teams.forget(session, "platform", "decisions/a-secret.json") == 1
 
     synced = wilma.sync()
 

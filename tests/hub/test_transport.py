@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from onrecord.coldstart import digest
 from onrecord.errors import BadInput
-from onrecord.hub import connection, team_address, transport
-from onrecord.remotes import door
-from onrecord.remotes.transport import Push, Pushed, Version
+from onrecord.shared import hub_connection, hub_transport, incoming
+from onrecord.shared.transport import Push, Pushed, Version
 
 from .conftest import TestHub, everything, new
 
@@ -161,8 +160,8 @@ def test_any_text_can_be_a_cursor(hub: TestHub, cursor: str):
 
 
 def test_large_pushes_are_split(hub: TestHub, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(transport, "_MOST_CHANGES", 7)
-    monkeypatch.setattr(transport, "_MOST_BYTES", 50)
+    monkeypatch.setattr(hub_transport, "_MOST_CHANGES", 7)
+    monkeypatch.setattr(hub_transport, "_MOST_BYTES", 50)
     files = {f"decisions/{number}.json": b"x" * (number % 13 + 1) for number in range(100)}
     walt = hub.transport("walt")
 
@@ -177,7 +176,7 @@ def test_an_empty_push_asks_nobody(hub: TestHub):
     assert PostgresNowhere().push([]) == Pushed()
 
 
-class PostgresNowhere(transport.PostgresTransport):
+class PostgresNowhere(hub_transport.PostgresTransport):
     def __init__(self) -> None:
         super().__init__("postgresql:///nowhere?host=/nowhere")
 
@@ -194,7 +193,7 @@ def test_a_hash_that_a_client_made_up_keeps_nobody_from_writing(hub: TestHub):
     assert everything(wilma) == {A: b"2"}
 
 
-@pytest.mark.parametrize(("column", "most"), [("files", door.MOST_FILES), ("bytes", door.MOST_BYTES)])
+@pytest.mark.parametrize(("column", "most"), [("files", incoming.MOST_FILES), ("bytes", incoming.MOST_BYTES)])
 def test_a_team_takes_no_more_than_a_machine_can_pull(hub: TestHub, column: str, most: int):
     """Else nobody could join it any more."""
     walt = hub.transport("walt")
@@ -242,7 +241,7 @@ NAMES = st.text(st.characters(exclude_categories=("C",), exclude_characters="./"
 def test_any_bytes_and_any_harmless_name_come_back(hub: TestHub, data: bytes, name: str):
     path = f"decisions/{name}.json"
     hub.empty()
-    with closing(transport.PostgresTransport(hub.url())) as walt:
+    with closing(hub_transport.PostgresTransport(hub.url())) as walt:
         assert walt.push([new(path, data or b"-")]).accepted == (path,)
         assert everything(walt) == {path: data or b"-"}
 
@@ -257,7 +256,7 @@ def test_any_bytes_and_any_harmless_name_come_back(hub: TestHub, data: bytes, na
     ],
 )
 def test_an_address_names_a_database_and_a_team(url, expected):
-    assert team_address.parse(url) == expected
+    assert hub_connection.parse(url) == expected
 
 
 @pytest.mark.parametrize(
@@ -273,7 +272,7 @@ def test_an_address_names_a_database_and_a_team(url, expected):
 )  # fmt: skip
 def test_an_address_without_a_team_name_or_with_a_password_is_refused_without_repeating_it(url):
     with pytest.raises(BadInput) as failure:
-        team_address.parse(url)
+        hub_connection.parse(url)
 
     assert "secret" not in failure.value.message + failure.value.fix
 
@@ -285,7 +284,7 @@ PARTS = ["ann", "db", "12", ":", "@", "/", "?", "&", "=", ",", "#", "[", " ", "%
 @given(parts=st.lists(st.sampled_from(PARTS), max_size=12))
 def test_libpq_finds_no_password_in_an_address_that_is_allowed(parts: list[str]):
     try:
-        database = team_address.parse("postgresql://" + "".join(parts)).database
+        database = hub_connection.parse("postgresql://" + "".join(parts)).database
         understood = psycopg.conninfo.conninfo_to_dict(database)
     except (BadInput, psycopg.Error):
         return
@@ -296,14 +295,18 @@ def test_libpq_finds_no_password_in_an_address_that_is_allowed(parts: list[str])
 def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch: pytest.MonkeyPatch):
     asked: list[dict[str, str]] = []
     monkeypatch.setattr(
-        connection.Session, "connect", lambda words, **options: asked.append(psycopg.conninfo.conninfo_to_dict(words))
+        hub_connection.Session,
+        "connect",
+        lambda words, **options: asked.append(psycopg.conninfo.conninfo_to_dict(words)),
     )
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "3")
 
-    connection.connected(
-        team_address.parse("postgresql://ann@db:6432/memory?sslmode=verify-full&keepalives_idle=60#platform")
+    hub_connection.connected(
+        hub_connection.parse("postgresql://ann@db:6432/memory?sslmode=verify-full&keepalives_idle=60#platform")
     )
-    connection.connected(team_address.parse("postgresql:///?service=memory&sslrootcert=/etc/ca.pem&connect_timeout=1"))
+    hub_connection.connected(
+        hub_connection.parse("postgresql:///?service=memory&sslrootcert=/etc/ca.pem&connect_timeout=1")
+    )
 
     assert {"user": "ann", "host": "db", "port": "6432", "dbname": "memory", "sslmode": "verify-full",
             "keepalives_idle": "60", "connect_timeout": "3"}.items() <= asked[0].items()  # fmt: skip

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import onrecord
 from onrecord import paths
-from onrecord.capture.inbox import Inbox
-from onrecord.mcp import server, tool_table
+from onrecord.mcp import server, tools
 from onrecord.mcp.pipe import Pipe
+from onrecord.store.inbox import Inbox
 from tests.hooks.conftest import SIX
 from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, envelope
 from tests.mcp_server.conftest import SESSIONS
@@ -30,7 +30,7 @@ _TEXTS = st.sampled_from(["", "sessions", SESSIONS, EVIL, "onrecord://project/de
 
 def _params() -> st.SearchStrategy[Any]:
     names = st.sampled_from(["search", "show", "recall", "save", "supersede", "review", "nope"])
-    keys = {argument.name for tool in tool_table.TOOLS for argument in tool.arguments}
+    keys = {argument.name for tool in tools.TOOLS for argument in tool.arguments}
     arguments = st.dictionaries(st.sampled_from(sorted(keys)), _TEXTS | any_json, max_size=4)
     whole = {
         "name": names,

@@ -316,14 +316,14 @@ def test_the_first_messages_load_next_to_nothing(project):
     assert len(done.stdout.splitlines()) == 2
     loaded = set(done.stderr.decode().split())
     assert too_heavy(loaded) == []
-    assert "onrecord.mcp.tool_table" in loaded
+    assert "onrecord.mcp.tools" in loaded
     assert "onrecord.project" not in loaded
 
 
 def test_a_bug_is_an_error_of_one_request_and_leaves_a_trace(project, monkeypatch):
     import tempfile
 
-    from onrecord import failure_log
+    from onrecord import state_file
     from onrecord.mcp import server
 
     def fail(*_):
@@ -338,7 +338,7 @@ def test_a_bug_is_an_error_of_one_request_and_leaves_a_trace(project, monkeypatc
         codes = [json.loads(line)["error"]["code"] for line in sink]
 
     assert codes == [-32603, -32601]
-    assert [error for _, _, error in failure_log.recent()] == ["ZeroDivisionError: one over nought"]
+    assert [error for _, _, error in state_file.recent()] == ["ZeroDivisionError: one over nought"]
 
 
 def test_what_something_prints_does_not_reach_the_client(project):

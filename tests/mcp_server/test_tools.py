@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 import onrecord
 from onrecord import paths
-from onrecord.capture.inbox import Inbox
 from onrecord.cli import main
-from onrecord.mcp import tool_table
+from onrecord.mcp import tools as tool_table
+from onrecord.store.inbox import Inbox
 from onrecord.usage import counts
 from tests.mcp_server.client import HANDSHAKE, STATELESS, Client, text_of
 from tests.mcp_server.conftest import SESSIONS

@@ -11,8 +11,8 @@ import pytest
 import onrecord
 from onrecord import project as projects
 from onrecord.project import Project
-from onrecord.remotes import remote, replica
 from onrecord.settings import Settings
+from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 
@@ -30,9 +30,9 @@ def share() -> Share:
     """Put a record into the replica of a shared store, which is connected if it is not yet."""
 
     def put(name: str, category: str, fields: dict[str, Any], **more: Any) -> Entry:
-        if all(each.name != name for each in remote.connected()):
-            remote.add(name, f"/srv/{name}.git")
-        writer = Writer(Store(replica.ready(name).store), Settings())
+        if all(each.name != name for each in remotes.connected()):
+            remotes.add(name, f"/srv/{name}.git")
+        writer = Writer(Store(replicas.ready(name).store), Settings())
         return projects.save(writer, category, {**fields, **more})
 
     return put

@@ -19,8 +19,8 @@ import threading
 import time
 
 from onrecord.errors import OnrecordError
-from onrecord.remotes import engine, git_transport
-from onrecord.remotes.replica import Replica
+from onrecord.shared import engine, git_transport
+from onrecord.shared.replicas import Replica
 
 _SIOCSIFFLAGS = 0x8914
 _UP_RUNNING, _DOWN = 0x1 | 0x40, 0

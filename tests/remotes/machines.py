@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from onrecord.record import memory
-from onrecord.remotes import engine
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.replica import Replica
-from onrecord.remotes.transport import Pulled, Push, Pushed, Transport, Version, fingerprint
 from onrecord.settings import Settings
+from onrecord.shared import engine
+from onrecord.shared.engine import Synced
+from onrecord.shared.replicas import Replica
+from onrecord.shared.transport import Pulled, Push, Pushed, Transport, Version, fingerprint
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests.records import raw, sample

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from onrecord import failure_log, paths
+from onrecord import paths, state_file
 from onrecord.cli import automatic_sync
 from onrecord.errors import Locked
-from onrecord.remotes import background, remote
-from onrecord.remotes.replica import Replica
+from onrecord.shared import background
+from onrecord.shared import remotes as remote
+from onrecord.shared.replicas import Replica
 from tests.hooks.conftest import ROOT, run_hook, six_records
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process is detached by a fork")
@@ -81,7 +82,7 @@ def _start(parent: Path) -> None:
 
 
 def _failures() -> list[str]:
-    return [why for _, what, why in failure_log.recent() if what == "automatic sync of platform"]
+    return [why for _, what, why in state_file.recent() if what == "automatic sync of platform"]
 
 
 def test_the_hook_ends_while_the_sync_still_runs(tmp_path, silent):
@@ -102,7 +103,7 @@ IN_TIME = """
 import signal, sys, threading
 from onrecord import budget
 from onrecord.cli import main
-from onrecord.git.mirror import _Conversation
+from onrecord.shared.git_mirror import _Conversation
 is_reaching, guard = threading.Event(), _Conversation._guard
 def watched_guard(self, deadline):
     if self._grows:
@@ -165,7 +166,7 @@ def test_a_broken_list_of_remotes_starts_nothing_and_leaves_a_trace(monkeypatch)
     Path(paths.remotes_file()).write_text("{")
 
     assert background.start(PROJECT) is False
-    assert [what for _, what, _ in failure_log.recent()] == ["remotes"]
+    assert [what for _, what, _ in state_file.recent()] == ["remotes"]
 
 
 def test_a_list_of_remotes_in_the_project_starts_nothing(tmp_path, monkeypatch):

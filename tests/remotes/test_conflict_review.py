@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from onrecord.capture.inbox import Inbox
 from onrecord.record import memory
-from onrecord.remotes import remote
-from onrecord.remotes.replica import Replica
+from onrecord.shared import remotes
+from onrecord.shared.replicas import Replica
+from onrecord.store.inbox import Inbox
 from tests.cli.conftest import onrecord, project  # noqa: F401
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
 
@@ -20,7 +20,7 @@ class Team:
 
     def __init__(self, folder: Path) -> None:
         there = MemoryRemote()
-        remote.add("platform", "/srv/memory.git")
+        remotes.add("platform", "/srv/memory.git")
         self.other = Machine(folder / "other", MemoryTransport(there))
         self.ours = Machine(folder / "ours", MemoryTransport(there))
         self.ours.replica = Replica("platform")  # type: ignore[assignment]

@@ -9,14 +9,14 @@ import pytest
 
 from onrecord import files
 from onrecord.capture import review
-from onrecord.capture.inbox import Inbox
 from onrecord.coldstart import digest
 from onrecord.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
 from onrecord.record import memory
-from onrecord.remotes import door, engine, pending
-from onrecord.remotes.renamed import Renamed
-from onrecord.remotes.transport import Pulled, Pushed, Version
+from onrecord.shared import engine, incoming, sync_base
+from onrecord.shared.engine import Renamed
+from onrecord.shared.transport import Pulled, Pushed, Version
 from onrecord.store import history, undo
+from onrecord.store.inbox import Inbox
 from tests.records import raw, sample
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport, both_have, conflict_in_a_hundred
 
@@ -281,7 +281,7 @@ def test_a_version_that_we_cannot_read_and_that_came_between_pull_and_push_is_na
 
 
 def test_a_million_records_are_refused_and_the_replica_stays_as_it_was(ann, monkeypatch):
-    monkeypatch.setattr(door, "MOST_FILES", 50)
+    monkeypatch.setattr(incoming, "MOST_FILES", 50)
     ann.save("use-uv")
     ann.sync()
     before = ann.files()
@@ -415,7 +415,7 @@ def test_a_remote_that_cannot_be_reached_leaves_the_moment_when_that_began(ann, 
             ann.sync()
 
     assert since and ann.replica.state.offline_since == since
-    assert pending.changes(ann.replica) == ["decisions/use-uv.json"]
+    assert sync_base.changes(ann.replica) == ["decisions/use-uv.json"]
     ann.sync()
     state = ann.replica.state
     assert (state.offline_since, state.last_error, bool(state.last_sync)) == ("", "", True)

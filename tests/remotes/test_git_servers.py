@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.errors import Offline, OnrecordError, Refused
-from onrecord.remotes.git_transport import GitTransport
+from onrecord.shared.git_transport import GitTransport
 from tests.remotes import git_servers
 from tests.remotes.machines import Machine, both_have
 

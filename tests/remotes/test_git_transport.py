@@ -11,12 +11,12 @@ import subprocess
 
 import pytest
 
-from onrecord.capture.inbox import Inbox
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
-from onrecord.git.mirror import Answer, Mirror
 from onrecord.record import memory
-from onrecord.remotes import git_answers, git_transport
-from onrecord.remotes.git_transport import GitTransport
+from onrecord.shared import git_transport
+from onrecord.shared.git_mirror import Answer, Mirror
+from onrecord.shared.git_transport import GitTransport
+from onrecord.store.inbox import Inbox
 from tests.git_project import GitProject
 from tests.records import sample
 from tests.remotes.machines import Machine, both_have, conflict_in_a_hundred
@@ -381,18 +381,18 @@ def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server,
     ],
 )
 def test_why_a_remote_does_not_answer(message, code):
-    answer = git_answers.Answer(128, b"", message)
+    answer = git_transport.Answer(128, b"", message)
 
-    assert git_answers.failure(answer, "https://h/not-allowed-transport").code == code
+    assert git_transport.failure(answer, "https://h/not-allowed-transport").code == code
 
 
 @pytest.mark.parametrize("name", ["main:refs/heads/other", "*", "a b", "x" * 300, "a..b", "a\x1b[0m"])
 def test_a_default_branch_with_a_name_that_no_branch_has_is_not_used(name):
     commit = "a" * 40
 
-    heads = git_answers.heads(f"ref: refs/heads/{name}\tHEAD\n{commit}\tHEAD\n{commit}\trefs/heads/main\n", "own")
+    heads = git_transport.heads(f"ref: refs/heads/{name}\tHEAD\n{commit}\tHEAD\n{commit}\trefs/heads/main\n", "own")
 
-    assert heads == git_answers.Heads("main", commit)
+    assert heads == git_transport.Heads("main", commit)
 
 
 @pytest.mark.parametrize(
@@ -409,9 +409,9 @@ def test_a_default_branch_with_a_name_that_no_branch_has_is_not_used(name):
     ],
 )
 def test_how_a_push_ended(line, outcome):
-    answer = git_answers.Answer(1, f"To file:///x\n{line}\nDone\n".encode(), "")
+    answer = git_transport.Answer(1, f"To file:///x\n{line}\nDone\n".encode(), "")
 
-    assert git_answers.pushed(answer) == outcome
+    assert git_transport.pushed(answer) == outcome
 
 
 def test_a_branch_that_is_set_back_to_before_our_push_gets_it_again(ann, bob, server):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import onrecord
-from onrecord import budget, failure_log, paths
+from onrecord import budget, paths, state_file
 from onrecord.cli import main
 from onrecord.digest import digest
 from onrecord.mcp import reading
@@ -162,7 +162,7 @@ def test_what_cannot_be_checked_against_the_users_own_store_is_not_shown(project
     monkeypatch.setattr(index, "open", open_or_fail)
 
     assert _from_hook(project) == []
-    assert "the disk has gone" in failure_log.recent()[-1][2]
+    assert "the disk has gone" in state_file.recent()[-1][2]
 
 
 def test_what_cannot_be_checked_while_the_projects_store_is_not_indexed_is_not_shown(project, replaced, monkeypatch):

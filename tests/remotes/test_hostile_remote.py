@@ -24,11 +24,11 @@ from onrecord.cli import main
 from onrecord.errors import BadRemote, OnrecordError
 from onrecord.project import Project
 from onrecord.record import memory
-from onrecord.remotes import door, engine, remote
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.git_transport import GitTransport
-from onrecord.remotes.replica import Replica
-from onrecord.remotes.transport import Pulled, Version
+from onrecord.shared import engine, incoming, remotes
+from onrecord.shared.engine import Synced
+from onrecord.shared.git_transport import GitTransport
+from onrecord.shared.replicas import Replica
+from onrecord.shared.transport import Pulled, Version
 from onrecord.store.store import Store
 from tests.hooks.conftest import ROOT, run_hook, six_records
 from tests.records import raw
@@ -115,7 +115,7 @@ PATHS: dict[bytes, tuple[Node, str]] = {
 @pytest.fixture
 def hostile(tmp_path: Path) -> HostileRepository:
     repository = HostileRepository(tmp_path / "memory.git")
-    remote.add("platform", repository.url)
+    remotes.add("platform", repository.url)
     return repository
 
 
@@ -206,8 +206,8 @@ class Endless(MemoryTransport):
     ids=["records", "bytes", "names"],
 )
 def test_a_remote_that_never_stops_is_ended_and_the_replica_is_as_it_was(monkeypatch, versions):
-    monkeypatch.setattr(door, "MOST_FILES", 500)
-    monkeypatch.setattr(door, "MOST_BYTES", 20_000_000)
+    monkeypatch.setattr(incoming, "MOST_FILES", 500)
+    monkeypatch.setattr(incoming, "MOST_BYTES", 20_000_000)
     replica, there = Replica("platform"), MemoryRemote()
     there.write(GOOD, record())
     engine.sync(replica, MemoryTransport(there))
@@ -222,7 +222,7 @@ def test_a_remote_that_never_stops_is_ended_and_the_replica_is_as_it_was(monkeyp
 
 
 def test_a_repository_with_too_many_records_is_refused_whole(hostile, monkeypatch):
-    monkeypatch.setattr(door, "MOST_FILES", 50)
+    monkeypatch.setattr(incoming, "MOST_FILES", 50)
     hostile.commit(folded([(GOOD.encode(), Node(record()))]))
     synced(hostile)
 
@@ -281,7 +281,7 @@ def test_a_shared_record_neither_hides_nor_passes_for_one_of_the_project(hostile
 
 def test_two_remotes_with_the_same_ids_are_kept_apart(hostile, tmp_path):
     second = HostileRepository(tmp_path / "acme.git")
-    remote.add("acme", second.url)
+    remotes.add("acme", second.url)
     texts = {"platform": "uv installs the dependencies.", "acme": "poetry installs the dependencies."}
     for name, repository in (("platform", hostile), ("acme", second)):
         content = {"context": "c", "decision": texts[name], "rationale": ["r"]}

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import onrecord
-from onrecord import budget, failure_log, paths
+from onrecord import budget, paths, state_file
 from onrecord.cli import main
 from onrecord.mcp import reading, resources
 from onrecord.project import Project
 from onrecord.recall import for_file, rules_and_pointers
 from onrecord.recall.context_block import Candidate, Stores
-from onrecord.remotes import remote
 from onrecord.search import index, rank
+from onrecord.shared import remotes
 from onrecord.store import short_name
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
@@ -212,7 +212,7 @@ def test_a_broken_list_costs_the_shared_stores_alone(project, share):
     Path(paths.remotes_file()).write_text("[{")
 
     assert "carrier" in _hook(project, prompt="how many calls a minute does the carrier API allow?").lower()
-    assert failure_log.recent()[-1][1] == "remotes"
+    assert state_file.recent()[-1][1] == "remotes"
 
 
 def test_a_list_that_came_with_the_project_is_not_read(project, share, monkeypatch):
@@ -224,7 +224,7 @@ def test_a_list_that_came_with_the_project_is_not_read(project, share, monkeypat
     (inside / "memory" / "remotes.json").write_text(text)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(inside))
 
-    assert [each.name for each in remote.connected()] == ["platform"]
+    assert [each.name for each in remotes.connected()] == ["platform"]
     assert _hook(project, prompt=ASKED) == ""
     assert onrecord.open(project.root).places == [paths.StorePlace(paths.user_store(), paths.USER_SOURCE)]
 
@@ -284,7 +284,7 @@ def test_removing_a_remote_leaves_nothing_of_its_records(project, share):
     places = (paths.data_dir(), paths.cache_dir(), paths.state_dir())
     left = [path for place in places for path in Path(place).rglob("*") if path.is_file()]
     assert [path for path in left if b"Redis" in path.read_bytes()] == []
-    assert remote.connected() == []
+    assert remotes.connected() == []
     assert os.listdir(paths.replicas()) == []
 
 
@@ -318,7 +318,7 @@ def test_a_shared_store_that_fails_takes_nothing_of_the_projects_own_with_it(pro
         budget.stop()
 
     assert [each.match.title for each in about] == [SIX["constraint"]["title"]]
-    assert "the disk has gone" in failure_log.recent()[-1][2]
+    assert "the disk has gone" in state_file.recent()[-1][2]
 
 
 def test_what_replaces_a_shared_record_about_a_file_must_apply_here_too(project, share):

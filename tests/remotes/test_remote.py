@@ -6,42 +6,42 @@ import stat
 
 import pytest
 
-from onrecord import failure_log, paths
+from onrecord import paths, state_file
 from onrecord.errors import AlreadyExists, BadInput, NotFound, OnrecordError
-from onrecord.remotes import address, remote
-from onrecord.remotes.remote import Remote
-from onrecord.remotes.replica import Replica, State
+from onrecord.shared import remotes
+from onrecord.shared.remotes import Remote
+from onrecord.shared.replicas import Replica, State
 
 GIT = "git@example.com:team/memory.git"
 
 
 def test_remotes_are_listed_by_name_and_taken_off_the_list():
-    remote.add("platform", GIT, review=True)
-    remote.add("acme", "postgresql://hub@db.example.com/memory", auto=True)
+    remotes.add("platform", GIT, review=True)
+    remotes.add("acme", "postgresql://hub@db.example.com/memory", auto=True)
 
-    assert remote.connected() == [
+    assert remotes.connected() == [
         Remote("acme", "postgresql://hub@db.example.com/memory", "postgres", review=False, auto=True),
         Remote("platform", GIT, "git", review=True, auto=False),
     ]
-    assert remote.remove("acme").name == "acme"
-    assert [each.name for each in remote.connected()] == ["platform"]
-    assert remote.get("platform").url == GIT
+    assert remotes.remove("acme").name == "acme"
+    assert [each.name for each in remotes.connected()] == ["platform"]
+    assert remotes.get("platform").url == GIT
     with pytest.raises(NotFound, match="connected: platform"):
-        remote.get("acme")
+        remotes.get("acme")
 
 
 def test_a_name_and_an_address_are_connected_once():
-    remote.add("platform", GIT)
+    remotes.add("platform", GIT)
 
     with pytest.raises(AlreadyExists, match="a remote 'platform'"):
-        remote.add("platform", "/srv/memory.git")
+        remotes.add("platform", "/srv/memory.git")
     with pytest.raises(AlreadyExists, match="this address is connected already, as 'platform'"):
-        remote.add("team", GIT)
+        remotes.add("team", GIT)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 def test_the_list_is_the_users_alone():
-    remote.add("platform", GIT)
+    remotes.add("platform", GIT)
 
     assert stat.S_IMODE(os.stat(paths.remotes_file()).st_mode) == 0o600
     assert os.path.dirname(paths.remotes_file()) == paths.user_store()
@@ -49,7 +49,7 @@ def test_the_list_is_the_users_alone():
 
 @pytest.mark.parametrize("name", ["", "project", "user", "none", "Platform", "a b", "../x", "-x", "ä", "x" * 41, "a/b"])
 def test_a_name_that_no_remote_can_have(name):
-    for act in (lambda: remote.add(name, GIT), lambda: Replica(name)):
+    for act in (lambda: remotes.add(name, GIT), lambda: Replica(name)):
         with pytest.raises(BadInput) as caught:
             act()
         assert caught.value.fix
@@ -72,7 +72,7 @@ def test_a_name_that_no_remote_can_have(name):
     ],
 )
 def test_addresses(url, kind):
-    assert address.kind(url) == kind
+    assert remotes.address_kind(url) == kind
 
 
 @pytest.mark.parametrize(
@@ -108,18 +108,18 @@ def test_addresses(url, kind):
 )
 def test_addresses_that_are_refused(url, reason):
     with pytest.raises(BadInput, match=reason) as caught:
-        remote.add("platform", url)
+        remotes.add("platform", url)
 
     assert caught.value.fix
     assert "secret" not in str(caught.value) + caught.value.fix
-    assert remote.connected() == []
+    assert remotes.connected() == []
 
 
 def test_a_relative_path_is_stored_whole(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    assert remote.add("platform", "./memory.git").url == str(tmp_path / "memory.git")
-    assert remote.add("other", "team/memory.git").url == str(tmp_path / "team" / "memory.git")
+    assert remotes.add("platform", "./memory.git").url == str(tmp_path / "memory.git")
+    assert remotes.add("other", "team/memory.git").url == str(tmp_path / "team" / "memory.git")
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_a_broken_list_is_an_error_for_people_and_no_remotes_for_hooks(text):
         file.write(text)
 
     with pytest.raises(BadInput) as caught:
-        remote.connected()
+        remotes.connected()
     assert paths.remotes_file() in caught.value.message
-    assert remote.usable() == []
-    assert failure_log.recent()[-1][1] == "remotes"
+    assert remotes.usable() == []
+    assert state_file.recent()[-1][1] == "remotes"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="FIFOs")
@@ -158,7 +158,7 @@ def test_a_list_that_is_a_pipe_does_not_block():
     os.mkfifo(paths.remotes_file())
 
     with pytest.raises(OnrecordError):
-        remote.connected()
+        remotes.connected()
 
 
 def test_a_replica_lies_in_the_data_folder(home, monkeypatch):
@@ -192,23 +192,23 @@ def test_a_broken_state_means_nothing_is_known(text):
 
 
 def test_the_last_remote_leaves_nothing_in_the_users_store():
-    remote.add("platform", "/srv/platform.git")
-    remote.add("acme", "/srv/acme.git")
-    remote.remove("platform")
+    remotes.add("platform", "/srv/platform.git")
+    remotes.add("acme", "/srv/acme.git")
+    remotes.remove("platform")
     assert os.listdir(paths.user_store()) == ["remotes.json"]
 
-    remote.remove("acme")
+    remotes.remove("acme")
 
     assert not os.path.exists(paths.user_store())
-    assert remote.connected() == []
+    assert remotes.connected() == []
 
 
 def test_a_store_of_the_user_stays_when_the_last_remote_goes():
     os.makedirs(paths.user_store())
     with open(os.path.join(paths.user_store(), "memory-config.json"), "w") as config:
         config.write("{}")
-    remote.add("platform", "/srv/platform.git")
+    remotes.add("platform", "/srv/platform.git")
 
-    remote.remove("platform")
+    remotes.remove("platform")
 
     assert os.listdir(paths.user_store()) == ["memory-config.json"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord import languages, scopes
+from onrecord import scopes
 from onrecord.recall import scope
 from onrecord.recall.scope import Here
 from onrecord.scopes import Limits
@@ -148,7 +148,7 @@ def test_a_marker_or_an_ending_tells_of_a_language(tmp_path, file, language):
     (tmp_path / file).write_text("")
 
     assert _fits(tmp_path, languages=[language])
-    assert not _fits(tmp_path, languages=[each for each in languages.LANGUAGES if each != language][:3])
+    assert not _fits(tmp_path, languages=[each for each in scopes.LANGUAGES if each != language][:3])
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from onrecord import files
-from onrecord.remotes import agreed, git_transport
-from onrecord.remotes.git_transport import GitTransport
-from onrecord.remotes.transport import Pulled, Push, Pushed
+from onrecord.shared import git_transport, sync_base
+from onrecord.shared.git_transport import GitTransport
+from onrecord.shared.transport import Pulled, Push, Pushed
 from tests.killed import states_during
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="fork")
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-WATCHED = tuple(module.__file__ for module in (files, agreed))
+WATCHED = tuple(module.__file__ for module in (files, sync_base))
 
 
 class FileTransport:

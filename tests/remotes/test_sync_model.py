@@ -23,10 +23,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from onrecord import files
 from onrecord.capture import review
-from onrecord.capture.inbox import Inbox
 from onrecord.errors import OnrecordError
-from onrecord.remotes.git_transport import GitTransport
-from onrecord.remotes.transport import Push, Pushed, Transport
+from onrecord.shared.git_transport import GitTransport
+from onrecord.shared.transport import Push, Pushed, Transport
+from onrecord.store.inbox import Inbox
 from tests.records import raw
 from tests.remotes.machines import Machine, MemoryRemote, MemoryTransport
 

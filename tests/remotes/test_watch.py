@@ -18,8 +18,8 @@ import pytest
 from onrecord import paths
 from onrecord.cli import watch
 from onrecord.errors import BadInput, Offline
-from onrecord.remotes import remote
-from onrecord.remotes.replica import Replica
+from onrecord.shared import remotes
+from onrecord.shared.replicas import Replica
 from tests.cli.conftest import BIN
 from tests.records import raw
 from tests.remotes.hostile_repository import HostileRepository, Node, folded
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.fixture
 def shared(tmp_path: Path) -> HostileRepository:
     repository = HostileRepository(tmp_path / "memory.git")
-    remote.add("platform", repository.url)
+    remotes.add("platform", repository.url)
     _write(repository, "first")
     return repository
 
@@ -92,12 +92,12 @@ def test_a_signal_ends_it(watching, number):
 def test_the_same_trouble_is_told_once_and_so_is_its_end():
     there, is_down = MemoryRemote(), [True]
 
-    def connect(each: remote.Remote) -> MemoryTransport:
+    def connect(each: remotes.Remote) -> MemoryTransport:
         if is_down[0]:
             raise Offline("cannot be reached")
         return MemoryTransport(there)
 
-    watched = watch._Watched(remote.add("platform", "/srv/memory.git"), connect)
+    watched = watch._Watched(remotes.add("platform", "/srv/memory.git"), connect)
     outcomes = [watched.sync(), watched.sync()]
     is_down[0] = False
     outcomes += [watched.sync(), watched.sync()]
@@ -108,7 +108,7 @@ def test_the_same_trouble_is_told_once_and_so_is_its_end():
 def test_what_is_not_synced_is_told_once():
     there = MemoryRemote()
     there.write("decisions/use-uv.json", b"broken")
-    watched = watch._Watched(remote.add("platform", "/srv/memory.git"), lambda each: MemoryTransport(there))
+    watched = watch._Watched(remotes.add("platform", "/srv/memory.git"), lambda each: MemoryTransport(there))
 
     outcomes = [watched.sync(), watched.sync()]
     there.write("decisions/use-ruff.json", b"broken")

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.old_settings import OF_0_1_0, REMOVED
-from onrecord.setting_table import setting
+from onrecord.setting_table import OF_0_1_0, REMOVED, setting
 from tests.hooks.conftest import SIX
 from tests.upgrade import old_data, old_project
 from tests.upgrade.old_project import OldProject

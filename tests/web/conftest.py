@@ -11,12 +11,12 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 
 from starlette.testclient import TestClient
 
-from onrecord.capture import inbox
-from onrecord.capture.inbox import Inbox
 from onrecord.project import Project
 from onrecord.record import compose
+from onrecord.store import inbox
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Entry
-from onrecord.web import access, app, view
+from onrecord.web import access, server, view
 
 PORT = 8700
 
@@ -28,7 +28,7 @@ class Browser:
         self.project = Project(str(root))
         self.access = access.Access(PORT)
         self.site = view.Site(str(root), self.access)
-        self.client = TestClient(app.create(self.site), base_url=f"http://{self.access.host}")
+        self.client = TestClient(server.create(self.site), base_url=f"http://{self.access.host}")
         self.client.get(self.access.new_address())
 
     def get(self, path: str, **how):

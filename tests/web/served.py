@@ -11,10 +11,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Playwright
 
-from onrecord.capture import inbox
-from onrecord.capture.inbox import Inbox
 from onrecord.project import Project
 from onrecord.record import compose
+from onrecord.store import inbox
+from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 from onrecord.usage import usage_log
 from tests.git_project import GitProject

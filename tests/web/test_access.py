@@ -15,11 +15,11 @@ from starlette.testclient import TestClient
 
 from onrecord.cli import web
 from onrecord.errors import BadInput
-from onrecord.web import access, app, server
+from onrecord.web import access, server
 from tests.terminal_session import CTRL_C, TerminalSession
 
-CHANGES = [route.path for route in app.ROUTES if "POST" in route.methods]
-PAGES = [route.path for route in app.ROUTES if "GET" in route.methods]
+CHANGES = [route.path for route in server.ROUTES if "POST" in route.methods]
+PAGES = [route.path for route in server.ROUTES if "GET" in route.methods]
 
 
 def _filled(path: str) -> str:
@@ -27,7 +27,7 @@ def _filled(path: str) -> str:
 
 
 def _stranger(browser) -> TestClient:
-    return TestClient(app.create(browser.site), base_url=f"http://{browser.access.host}")
+    return TestClient(server.create(browser.site), base_url=f"http://{browser.access.host}")
 
 
 def test_the_address_is_exchanged_for_a_strict_cookie(browser):
@@ -194,7 +194,7 @@ def test_a_form_that_breaks_off_halfway_changes_nothing(browser, save, project):
     async def send(message):
         answers.append(message)
 
-    asyncio.run(app.create(browser.site)(scope, receive, send))
+    asyncio.run(server.create(browser.site)(scope, receive, send))
 
     assert answers[0]["status"] == 400
     assert project.get(entry.path) == entry

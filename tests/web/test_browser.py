@@ -14,8 +14,8 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from onrecord.capture.inbox import Inbox
 from onrecord.project import Project
+from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 from onrecord.web import static_site
 from tests.web import served

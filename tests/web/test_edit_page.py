@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from onrecord.capture.inbox import Inbox
+from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from onrecord import files, web
-from onrecord.capture import inbox
-from onrecord.capture.inbox import Inbox
 from onrecord.record import compose, form, memory
-from onrecord.remotes import remote, replica
 from onrecord.settings import Settings
+from onrecord.shared import remotes, replicas
+from onrecord.store import inbox
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from onrecord.usage import usage_log
@@ -43,8 +43,8 @@ def test_the_start_page_counts_and_says_what_waits(browser, save, draft):
 
 def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, save):
     save("Something of our own")
-    remote.add("platform", "/srv/platform.git")
-    store = Store(replica.ready("platform").store)
+    remotes.add("platform", "/srv/platform.git")
+    store = Store(replicas.ready("platform").store)
     content = {"context": "Two", "decision": "Use uv for everything", "rationale": ["one tool"]}
     record = compose.compose("decision", {"title": "Use uv", "content": content}, now="2026-03-02T09:30:00Z")
     entry = Writer(store, Settings()).save(record)
@@ -62,8 +62,8 @@ def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, s
 
 def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save):
     own = save("Use uv")
-    remote.add("platform", "/srv/platform.git")
-    shared = Writer(Store(replica.ready("platform").store), Settings()).save(own.memory)
+    remotes.add("platform", "/srv/platform.git")
+    shared = Writer(Store(replicas.ready("platform").store), Settings()).save(own.memory)
 
     page = browser.get(f"/record/platform/{shared.path}")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from onrecord.audit import record_freshness
 from onrecord.audit.report import Evidence
+from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors, check
+from onrecord.freshness.check import Freshness, Verdict
 from onrecord.store.store import Entry, Store
 from onrecord.usage.counts import per_record
 
@@ -21,7 +22,7 @@ def of(store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]]
         return Evidence(uses=uses)
     states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
-    for looked in record_freshness.check_all(store, watch(current)):
+    for looked in check_all(store, watch(current)):
         for state, messages in states.items():
             changes = [check.sentence(each) for each in looked.verdicts if each.state == state]
             if changes:
@@ -34,3 +35,32 @@ def _uses(store: Store, entries: Sequence[Entry]) -> dict[str, int] | None:
     summary = per_record(store.root)
     counts = {entry.memory.id: summary.get(entry.path) for entry in entries}
     return {key: count.used for key, count in counts.items() if count and count.injected >= _SHOWN_OFTEN} or None
+
+
+PATIENCE = 60.0
+"""Seconds that git may take in all: a large history needs ten, and a repository can make git wait for ever."""
+
+
+class Checked(NamedTuple):
+    """A record, the verdicts on its anchors, and those of its files that have no anchor."""
+
+    entry: Entry
+    verdicts: tuple[Verdict, ...]
+    loose: tuple[str, ...]
+
+    @property
+    def is_stale(self) -> bool:
+        return bool(self.loose) or any(each.state != check.FRESH or each.is_moved for each in self.verdicts)
+
+
+def check_all(store: Store, entries: Iterable[Entry]) -> list[Checked]:
+    """The verdicts on all anchors of some records."""
+    freshness = Freshness(anchors.root_of(store.root), PATIENCE)
+    return [_checked(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
+
+
+def _checked(freshness: Freshness, entry: Entry) -> Checked:
+    indexed = anchors.indexed(entry.memory)
+    covered = {anchor.path for anchor in indexed}
+    loose = tuple(file for file in entry.memory.related_files if file not in covered)
+    return Checked(entry, tuple(map(freshness.check, indexed)), loose)

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from onrecord.capture import similar, suggestions
-from onrecord.capture.inbox import BrokenDraft, Inbox
 from onrecord.errors import Changed
 from onrecord.git import git_files
-from onrecord.record import compose, lifecycle, memory, naming, revision
-from onrecord.record.draft import Draft
+from onrecord.record import compose, lifecycle, memory, naming
+from onrecord.record import drafts as revision
+from onrecord.record.drafts import Draft
 from onrecord.record.memory import HistoryEntry, Memory
 from onrecord.store import undo
+from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from onrecord import failure_log, timestamps
+from onrecord import state_file, timestamps
 from onrecord.capture import triage
 from onrecord.capture.conversation import Activity
-from onrecord.capture.inbox import Inbox
 from onrecord.errors import OnrecordError
 from onrecord.record import compose, naming
-from onrecord.record.draft import Draft
+from onrecord.record.drafts import Draft
 from onrecord.session import transcript as transcripts
 from onrecord.session.transcript import Ending, Transcript
 from onrecord.settings import Settings
+from onrecord.store.inbox import Inbox
 from onrecord.text import cut
 
 _PREFIX = "session-"
@@ -43,7 +43,7 @@ def draft(*, project: str, store: str, session: str, transcript: Transcript, set
         name = f"{_PREFIX}{naming.slug(session)[:40] or 'unnamed'}"
         summary = box.put(Draft(name, record, made_at=record.created_at, session=session), replacing=True)
     except OnrecordError as error:
-        failure_log.leave("session summary", str(error))
+        state_file.leave("session summary", str(error))
         return None
     _drop_older(box, settings.count("categories.session_summary.max_retained"))
     return summary

@@ -17,8 +17,8 @@ from onrecord.categories import BY_NAME
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NearDuplicate, OnrecordError
 from onrecord.record import summary_line
-from onrecord.record.fields import shorten
 from onrecord.record.memory import Memory
+from onrecord.record.schema import shorten
 from onrecord.search import index, lanes, query, rank, record_vectors, terms, vectors
 from onrecord.store.store import Entry, Store
 

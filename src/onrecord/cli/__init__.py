@@ -90,10 +90,10 @@ def _unknown(name: str) -> int:
 def _report_bug(words: list[str], error: Exception) -> int:
     import traceback
 
-    from onrecord import failure_log
+    from onrecord import state_file
 
     traceback.print_exc()
-    failure_log.leave(f"onrecord {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
+    state_file.leave(f"onrecord {words[0] if words else ''} {__version__}", f"{type(error).__name__}: {error}")
     print("This is a bug in Onrecord: please report it with the lines above.", file=sys.stderr)
     return 3
 

@@ -16,9 +16,9 @@ from onrecord.freshness import related_files
 from onrecord.paths import StorePlace
 from onrecord.project import Project, require_store
 from onrecord.record import memory, schema
-from onrecord.record.fields import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
-from onrecord.remotes import replica
+from onrecord.record.schema import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
 from onrecord.settings import load_settings
+from onrecord.shared import replicas
 from onrecord.store.dry_run import DryRunStore
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
@@ -60,7 +60,7 @@ def store_of(args: argparse.Namespace) -> Store:
     if args.user and args.remote:
         raise BadInput("--user and --remote name two stores", fix="leave one of them out")
     if args.remote:
-        store = Store(replica.ready(args.remote).store)
+        store = Store(replicas.ready(args.remote).store)
     else:
         store = Store(paths.user_store()) if args.user else Project(args.project).store
     store = DryRunStore(store.root) if getattr(args, "dry_run", False) else store

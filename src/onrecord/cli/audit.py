@@ -12,11 +12,11 @@ from onrecord.audit.audit_item import AuditItem
 from onrecord.audit.report import Evidence, Measure
 from onrecord.cli import arguments, fixes
 from onrecord.cli.output import CommandResult, Screen, labelled, table
+from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
 from onrecord.importers import notes
 from onrecord.record import compose
 from onrecord.store.store import Broken, Entry
-from onrecord.terminal.progress import watched
 from onrecord.text import many
 
 CHECKS = (

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from onrecord import budget, files, paths
 from onrecord.errors import Locked
-from onrecord.remotes import remote as remotes
-from onrecord.remotes.remote import Remote
-from onrecord.remotes.replica import Replica
+from onrecord.shared import remotes
+from onrecord.shared.remotes import Remote
+from onrecord.shared.replicas import Replica
 
 SECONDS = 120.0
 """For each remote: the first sync of a large one on a slow line goes on with the next session."""

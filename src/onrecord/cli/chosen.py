@@ -12,19 +12,18 @@ from collections.abc import Collection, Sequence
 from shlex import quote
 
 from onrecord import paths
-from onrecord.capture.inbox import Inbox
-from onrecord.cli import last_listing
+from onrecord.cli import last_listing, terminal
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import Screen, clean, fit, safe
 from onrecord.cli.questions import agrees, can_ask
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, BadInput, NotFound, OnrecordError
-from onrecord.record.fields import shorten
-from onrecord.search import by_name
+from onrecord.record.schema import shorten
+from onrecord.search import listing
 from onrecord.store import record_files, reference, short_name
+from onrecord.store.inbox import Inbox
 from onrecord.store.reference import name_of
 from onrecord.store.store import Entry, Store
-from onrecord.terminal import picker
 
 _SURE = 4
 """Letters of an id from which on nobody is asked whether it is the right one."""
@@ -57,7 +56,7 @@ def record(args: argparse.Namespace, store: Store, typed: str, *, changes: bool 
 
 def _record(args: argparse.Namespace, store: Store, typed: str) -> _Guess:
     names = list(record_files.every(store.root))
-    fits = by_name.fit(store.root, typed, names)
+    fits = listing.fit(store.root, typed, names)
     if not fits.paths:
         raise reference.nothing_fits(store.root, typed, names)
     if len(fits.paths) == 1:
@@ -146,7 +145,7 @@ def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:
     width = Screen.of(sys.stdout).width - _MARGIN
     more = f"; the first {len(lines)}" if len(lines) < len(fitting) else ""
     question = f"{shorten(typed)!r} fits {len(fitting):,}{more}:"
-    at = picker.pick(clean(question), [fit(clean(line), width) for line in lines])
+    at = terminal.pick(clean(question), [fit(clean(line), width) for line in lines])
     if at is None:
         raise BadInput("none was picked", fix="type more of the name you mean")
     return fitting[at]

@@ -143,9 +143,9 @@ def _tags(line: Line, beginning: str) -> list[Word]:
 
 def _drafts(line: Line, beginning: str) -> Iterator[Word]:
     """The drafts by their names; of the first few the titles are read, too."""
-    from onrecord.capture.inbox import Inbox
-    from onrecord.record.draft import Draft
+    from onrecord.record.drafts import Draft
     from onrecord.store import record_files
+    from onrecord.store.inbox import Inbox
 
     box = Inbox(_root(line))
     names = (name[: -len(".json")] for name in record_files.names_in(box.root, paths.INBOX))
@@ -202,9 +202,9 @@ def _agents(line: Line, beginning: str) -> Iterator[Word]:
 
 
 def _remotes(line: Line, beginning: str) -> Iterator[Word]:
-    from onrecord.remotes import remote
+    from onrecord.shared import remotes
 
-    return (Word(each.name, each.url) for each in remote.connected())
+    return (Word(each.name, each.url) for each in remotes.connected())
 
 
 _BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {

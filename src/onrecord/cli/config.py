@@ -8,7 +8,7 @@ import os
 import shlex
 from typing import Any
 
-from onrecord import files, old_settings, paths
+from onrecord import files, paths, setting_table
 from onrecord.cli import actions, arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
 from onrecord.errors import BadInput
@@ -54,10 +54,10 @@ def _read_as_key(args: argparse.Namespace) -> None:
 
 
 def _declared(key: str) -> Setting:
-    if key in old_settings.REMOVED:
+    if key in setting_table.REMOVED:
         raise BadInput(f"{key} is no longer a setting", fix="onrecord config")
     declared = setting(key)
-    renamed = None if declared else old_settings.successor(key, None)
+    renamed = None if declared else setting_table.successor(key, None)
     if renamed:
         raise BadInput(f"{key} is now {renamed.key}", fix=f"onrecord config {renamed.key}")
     if declared is None:
@@ -142,7 +142,7 @@ def _change(store: Store, key: str, value: object) -> CommandResult:
     with store.writing():
         raw = _read(path)
         before = json.dumps(raw)
-        for name in old_settings.old_names(key):
+        for name in setting_table.old_names(key):
             _put(raw, name, None)
         _put(raw, key, value)
         if json.dumps(raw) != before:

@@ -13,12 +13,12 @@ from typing import Any
 from onrecord import paths
 from onrecord.cli import questions
 from onrecord.cli.output import CommandResult, Screen, clean, table
-from onrecord.connections import connection, installation
-from onrecord.connections.connection import Plan
-from onrecord.connections.recipes import BY_HOST, RECIPES, Recipe
 from onrecord.errors import BadInput, CommandFailed
+from onrecord.hosts import connection, installation
 from onrecord.hosts import table as hosts
-from onrecord.record.fields import shorten
+from onrecord.hosts.connection import Plan
+from onrecord.hosts.host_setup import BY_HOST, RECIPES, Recipe
+from onrecord.record.schema import shorten
 from onrecord.text import many
 
 _PATIENCE = 120

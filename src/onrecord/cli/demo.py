@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
-from onrecord import failure_log, files, paths
+from onrecord import files, paths, state_file
 from onrecord.cli import demo_data, main
 from onrecord.cli.demo_data import Turn
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
@@ -104,7 +104,7 @@ def _hook(project: str, event: str, **fields: object) -> str:
         (sys.executable, "-S", "-E", "-c", program), input=json.dumps(payload).encode(), capture_output=True, check=True
     )
     # A hook never fails aloud: a failure would look like silence here.
-    for when, what, error in failure_log.recent():
+    for when, what, error in state_file.recent():
         raise RuntimeError(f"{when} {what}: {error}")
     return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
 

@@ -7,18 +7,18 @@ import os
 from collections.abc import Iterator
 
 from onrecord import paths
-from onrecord.capture import waiting
 from onrecord.cli import arguments, fixes
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, readable
-from onrecord.doctor import Finding, claude_code, connected, machine, shared_stores, store_checks
+from onrecord.cli.progress import Progress, watched
+from onrecord.doctor import Finding, agents, machine, store_checks
 from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
 from onrecord.git import git_files
 from onrecord.project import Project
 from onrecord.record import compose
 from onrecord.settings import load_settings
+from onrecord.store import waiting
 from onrecord.store.store import Store
-from onrecord.terminal.progress import Progress, watched
 from onrecord.text import many
 
 _REGISTER = "onrecord init --merge-driver"
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         return _privacy(args)
     root = paths.project_root(args.project)
     with Progress("examining the installation"):
-        findings = [*machine.examine(), *claude_code.examine(root), *connected.examine(root)]
+        findings = [*machine.examine(), *agents.examine_claude_code(root), *agents.examine_connections(root)]
     done: list[str] = []
     try:
         stores = list(_stores(args))
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         findings.append(Finding("error", "store", error.message, error.fix))
     for store in stores[:1]:
         settings = load_settings(store.root)
-        findings += [*store_checks.examine_switches(settings), *shared_stores.examine(settings)]
+        findings += [*store_checks.examine_switches(settings), *store_checks.examine(settings)]
     for store in stores:
         if args.fix and store.exists:
             done += store_checks.repair(store)

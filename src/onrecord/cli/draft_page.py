@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onrecord.capture import review, similar
-from onrecord.capture.inbox import BrokenDraft
 from onrecord.cli import field_diff
 from onrecord.cli.output import Screen, clean
 from onrecord.cli.show import page
 from onrecord.errors import OnrecordError
-from onrecord.record.draft import Draft
+from onrecord.record.drafts import Draft
+from onrecord.store.inbox import BrokenDraft
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 

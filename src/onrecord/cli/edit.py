@@ -14,7 +14,7 @@ from onrecord.cli.questions import Option
 from onrecord.cli.update import updated
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Changed, OnrecordError, Stopped
-from onrecord.record import compose, form, form_value, lifecycle, memory, revision
+from onrecord.record import compose, drafts, form, lifecycle, memory
 from onrecord.record.form import Problem
 from onrecord.record.memory import Memory
 from onrecord.store.store import Entry
@@ -104,14 +104,14 @@ class _Edit:
     def _keep_both(self, patch: Mapping[str, Any]) -> None:
         """Put the change into a form of the record as somebody else left it, with their text where both changed it."""
         now = memory.to_json(self.writer.store.get(self.before.path).memory)
-        theirs = _flat(revision.difference(self.shown, self._parsed(self._rendered(now))))
+        theirs = _flat(drafts.difference(self.shown, self._parsed(self._rendered(now))))
         both = [name for name in _flat(patch) if name in theirs]
         problems = [Problem(name, f"somebody changed it meanwhile, to: {_words(theirs[name])}") for name in both]
-        self.file.write(form.with_problems(self._rendered(revision.applied(now, patch)), problems))
+        self.file.write(form.with_problems(self._rendered(drafts.applied(now, patch)), problems))
 
     def _revised(self, fields: Mapping[str, Any]) -> _Revision:
         """The change that the fields of the form make; an error says what is wrong with which of them."""
-        patch = revision.difference(self.shown, fields)
+        patch = drafts.difference(self.shown, fields)
         record = self.before.memory
         arguments.refuse_lost_files(self.args, self.writer.store, patch.get("related_files"), record.related_files)
         if not self.args.allow_secret:
@@ -120,7 +120,7 @@ class _Edit:
 
     def _rendered(self, raw: Mapping[str, Any]) -> str:
         record = self.before.memory
-        return form.render(record.category, raw, f"The {form_value.label_of(record.category)} {record.id}.")
+        return form.render(record.category, raw, f"The {form.label_of(record.category)} {record.id}.")
 
     def _parsed(self, text: str) -> Mapping[str, Any]:
         return form.parse(self.before.memory.category, text).fields
@@ -136,5 +136,5 @@ def _flat(patch: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{form_value.label_of(key)}: {_words(part)}" for key, part in value.items())
+        return "; ".join(f"{form.label_of(key)}: {_words(part)}" for key, part in value.items())
     return "; ".join(map(_words, value)) if isinstance(value, list) else "nothing" if value is None else str(value)

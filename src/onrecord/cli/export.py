@@ -9,6 +9,7 @@ import shlex
 from onrecord import paths
 from onrecord.cli import arguments, fixes
 from onrecord.cli.output import CommandResult, clean
+from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
 from onrecord.record import compose, export, memory, naming
@@ -17,7 +18,6 @@ from onrecord.settings import load_settings
 from onrecord.store import generated_page
 from onrecord.store.generated_page import Page
 from onrecord.store.store import Store
-from onrecord.terminal.progress import watched
 from onrecord.text import many, tokens
 
 _FORMATS = {"markdown": export.markdown, "jsonl": export.json_lines, "agents": export.agents_section}

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from onrecord.cli.output import Screen, clean
-from onrecord.record import form_value, memory, schema
-from onrecord.record.fields import ListOf
-from onrecord.record.form_value import label_of
+from onrecord.record import form, memory, schema
+from onrecord.record.form import label_of
 from onrecord.record.memory import Memory
+from onrecord.record.schema import ListOf
 
 _DERIVED = ("changes", "times_updated", "updated_at", "anchors", "id")
 _KINDS = {field.name: field.kind for field in schema.RECORD}
@@ -41,9 +41,9 @@ def _lines(category: str, name: str, fields: Mapping[str, Any]) -> list[str]:
     if fields.get(name) is None:
         return []
     kind = {**_KINDS, **{field.name: field.kind for field in schema.content_fields(category)}}.get(name)
-    if kind is None or name in ("content", "changes", "anchors") or not form_value.fits(kind, fields[name]):
+    if kind is None or name in ("content", "changes", "anchors") or not form.fits(kind, fields[name]):
         return [json.dumps(fields[name], ensure_ascii=False)]
-    lines = form_value.lines_of(kind, fields[name])
+    lines = form.lines_of(kind, fields[name])
     return [_MARK.sub("", line) for line in lines] if isinstance(kind, ListOf) else lines
 
 

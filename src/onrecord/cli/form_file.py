@@ -15,11 +15,11 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from onrecord import files, paths
+from onrecord.cli import terminal
 from onrecord.cli.output import Screen, say
 from onrecord.errors import BadInput, OnrecordError, Stopped, Unwritable
 from onrecord.record import form, memory
 from onrecord.record.form import Problem
-from onrecord.terminal import editor
 from onrecord.text import many
 
 _CORRECT = "correct it there"
@@ -75,7 +75,7 @@ class FormFile:
     def _edited(self) -> str:
         """What is in the file after the editor was closed."""
         try:
-            editor.edit(self.path)
+            terminal.edit(self.path)
             return read(self.path)
         except OnrecordError as error:
             raise self.kept(error) from error

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from onrecord import paths, timestamps
-from onrecord.audit import record_freshness
-from onrecord.audit.record_freshness import Checked
+from onrecord.audit import evidence
+from onrecord.audit.evidence import Checked
 from onrecord.cli import arguments, chosen, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
+from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Verdict
 from onrecord.record.memory import Memory
 from onrecord.store.store import Store
-from onrecord.terminal.progress import watched
 from onrecord.text import many
 
 UNANCHORED = "unanchored"
@@ -43,7 +43,7 @@ def _freshness(args: argparse.Namespace) -> CommandResult:
     _require_project(store)
     named = [chosen.record(args, store, reference) for reference in args.ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
-    checked = record_freshness.check_all(store, watched(entries, "checking files"))
+    checked = evidence.check_all(store, watched(entries, "checking files"))
     shown = [each for each in checked if each.is_stale or not args.stale]
     states = Counter(each.state for record in checked for each in record.verdicts)
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
@@ -123,7 +123,7 @@ def _reanchor(args: argparse.Namespace) -> CommandResult:
     done = []
     for reference in args.ids:
         before = chosen.record(args, writer.store, reference, changes=True)
-        (checked,) = record_freshness.check_all(writer.store, [before]) or [Checked(before, (), ())]
+        (checked,) = evidence.check_all(writer.store, [before]) or [Checked(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
         done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})

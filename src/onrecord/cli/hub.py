@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 from onrecord.cli import actions, questions
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.errors import BadInput, NotFound
-from onrecord.remotes import remote
+from onrecord.shared import remotes
 from onrecord.text import many
 
 if TYPE_CHECKING:
-    from onrecord.hub.connection import Session
-    from onrecord.hub.team_address import TeamAddress
-    from onrecord.hub.teams import Team
+    from onrecord.shared.hub_connection import Session, TeamAddress
+    from onrecord.shared.hub_teams import Team
 
 VARIABLE = "ONRECORD_HUB_URL"
 _USAGES = {
@@ -47,13 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     actions.check(args, _USAGES, args.action, args.words)
-    from onrecord.hub import connection, team_address
+    from onrecord.shared import hub_connection
 
-    where = team_address.parse(_url(args))
+    where = hub_connection.parse(_url(args))
     if args.team:
-        where = where._replace(team=team_address.checked_team(args.team))
+        where = where._replace(team=hub_connection.checked_team(args.team))
     # `init` is for tables of any version, and the others ask for what every version has.
-    hub = connection.Hub(where, lambda session: None)
+    hub = hub_connection.Hub(where, lambda session: None)
     with closing(hub), hub.explained():
         return _ACTIONS[args.action](args, hub.session(), where)
 
@@ -63,14 +62,14 @@ def _url(args: argparse.Namespace) -> str:
     typed = args.url or (args.words[0] if args.action == "init" and args.words else os.environ.get(VARIABLE, ""))
     if not typed:
         raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
-    return typed if "://" in typed else remote.get(typed).url
+    return typed if "://" in typed else remotes.get(typed).url
 
 
 def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
-    from onrecord.hub import schema, teams
+    from onrecord.shared import hub_schema, hub_teams
 
-    before, after = schema.migrate(session)
-    is_new = teams.make(session, where.team, args.review)
+    before, after = hub_schema.migrate(session)
+    is_new = hub_teams.make(session, where.team, args.review)
     data = {"schema_before": before, "schema": after, "team": where.team, "is_new": is_new}
     tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
     lines = [f"tables {tables if before else 'made'}", f"team {where.team} {'made' if is_new else 'is there'}"]
@@ -80,13 +79,13 @@ def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> Com
 
 
 def _grant(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
-    from onrecord.hub import teams
+    from onrecord.shared import hub_teams
 
     login, role = args.words
     with session.transaction():
         if args.create:
-            teams.create_login(session, login, _password(args))
-        teams.grant(session, where.team, login, role)
+            hub_teams.create_login(session, login, _password(args))
+        hub_teams.grant(session, where.team, login, role)
     data = {"team": where.team, "login": login, "role": role}
     return CommandResult(data, lambda screen: f"{clean(login)} is a {role} of the team {where.team}")
 
@@ -107,19 +106,19 @@ def _password(args: argparse.Namespace) -> str:
 
 
 def _revoke(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
-    from onrecord.hub import teams
+    from onrecord.shared import hub_teams
 
     login = args.words[0]
-    teams.revoke(session, where.team, login)
+    hub_teams.revoke(session, where.team, login)
     data = {"team": where.team, "login": login}
     return CommandResult(data, lambda screen: f"{clean(login)} is no longer a member of the team {where.team}")
 
 
 def _forget(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
-    from onrecord.hub import teams
+    from onrecord.shared import hub_teams
 
     path = args.words[0]
-    count = teams.forget(session, where.team, path)
+    count = hub_teams.forget(session, where.team, path)
     if not count:
         raise NotFound(f"the hub has no earlier version of {path!r}", fix="give a path such as decisions/use-uv.json")
     data = {"team": where.team, "path": path, "versions": count}
@@ -128,13 +127,13 @@ def _forget(args: argparse.Namespace, session: Session, where: TeamAddress) -> C
 
 
 def _status(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
-    from onrecord.hub import schema, teams
+    from onrecord.shared import hub_schema, hub_teams
 
-    schema.check(session)
-    listed = [team for team in teams.listed(session) if not args.team or team.name == args.team]
+    hub_schema.check(session)
+    listed = [team for team in hub_teams.listed(session) if not args.team or team.name == args.team]
     data = {
         "server": session.info.server_version,
-        "schema": schema.version(session),
+        "schema": hub_schema.version(session),
         "teams": [{**team._asdict(), "members": [each._asdict() for each in team.members]} for team in listed],
     }
     return CommandResult(data, lambda screen: _text(screen, data, listed))

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from onrecord.capture import review
-from onrecord.capture.inbox import Inbox
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
+from onrecord.cli.progress import Progress, watched
 from onrecord.errors import BadInput
 from onrecord.importers import import_log, proposals, sources
 from onrecord.importers.proposals import FileReport, Proposal
 from onrecord.project import Project
-from onrecord.record.draft import Draft
+from onrecord.record.drafts import Draft
+from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
-from onrecord.terminal.progress import Progress, watched
 from onrecord.text import many
 
 _PATHS_HELP = "files or folders (default: the decision records of the project, and what an agent should read)"

@@ -7,15 +7,15 @@ from typing import Any
 
 from onrecord.audit import hard_to_find
 from onrecord.audit.hard_to_find import CHECKS, HardToFind
-from onrecord.capture.inbox import Inbox
 from onrecord.cli import arguments, chosen, fixes
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
+from onrecord.cli.progress import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors
 from onrecord.record import compose, memory
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
-from onrecord.terminal.progress import watched
 from onrecord.text import many
 
 _MOST_SHOWN = 20

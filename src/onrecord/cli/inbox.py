@@ -6,15 +6,14 @@ import argparse
 from collections.abc import Sequence
 
 from onrecord import paths, switches
-from onrecord.capture import waiting
-from onrecord.capture.inbox import BrokenDraft
 from onrecord.cli import arguments, chosen, fixes, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, table
 from onrecord.cli.record_table import Line
 from onrecord.cli.review import Desk
-from onrecord.record.draft import Draft
-from onrecord.store import reference
+from onrecord.record.drafts import Draft
+from onrecord.store import reference, waiting
+from onrecord.store.inbox import BrokenDraft
 
 _HEADS = ("", "title", "category", "age", "draft")
 

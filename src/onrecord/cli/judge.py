@@ -8,6 +8,7 @@ from typing import Any
 
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
+from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import ModelFailed, NoModel
 from onrecord.judge import api, judge, limits
@@ -15,7 +16,6 @@ from onrecord.judge.api import Model
 from onrecord.judge.judge import Opinion
 from onrecord.record.secrets import redacted
 from onrecord.settings import Settings, load_settings
-from onrecord.terminal.progress import Progress
 
 PATIENCE = 30.0
 """Seconds a person waits to learn that a model is too slow."""

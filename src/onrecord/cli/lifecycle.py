@@ -6,8 +6,8 @@ import argparse
 
 from onrecord.cli import arguments, chosen
 from onrecord.cli.output import CommandResult, Screen
-from onrecord.remotes import remote, replica
 from onrecord.search import index
+from onrecord.shared import remotes, replicas
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 
@@ -57,7 +57,7 @@ def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
 
 def _supersede(writer: Writer, args: argparse.Namespace) -> CommandResult:
     name, colon, record = args.old.partition(":")
-    if colon and remote.is_name(name):
+    if colon and remotes.is_name(name):
         return _supersede_shared(writer, args, name, record)
     before, after = (chosen.record(args, writer.store, typed, changes=True).path for typed in (args.old, args.new))
     old, new = writer.supersede(before, after)
@@ -72,7 +72,7 @@ def _supersede(writer: Writer, args: argparse.Namespace) -> CommandResult:
 
 def _supersede_shared(writer: Writer, args: argparse.Namespace, name: str, record: str) -> CommandResult:
     """Replace a record of a shared store where the other one is read; the shared one stays as it is."""
-    store = Store(replica.ready(name).store)
+    store = Store(replicas.ready(name).store)
     old = chosen.record(args, store, record, changes=True)
     path = chosen.record(args, writer.store, args.new, changes=True).path
     new = writer.replace_shared(f"{name}:{old.memory.id}", path)

@@ -6,19 +6,18 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from onrecord.capture import waiting
 from onrecord.cli import arguments, last_listing, list_format, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen
+from onrecord.cli.progress import watched
 from onrecord.cli.record_table import Line
 from onrecord.coldstart import NamedTuple
 from onrecord.project import Project
 from onrecord.record import compose, schema
 from onrecord.search import index, listing
 from onrecord.search.listing import Choice, Listed
-from onrecord.store import record_files
+from onrecord.store import record_files, waiting
 from onrecord.store.store import Store
-from onrecord.terminal.progress import watched
 from onrecord.text import many
 
 STATUSES = ("active", "superseded", "retired", "archived", "all")

@@ -84,11 +84,11 @@ def emit(answer: CommandResult, *, as_json: bool, is_paged: bool = False) -> Non
 
 def _page(text: str, screen: Screen) -> bool:
     """Show a text in the pager, if it does not fit on the screen; whether that was done."""
-    from onrecord.terminal import pager
+    from onrecord.cli import terminal
 
     shown = safe(text, screen)
     lines = sum(max(1, -(-width_of(_PAINTED.sub("", line)) // screen.width)) for line in shown.split("\n"))
-    return pager.show(shown, lines)
+    return terminal.show(shown, lines)
 
 
 def say(text: str, screen: Screen, end: str = "\n") -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
+from onrecord.cli import terminal
 from onrecord.cli.output import Screen, clean, say, wrap
 from onrecord.coldstart import NamedTuple
 from onrecord.store import history
-from onrecord.terminal import keys
 
 
 class Option(NamedTuple):
@@ -26,7 +26,7 @@ class Option(NamedTuple):
 
 def can_ask(args: argparse.Namespace) -> bool:
     """Whether a person sits at a terminal; a program, or an agent in a terminal of its own, is never asked."""
-    return not args.json and keys.at_terminal() and history.who() == "person"
+    return not args.json and terminal.at_terminal() and history.who() == "person"
 
 
 def ask(question: str, options: Sequence[Option], screen: Screen) -> str:
@@ -35,7 +35,7 @@ def ask(question: str, options: Sequence[Option], screen: Screen) -> str:
     by_key = {option.key: option for option in options}
     while True:
         say(f"{question}{' ' if question else ''}{labels} [?]: ", screen, end="")
-        pressed = keys.key()
+        pressed = terminal.key()
         if screen.is_terminal:
             say(pressed if len(pressed) == 1 else "", screen)
         chosen = by_key.get(pressed) or by_key.get(pressed.lower())
@@ -53,7 +53,7 @@ def answer(question: str, choices: str, screen: Screen) -> str:
     """The key that somebody presses, in lower case; empty for no answer."""
     say(f"{question} [{choices}] ", screen, end="")
     try:
-        pressed = keys.key()
+        pressed = terminal.key()
     except EOFError:
         pressed = ""
     if screen.is_terminal:
@@ -69,7 +69,7 @@ def choose(question: str, options: Sequence[Option], screen: Screen) -> str:
     listed = [option.key for option in options]
     while True:
         say("Press its key: ", screen, end="")
-        pressed = keys.key().lower()
+        pressed = terminal.key().lower()
         say(pressed if len(pressed) == 1 else "", screen)
         if pressed in listed:
             return pressed
@@ -78,7 +78,7 @@ def choose(question: str, options: Sequence[Option], screen: Screen) -> str:
 def text(name: str, hint: str, screen: Screen) -> str:
     """A text in one line; asked for again until there is one."""
     _explain(name, hint, screen)
-    while not (line := keys.line("> ").strip()):
+    while not (line := terminal.read_line("> ").strip()):
         say("It cannot be left out.", screen)
     return line
 
@@ -103,7 +103,7 @@ def items(
     Whoever stops in the middle has what was typed before in the list.
     """
     _explain(name, f"{hint} One per line; an empty line ends{'' if least else ', or leaves it out'}.", screen)
-    while (line := keys.line("- ").strip()) or len(into) < least:
+    while (line := terminal.read_line("- ").strip()) or len(into) < least:
         flaw = flaw_of(line) if line else "It cannot be left out."
         if flaw:
             say(flaw, screen)

@@ -10,6 +10,7 @@ from onrecord import paths, timestamps
 from onrecord.cli import arguments, last_listing, record_table, server_search
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
+from onrecord.cli.progress import Progress
 from onrecord.errors import BadInput
 from onrecord.hosts import table
 from onrecord.paths import StorePlace
@@ -17,7 +18,6 @@ from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_prompt
 from onrecord.recall.for_prompt import Decision
 from onrecord.record import compose
-from onrecord.terminal.progress import Progress
 from onrecord.text import tokens
 
 if TYPE_CHECKING:

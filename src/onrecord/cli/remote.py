@@ -10,14 +10,16 @@ from typing import Any
 from onrecord import timestamps
 from onrecord.cli import actions, syncing
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
+from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, WrongState
 from onrecord.project import Project
-from onrecord.remotes import address, pending, remote, replica, shared
-from onrecord.remotes.remote import Remote
-from onrecord.remotes.replica import Replica, State
+from onrecord.shared import remotes as address
+from onrecord.shared import remotes as remote
+from onrecord.shared import replicas, sync_base
+from onrecord.shared.remotes import Remote
+from onrecord.shared.replicas import Replica, State
 from onrecord.store import record_files
-from onrecord.terminal.progress import Progress
 from onrecord.text import first_few, many
 
 _USAGES = {"list": "", "add": "NAME URL [--review] [--auto]", "remove": "NAME [--force]", "status": "[NAME]"}
@@ -60,12 +62,12 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _add(args: argparse.Namespace) -> CommandResult:
     _refuse_old_replica(args.name)
-    if address.kind(address.absolute(args.url)) == address.POSTGRES:
-        from onrecord.hub import team_address
+    if address.address_kind(address.absolute(args.url)) == address.POSTGRES:
+        from onrecord.shared import hub_connection
 
-        team_address.parse(args.url)
+        hub_connection.parse(args.url)
     added = remote.add(args.name, args.url, review=bool(args.review), auto=bool(args.auto))
-    root = replica.ready(added.name).root
+    root = replicas.ready(added.name).root
     data = {**added._asdict(), "replica": root}
     text = f"connected {added.name} ({added.kind}); nothing was fetched yet: `onrecord sync` does that"
     return CommandResult(data, lambda screen: wrap(clean(text), screen.width))
@@ -84,7 +86,7 @@ def _refuse_old_replica(name: str) -> None:
 def _remove(args: argparse.Namespace) -> CommandResult:
     removed = remote.get(args.name)
     left = Replica(removed.name)
-    waiting = pending.changes(left)
+    waiting = sync_base.changes(left)
     if waiting and not args.force:
         count = many(len(waiting), "change")
         fix = f"sync it first, or lose what was not pushed: onrecord remote remove {removed.name} --force"
@@ -92,7 +94,7 @@ def _remove(args: argparse.Namespace) -> CommandResult:
     with left.lock():
         remote.remove(removed.name)
     # Windows deletes no file that is open, as the lock was.
-    replica.delete(left)
+    replicas.delete(left)
     data = {**removed._asdict(), "replica": left.root, "lost": waiting}
     return CommandResult(
         data, lambda screen: fitted(screen, clean(f"removed {removed.name} and its replica {left.root}"))
@@ -100,7 +102,7 @@ def _remove(args: argparse.Namespace) -> CommandResult:
 
 
 def _list(args: argparse.Namespace) -> CommandResult:
-    remotes, missing = remote.connected(), shared.missing(Project(args.project).settings)
+    remotes, missing = remote.connected(), replicas.missing(Project(args.project).settings)
     rows = [(each.name, each.url, ", ".join(_allowed(each))) for each in remotes]
     data = {"remotes": [each._asdict() for each in remotes], "asked_for": missing}
 
@@ -125,7 +127,7 @@ def _status(args: argparse.Namespace) -> CommandResult:
     remotes = [remote.get(args.name)] if args.name else remote.connected()
     with Progress("comparing files"):
         standings = [_standing(each) for each in remotes]
-    missing = shared.missing(Project(args.project).settings)
+    missing = replicas.missing(Project(args.project).settings)
     data = {"remotes": [_data(each) for each in standings], "asked_for": missing}
 
     def text(screen: Screen) -> str:
@@ -138,7 +140,7 @@ def _status(args: argparse.Namespace) -> CommandResult:
 def _standing(each: Remote) -> _Standing:
     own = Replica(each.name)
     count = sum(1 for _ in record_files.every(own.store))
-    return _Standing(each, own, own.state, count, pending.changes(own), pending.conflicts(own))
+    return _Standing(each, own, own.state, count, sync_base.changes(own), sync_base.conflicts(own))
 
 
 def _data(standing: _Standing) -> dict[str, Any]:
@@ -193,4 +195,4 @@ def _facts(standing: _Standing, screen: Screen) -> Iterator[str]:
 
 
 def _wishes(screen: Screen, names: Sequence[str]) -> Iterator[str]:
-    yield from (wrap(shared.wish(name), screen.width) for name in names)
+    yield from (wrap(replicas.wish(name), screen.width) for name in names)

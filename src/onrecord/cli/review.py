@@ -6,14 +6,14 @@ import argparse
 from typing import Any
 
 from onrecord.capture import review
-from onrecord.capture.inbox import BrokenDraft, Inbox
 from onrecord.cli import arguments, chosen, draft_page
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.review_walk import Walk
 from onrecord.errors import BadInput
 from onrecord.project import Project
 from onrecord.record import memory
-from onrecord.record.draft import Draft
+from onrecord.record.drafts import Draft
+from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 

@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import Union
 
 from onrecord.capture import review, similar
-from onrecord.capture.inbox import BrokenDraft, Inbox
-from onrecord.cli import chosen, draft_page, questions
+from onrecord.cli import chosen, draft_page, questions, terminal
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.cli.questions import Option
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, CannotUndo, Changed, OnrecordError
 from onrecord.project import Project
-from onrecord.record import form, memory, revision
-from onrecord.record.draft import Draft
+from onrecord.record import drafts as revision
+from onrecord.record import form, memory
+from onrecord.record.drafts import Draft
+from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.writer import Writer
-from onrecord.terminal import keys
 from onrecord.text import many
 
 AnyDraft = Union[Draft, BrokenDraft]
@@ -70,7 +70,7 @@ class Walk:
             say("", self.screen)
             status = _INTERRUPTED
         except EOFError:
-            if not keys.at_terminal() and not self.steps:
+            if not terminal.at_terminal() and not self.steps:
                 fix = "run it in a terminal, or use --accept NAME, --merge NAME or --reject NAME"
                 raise BadInput("nobody answered", fix=fix) from None
             say("", self.screen)
@@ -192,7 +192,7 @@ class Walk:
     def _merge(self, position: int, draft: Draft) -> None:
         near = similar.find(self.writer.store, draft.record)
         likely = draft.updates or (near[0].memory.id if near else "")
-        typed = keys.line(f"Into which record? [{clean(likely)}] ").strip() or likely
+        typed = terminal.read_line(f"Into which record? [{clean(likely)}] ").strip() or likely
         if not typed:
             return
         into = chosen.flag(self.args, self.writer.store, typed)

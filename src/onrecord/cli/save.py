@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from onrecord import project
-from onrecord.capture import inbox, review, similar, suggestions
+from onrecord.capture import review, similar, suggestions
 from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import BY_NAME
@@ -18,8 +18,9 @@ from onrecord.cli.save_by_hand import ByHand
 from onrecord.cli.update import drafted, updated
 from onrecord.errors import BadInput
 from onrecord.project import Project
-from onrecord.record import compose, memory, revision, schema
+from onrecord.record import compose, drafts, memory, schema
 from onrecord.record.memory import Memory
+from onrecord.store import inbox
 from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it"
@@ -139,7 +140,7 @@ def _draft(
 
 def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> CommandResult:
     before = writer.store.get(args.update)
-    patch = revision.added(before.memory, record)
+    patch = drafts.added(before.memory, record)
     summary = f"Updated from: {record.title}"
     after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=args.allow_secret)
     return updated(args, writer.store, before, after)

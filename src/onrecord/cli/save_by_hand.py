@@ -20,9 +20,9 @@ from onrecord.cli.questions import Option
 from onrecord.cli.show import page
 from onrecord.errors import AlreadyExists, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
-from onrecord.record import compose, form, form_value, naming, schema
-from onrecord.record.fields import Field, ListOf
+from onrecord.record import compose, form, naming, schema
 from onrecord.record.memory import Memory
+from onrecord.record.schema import Field, ListOf
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
@@ -108,7 +108,7 @@ class ByHand:
         return self._confirmed(record, asks=True)
 
     def _ask_for(self, field: Field, content: dict[str, Any]) -> None:
-        name = form_value.label_of(field.name)
+        name = form.label_of(field.name)
         if isinstance(field.kind, ListOf):
             content[field.name] = []
             questions.items(content[field.name], name, field.doc, self.screen, least=field.kind.least)
@@ -147,7 +147,7 @@ class ByHand:
         return form.render(self.category, {**self.fields, "content": content}, self._what())
 
     def _what(self) -> str:
-        return f"A new {form_value.label_of(self.category)}: {BY_NAME[self.category].meaning}."
+        return f"A new {form.label_of(self.category)}: {BY_NAME[self.category].meaning}."
 
     def _checked(self, fields: Mapping[str, Any]) -> Memory:
         """The record that the fields make; an error says what is wrong with which of them."""

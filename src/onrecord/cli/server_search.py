@@ -13,13 +13,13 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import Offline
 from onrecord.project import Project
 from onrecord.record import compose, summary_line
-from onrecord.remotes import remote
-from onrecord.remotes.address import POSTGRES
 from onrecord.search import document, query
+from onrecord.shared import remotes
+from onrecord.shared.remotes import POSTGRES
 from onrecord.store.store import Store
 
 if TYPE_CHECKING:
-    from onrecord.hub.search import Found
+    from onrecord.shared.hub_search import Found
 
 _CUT = "More records match than were compared: with one more word the best are found."
 
@@ -48,15 +48,15 @@ class _Asked(NamedTuple):
 
 def answer(args: argparse.Namespace) -> CommandResult | None:
     """What the server found; None where there is no server, or none that answers: then a warning says so."""
-    chosen = remote.get(args.remote)
+    chosen = remotes.get(args.remote)
     if chosen.kind != POSTGRES:
         return None
     # Only this command needs the extra `hub`.
-    from onrecord.hub import search, team_address
+    from onrecord.shared import hub_connection, hub_search
 
-    asked = _Asked(" ".join(args.text), chosen.name, team_address.parse(chosen.url).team)
+    asked = _Asked(" ".join(args.text), chosen.name, hub_connection.parse(chosen.url).team)
     try:
-        results = search.find(
+        results = hub_search.find(
             chosen.url,
             asked.text,
             args.limit,

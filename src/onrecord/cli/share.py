@@ -9,21 +9,21 @@ from shlex import quote
 from typing import Any
 
 from onrecord import paths
-from onrecord.capture import inbox, review, similar
+from onrecord.capture import review, similar
 from onrecord.cli import arguments, chosen, questions, sync
 from onrecord.cli.output import CommandResult, Screen, clean, say, to_json
 from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NearDuplicate, OnrecordError, Refused, Stopped
 from onrecord.project import Project
-from onrecord.record import lifecycle, memory, naming, revision, shared_copy
-from onrecord.record.draft import Draft
+from onrecord.record import drafts, lifecycle, memory, naming
+from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory, Scope
-from onrecord.remotes import remote as remotes
-from onrecord.remotes import replica
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.remote import Remote
 from onrecord.settings import load_settings
+from onrecord.shared import remotes, replicas
+from onrecord.shared.engine import Synced
+from onrecord.shared.remotes import Remote
+from onrecord.store import inbox
 from onrecord.store.dry_run import DryRunStore
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
@@ -66,9 +66,9 @@ def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     remote = remotes.get(args.to)
     record = chosen.record(args, store, args.id, changes=True).memory
-    shared_copy.refuse_unfit(record)
+    lifecycle.refuse_unfit(record)
     writer = _writer(args, remote)
-    copy = shared_copy.of(record, scope=_scope(args, record), source=_source(args), now=writer.now)
+    copy = lifecycle.of(record, scope=_scope(args, record), source=_source(args), now=writer.now)
     shared = _there(writer.store, copy) or _share(args, writer, remote, record, copy)
     if args.sync and not args.dry_run:
         shared = shared._replace(synced=_send(remote, shared))
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _writer(args: argparse.Namespace, remote: Remote) -> Writer:
     """Carries changes out on the replica."""
-    root = replica.ready(remote.name).store
+    root = replicas.ready(remote.name).store
     store = DryRunStore(root) if args.dry_run else Store(root)
     args.warnings = store.warnings
     return Writer(store, load_settings(root))
@@ -113,13 +113,13 @@ def _share(args: argparse.Namespace, writer: Writer, remote: Remote, record: Mem
     before = store.get(args.update) if args.update else None
     draft = _revision(before, copy) if before else inbox.draft_of(_free(copy, store), supersedes=args.supersedes)
     _ask(args, remote, record, draft.record)
-    if args.draft or remote.review or replica.Replica(remote.name).state.asks_for_review:
+    if args.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
         draft = draft._replace(name=naming.free(draft.name, store.has_draft))
         review.put(writer, [draft], "share")
         return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")
     if before is None:
         return _Shared(writer.save(draft.record, supersedes=args.supersedes).path, "shared")
-    patch = revision.patch_of(draft, before.memory)
+    patch = drafts.patch_of(draft, before.memory)
     after = writer.update(before.path, patch, before.hash, summary=draft.summary, may_shrink=True)
     return _Shared(after.path, "unchanged" if after.hash == before.hash else "updated")
 
@@ -139,7 +139,7 @@ def _revision(before: Entry, copy: Memory) -> Draft:
     """A draft by which a record says what the copy says, and keeps its id, its links and its history."""
     record = before.memory._replace(**{name: getattr(copy, name) for name in _SAID})
     about = {"updates": before.memory.id, "revises": before.hash, "summary": copy.changes[0].summary}
-    return inbox.draft_of(record, fields=revision.fields(before.memory, record), **about)
+    return inbox.draft_of(record, fields=drafts.fields(before.memory, record), **about)
 
 
 def _free(copy: Memory, store: Store) -> Memory:
@@ -223,6 +223,6 @@ def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory
 
 def _unknown(remote: Remote) -> str:
     """What to say of a remote of which nothing was fetched yet; nothing of any other."""
-    if replica.Replica(remote.name).state.last_sync:
+    if replicas.Replica(remote.name).state.last_sync:
         return ""
     return f"{remote.name} was never synced: what is there already is not known here"

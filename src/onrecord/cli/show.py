@@ -12,7 +12,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, clean_lines, wrap
 from onrecord.project import Project
 from onrecord.record import memory, schema
 from onrecord.record.memory import Memory
-from onrecord.remotes import remote
+from onrecord.shared import remotes
 from onrecord.store.store import Entry
 from onrecord.text import many
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _read_as_remote(args: argparse.Namespace) -> None:
     """Take `show platform:ID`, as paths of shared records are shown, for `show ID --remote platform`."""
     name, colon, rest = args.id.partition(":")
-    if colon and rest and remote.is_name(name) and not args.user and not args.remote:
+    if colon and rest and remotes.is_name(name) and not args.user and not args.remote:
         args.remote, args.id = name, rest
 
 

@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from onrecord import paths, switches, timestamps
-from onrecord.capture import waiting
 from onrecord.cli import arguments, fixes
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
+from onrecord.cli.progress import watched
 from onrecord.coldstart import NamedTuple
-from onrecord.connections import connection
-from onrecord.connections.recipes import RECIPES
 from onrecord.freshness import anchors
 from onrecord.freshness.check import Freshness
+from onrecord.hosts import connection
+from onrecord.hosts.host_setup import RECIPES
 from onrecord.hosts.table import BY_NAME
 from onrecord.importers import sources
-from onrecord.remotes import shared
 from onrecord.search import index, listing
 from onrecord.search.index import Index
 from onrecord.settings import Settings, load_settings
+from onrecord.shared import replicas
+from onrecord.store import waiting
 from onrecord.store.store import Store
-from onrecord.terminal.progress import watched
 from onrecord.text import many
 from onrecord.usage.counts import Counts, per_record
 from onrecord.usage.usage_log import EVENTS
@@ -100,8 +100,8 @@ def _status(store: Store, settings: Settings) -> _Status:
         Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
         list(switches.off(settings)),
         _agents(),
-        [paths.store_name(place.source) for place in shared.chosen(shared.replicas(""), settings)],
-        shared.missing(settings),
+        [paths.store_name(place.source) for place in replicas.chosen(replicas.replicas(""), settings)],
+        replicas.missing(settings),
     )
 
 
@@ -204,7 +204,7 @@ def _facts(status: _Status) -> Iterator[tuple[str, str]]:
         yield "agents", f"connected: {', '.join(connected)}" if connected else "none is connected"
     if status.shared:
         yield "shared", f"{', '.join(status.shared)}: onrecord remote status"
-    yield from (("shared", shared.wish(name)) for name in status.missing)
+    yield from (("shared", replicas.wish(name)) for name in status.missing)
     yield from (("off", str(off)) for off in status.off)
 
 

@@ -9,13 +9,14 @@ from typing import Any, Union
 
 from onrecord.cli import actions, arguments, automatic_sync, syncing, watch
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, say, to_json
+from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NotFound, Offline, OnrecordError
-from onrecord.remotes import background, door, engine, pending, remote
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.remote import Remote
-from onrecord.remotes.replica import Replica
-from onrecord.terminal.progress import Progress
+from onrecord.shared import background, engine, incoming, sync_base
+from onrecord.shared import remotes as remote
+from onrecord.shared.engine import Synced
+from onrecord.shared.remotes import Remote
+from onrecord.shared.replicas import Replica
 from onrecord.text import first_few, many
 
 _USAGES = {
@@ -95,7 +96,7 @@ def sync_one(connected: Remote, *, dry_run: bool = False, missing: str = "", pat
                 return engine.preview(replica, transport)
             return syncing.sync(replica, transport, missing=missing, patience=patience)
     except Offline as error:
-        since, left = replica.state.offline_since, len(pending.changes(replica))
+        since, left = replica.state.offline_since, len(sync_base.changes(replica))
         waits = f"; {many(left, 'change')} to push" if left else ""
         # A dry run notes nothing, so it may be the first to find out.
         error.message = f"{error.message}{f'; offline since {since}' if since else ''}{waits}"
@@ -144,7 +145,7 @@ def _remarks(name: str, done: Synced) -> Iterator[str]:
     if done.outdated:
         yield f"others wrote at the same time, so not pushed yet: {first_few(done.outdated)}"
     for each in done.renamed[:_MOST_NAMED]:
-        theirs, ours = door.stem(each.theirs), door.stem(each.ours)
+        theirs, ours = incoming.stem(each.theirs), incoming.stem(each.ours)
         keep = f"to keep theirs: onrecord supersede {ours} {theirs} --remote {name}"
         yield f"{each.old} was renamed and changed at the same time: {theirs} is theirs, {ours} is yours; {keep}"
     if done.note:

@@ -7,13 +7,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from onrecord.remotes import engine
-from onrecord.remotes.address import GIT
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.remote import Remote
-from onrecord.remotes.replica import Replica
-from onrecord.remotes.transport import Transport
 from onrecord.search import index
+from onrecord.shared import engine
+from onrecord.shared.engine import Synced
+from onrecord.shared.remotes import GIT, Remote
+from onrecord.shared.replicas import Replica
+from onrecord.shared.transport import Transport
 
 _ENDING = ("SIGTERM", "SIGHUP")
 """From a service manager, and from a terminal that is closed."""
@@ -22,11 +21,11 @@ _ENDING = ("SIGTERM", "SIGHUP")
 def transport(connected: Remote) -> Transport:
     """The connection to a remote; nothing is sent before the first question."""
     if connected.kind == GIT:
-        from onrecord.remotes.git_transport import GitTransport
+        from onrecord.shared.git_transport import GitTransport
 
         return GitTransport(connected.url, Replica(connected.name).repository)
     # Only these remotes need the extra `hub`.
-    from onrecord.hub.transport import PostgresTransport
+    from onrecord.shared.hub_transport import PostgresTransport
 
     return PostgresTransport(connected.url)
 

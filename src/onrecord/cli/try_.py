@@ -11,6 +11,7 @@ from typing import Any
 from onrecord import paths, switches, timestamps
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fit, fitted, wrap
+from onrecord.cli.progress import Progress
 from onrecord.digest import digest, last_digest
 from onrecord.errors import BadInput, NoStore
 from onrecord.git import changes, repository
@@ -22,11 +23,9 @@ from onrecord.project import Project
 from onrecord.recall import replay
 from onrecord.recall.context_block import Candidate
 from onrecord.recall.replay import Turn
-from onrecord.session import sessions
-from onrecord.session.sessions import Prompt, Session
-from onrecord.session.transcript import Transcript
+from onrecord.session import transcript
+from onrecord.session.transcript import Prompt, Session, Transcript
 from onrecord.store.store import Store
-from onrecord.terminal.progress import Progress
 from onrecord.text import many
 
 _PATIENCE = 5.0
@@ -104,7 +103,7 @@ def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
     if args.transcripts and not os.path.exists(args.transcripts):
         raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
     transcripts = _transcripts(args.transcripts) if args.transcripts else table.transcripts(project.root)
-    recent = sessions.recent(transcripts, args.last)
+    recent = transcript.recent(transcripts, args.last)
     return recent or _without_prompts(args, project)
 
 

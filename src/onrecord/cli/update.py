@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from onrecord.capture import inbox, review
-from onrecord.capture.inbox import Inbox
+from onrecord.capture import review
 from onrecord.cli import arguments, chosen, fixes, questions
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput
-from onrecord.record import compose, lifecycle, memory, revision
-from onrecord.record.draft import Draft
+from onrecord.record import compose, drafts, lifecycle, memory
+from onrecord.record.drafts import Draft
+from onrecord.store import inbox
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 
@@ -73,7 +74,7 @@ def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[
     if record is before.memory:
         return updated(args, writer.store, before, before)
     about = {"updates": before.memory.id, "revises": before.hash, "summary": args.summary}
-    return drafted(args, writer, inbox.draft_of(record, fields=revision.fields(before.memory, record), **about))
+    return drafted(args, writer, inbox.draft_of(record, fields=drafts.fields(before.memory, record), **about))
 
 
 def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> CommandResult:

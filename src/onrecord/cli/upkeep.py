@@ -8,13 +8,13 @@ import os
 from onrecord import files, paths
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, readable
+from onrecord.cli.progress import Progress, watched
 from onrecord.doctor import machine
 from onrecord.errors import BadInput
 from onrecord.git import git_files
 from onrecord.project import Project
 from onrecord.store import index_md
 from onrecord.store.store import Entry, Store
-from onrecord.terminal.progress import Progress, watched
 from onrecord.text import many
 
 _DRIVER_HELP = "register `onrecord merge-driver` in this clone's git config, so that records merge field by field"

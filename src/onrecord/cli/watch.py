@@ -13,10 +13,10 @@ from typing import Callable, Union
 
 from onrecord.cli import syncing
 from onrecord.errors import BadInput, OnrecordError
-from onrecord.remotes.engine import Synced
-from onrecord.remotes.remote import Remote
-from onrecord.remotes.replica import Replica
-from onrecord.remotes.transport import Transport
+from onrecord.shared.engine import Synced
+from onrecord.shared.remotes import Remote
+from onrecord.shared.replicas import Replica
+from onrecord.shared.transport import Transport
 
 EVERY = 60.0
 """Seconds between two syncs of a remote that reports nothing new."""

@@ -11,11 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onrecord import extras
-from onrecord.cli import arguments
+from onrecord.cli import arguments, terminal
 from onrecord.cli.output import CommandResult, Screen, clean, say
+from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
-from onrecord.terminal import keys
-from onrecord.terminal.progress import watched
 from onrecord.text import many
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _started(access: Access, args: argparse.Namespace) -> None:
     screen, address = Screen.of(sys.stdout), access.new_address()
     say(address, screen)
-    if keys.at_terminal():
+    if terminal.at_terminal():
         say("This address lets one browser in. Enter prints another one, Ctrl-C ends.", screen)
         _in_background(_print_addresses, access, screen)
     if not args.no_open:

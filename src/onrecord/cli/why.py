@@ -10,6 +10,7 @@ from onrecord import paths, timestamps
 from onrecord.cli import arguments, last_listing, recall, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
+from onrecord.cli.progress import Progress
 from onrecord.judge import judge
 from onrecord.project import Project
 from onrecord.recall import explanation
@@ -17,7 +18,6 @@ from onrecord.recall.explanation import Explained
 from onrecord.recall.for_prompt import Decision
 from onrecord.search.rank import Match
 from onrecord.settings import Settings
-from onrecord.terminal.progress import Progress
 
 
 class _Judge:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, failure_log, files, markdown, paths
+from onrecord import coldstart, files, markdown, paths, state_file
 from onrecord.digest.selection import Candidate
 from onrecord.search import terms
 from onrecord.text import cut
@@ -72,7 +72,7 @@ def parse(text: str, category: str, path: str, *, is_local: bool) -> list[Candid
         elif is_entry:
             entries[-1][1][-1].append(line.strip())
     if len(entries) > MOST_ENTRIES:
-        failure_log.leave("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
+        state_file.leave("knowledge bank", f"{path}: only the first {MOST_ENTRIES} entries are used")
     return [
         _lesson(Candidate("", category, name, "", path, is_local, updated=_undated(place)), body)
         for place, (name, body) in enumerate(entries[:MOST_ENTRIES])
@@ -147,5 +147,5 @@ def _read(path: str, within: str) -> str:
             raise ValueError(f"larger than {LARGEST_FILE:,} bytes")
         return data.decode("utf-8-sig", "replace")
     except (OSError, ValueError) as error:
-        failure_log.leave("knowledge bank", f"{path}: {error}")
+        state_file.leave("knowledge bank", f"{path}: {error}")
         return ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, failure_log, files, paths
+from onrecord import coldstart, files, paths, state_file
 from onrecord.coldstart import NamedTuple
 from onrecord.git import changes, repository
 from onrecord.git.changes import SHARED_BRANCHES, Changes
@@ -94,7 +94,7 @@ def read(project: str, deadline: float) -> WorkContext:
         notes += around.notes
     for note in notes:
         if note not in _NORMAL:
-            failure_log.leave("session start signals", f"{project}: {note}")
+            state_file.leave("session start signals", f"{project}: {note}")
     return WorkContext(feature, branch, changed, notes)
 
 

@@ -12,12 +12,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from onrecord import coldstart, failure_log, files, paths, state_file, timestamps
+from onrecord import coldstart, files, paths, state_file, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding
 from onrecord.errors import Unwritable
-from onrecord.remotes import remote
 from onrecord.search import word_table
+from onrecord.shared import remotes
 from onrecord.text import many
 
 _RECENT_DAYS = 7
@@ -48,7 +48,7 @@ STATE = {
     "listings": "the paths of the records listed last on each terminal",
     "forms": "texts of forms that were not saved",
     "judge": "how many requests were sent to a judge",
-    remote.LOCK: "a lock, used while the list of remotes is changed",
+    remotes.LOCK: "a lock, used while the list of remotes is changed",
     "failures.log": "failures",
     "last-digest.json": "the digest shown last, and why",
     state_file.PRUNED: "when this folder was last pruned",
@@ -104,12 +104,12 @@ def _word_table() -> Finding:
 
 def _failures() -> Iterator[Finding]:
     since = timestamps.days_before(timestamps.now(), _RECENT_DAYS)
-    recent = [failure for failure in failure_log.recent() if failure[0] >= since]
+    recent = [failure for failure in state_file.recent() if failure[0] >= since]
     if recent:
         when, what, error = recent[-1]
         count = f"{many(len(recent), 'failure')} in {_RECENT_DAYS} days"
         message = f"{count}; the last, {when}: {what}: {error}"
-        yield Finding("warning", "failures", message, f"read {failure_log.log_file()}")
+        yield Finding("warning", "failures", message, f"read {state_file.log_file()}")
 
 
 def _folders() -> Iterator[Finding]:

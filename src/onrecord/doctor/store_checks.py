@@ -9,11 +9,14 @@ from typing import Union
 
 from onrecord import files, paths, switches, timestamps
 from onrecord.doctor import Finding
-from onrecord.errors import UnsafePath
+from onrecord.errors import BadInput, UnsafePath
 from onrecord.git import git_files
 from onrecord.record import memory, schema, secrets
 from onrecord.record.memory import Memory
 from onrecord.settings import Settings
+from onrecord.shared import remotes as remote
+from onrecord.shared import replicas, sync_base
+from onrecord.shared.replicas import Replica
 from onrecord.store import index_md
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import many
@@ -229,3 +232,34 @@ def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
             fix = f"remove superseded_by from the one that holds now: onrecord edit {circle[0]}"
             yield Finding("error", "links", f"superseded in a circle: {' → '.join([*circle, here])}", fix)
         settled.update(walk)
+
+
+_WHAT = "remotes"
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """What is wrong with the remotes, or that they are connected; nothing where there are none and none is wanted."""
+    try:
+        remotes, missing = remote.connected(), replicas.missing(settings)
+    except BadInput as error:
+        yield Finding("error", _WHAT, f"no shared store is read: {error.message}", error.fix)
+        return
+    yield from (Finding("note", _WHAT, replicas.wish(name), "onrecord remote list") for name in missing)
+    findings = [finding for each in remotes for finding in _examine(each.name)]
+    yield from findings
+    if remotes and not findings:
+        yield Finding("ok", _WHAT, f"{many(len(remotes), 'shared store')} connected")
+
+
+def _examine(name: str) -> Iterator[Finding]:
+    replica = Replica(name)
+    state, conflicts = replica.state, sync_base.conflicts(replica)
+    if state.offline_since:
+        yield Finding("warning", _WHAT, f"{name} was not reached since {state.offline_since}", "onrecord remote status")
+    if state.last_error:
+        yield Finding("warning", _WHAT, f"{name}: {state.last_error}", "onrecord remote status")
+    if state.refused or state.unreadable:
+        count = many(len(state.refused) + len(state.unreadable), "file")
+        yield Finding("warning", _WHAT, f"{name}: {count} could not be synced", "onrecord remote status")
+    if conflicts:
+        yield Finding("note", _WHAT, f"{name}: {many(len(conflicts), 'conflict')}", f"onrecord review --remote {name}")

@@ -16,7 +16,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, UnsafePath
 from onrecord.freshness import anchors, project_files
 from onrecord.git import repository
-from onrecord.record.fields import shorten
+from onrecord.record.schema import shorten
 
 _PATIENCE = 5.0
 """Seconds for git to list the files of a project."""

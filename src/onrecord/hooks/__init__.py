@@ -40,9 +40,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onrecord.hooks.place import Place
-    from onrecord.hosts.answer import Answer
-    from onrecord.hosts.question import Question
+    from onrecord.hooks.event_stores import Place
+    from onrecord.hosts.events import Answer, Question
 
 
 def main(arguments: list[str]) -> int:
@@ -59,9 +58,9 @@ def main(arguments: list[str]) -> int:
         if answer is not None:
             _prune()
     except BaseException as error:
-        from onrecord import failure_log
+        from onrecord import state_file
 
-        failure_log.leave(f"hook {name}", f"{type(error).__name__}: {error}")
+        state_file.leave(f"hook {name}", f"{type(error).__name__}: {error}")
         # Python flushes stdout once more as it exits, and would turn a broken pipe into a failure.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
@@ -81,16 +80,16 @@ def _answer(name: str, host_name: str, data: bytes) -> str | None:
         return None
     if len(data) > LARGEST_EVENT:
         raise ValueError(f"the event is larger than {LARGEST_EVENT:,} bytes")
-    from onrecord.hooks import place
+    from onrecord.hooks import event_stores
 
-    fields = place.fields(data)
-    here = place.find(fields, brings_digest=_brings_digest(name, host_name))
+    fields = event_stores.fields(data)
+    here = event_stores.find(fields, brings_digest=_brings_digest(name, host_name))
     if here is None:
         return None
     # Only now: where there is no store, which is the commonest case, nothing more is loaded.
     from onrecord import budget
     from onrecord.hosts import table
-    from onrecord.hosts.question import Payload
+    from onrecord.hosts.events import Payload
 
     budget.start(LAST_SECONDS if name == "session_end" else WALL_SECONDS, CPU_SECONDS)
     try:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from onrecord import budget
 from onrecord.hosts import table
-from onrecord.hosts.answer import ADD, NOTHING, Answer
-from onrecord.hosts.question import START
+from onrecord.hosts.events import ADD, NOTHING, START, Answer
 from onrecord.session import ledger, transcript
 from onrecord.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.hooks.place import Place
-    from onrecord.hosts.question import Question
+    from onrecord.hooks.event_stores import Place
+    from onrecord.hosts.events import Question
 
 _LONG_WORD = 24
 """Characters from which a word may be a key: the shortest API keys have 24."""
@@ -72,9 +71,9 @@ def _warn_without_fts5(session: str) -> None:
         noted.add_warning("fts5")
     import sys
 
-    from onrecord import failure_log
+    from onrecord import state_file
 
-    failure_log.leave("prompt", _NO_FTS5)
+    state_file.leave("prompt", _NO_FTS5)
     print(f"onrecord: {_NO_FTS5}", file=sys.stderr)
 
 

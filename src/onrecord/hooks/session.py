@@ -6,7 +6,7 @@ import os
 import sys
 
 from onrecord import budget, paths
-from onrecord.hosts.answer import ADD, NOTHING, Answer
+from onrecord.hosts.events import ADD, NOTHING, Answer
 from onrecord.session import ledger
 from onrecord.settings import load_settings
 
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onrecord.digest.digest import Digest
     from onrecord.digest.render import Page
-    from onrecord.hooks.place import Place
-    from onrecord.hosts.question import Question
+    from onrecord.hooks.event_stores import Place
+    from onrecord.hosts.events import Question
 
 
 def session_start(asked: Question, place: Place) -> Answer:
@@ -38,7 +38,7 @@ def _start(asked: Question, place: Place) -> Answer:
 def _sync(project: str) -> None:
     """Let shared stores be synced in the background, where the user wants that; this hook does not wait for it."""
     if os.path.exists(paths.remotes_file()):
-        from onrecord.remotes import background
+        from onrecord.shared import background
 
         background.start(project)
 
@@ -113,7 +113,7 @@ def _waiting(asked: Question, place: Place) -> str:
     """How many drafts wait for review: said once a session, and only where somebody could review them."""
     if not place.store or asked.source in ("resume", "fork") or not asked.is_attended:
         return ""
-    from onrecord.capture import waiting
+    from onrecord.store import waiting
 
     command = "/memory:review" if asked.host == "claude-code" else "onrecord review"
     drafts = budget.attempt("count the drafts", "", waiting.line, place.store, command)
@@ -145,9 +145,9 @@ def _in_digest(key: str) -> str:
 
 
 def _warn(made: Digest) -> None:
-    from onrecord import failure_log
+    from onrecord import state_file
     from onrecord.text import flat
 
     for warning in made.warnings:
-        failure_log.leave("session start", warning)
+        state_file.leave("session start", warning)
         print(f"onrecord: {flat(warning)}", file=sys.stderr)

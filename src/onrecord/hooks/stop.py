@@ -5,7 +5,7 @@ from __future__ import annotations
 from onrecord import budget, usage
 from onrecord.categories import BY_NAME
 from onrecord.hosts import table
-from onrecord.hosts.answer import CONTINUE, Answer
+from onrecord.hosts.events import CONTINUE, Answer
 from onrecord.session import ledger, transcript
 from onrecord.settings import load_settings
 
@@ -14,8 +14,8 @@ _EVIDENCE = 0.6
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.hooks.place import Place
-    from onrecord.hosts.question import Question
+    from onrecord.hooks.event_stores import Place
+    from onrecord.hosts.events import Question
     from onrecord.session.transcript import Ending
     from onrecord.settings import Settings
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from onrecord import budget
-from onrecord.hosts.answer import ADD, DENY, Answer
-from onrecord.hosts.question import POWERSHELL, READ, SHELL, WRITE
+from onrecord.hosts.events import ADD, DENY, POWERSHELL, READ, SHELL, WRITE, Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.hooks.place import Place
-    from onrecord.hosts.question import Question
+    from onrecord.hooks.event_stores import Place
+    from onrecord.hosts.events import Question
     from onrecord.settings import Settings
 
 _MOST_FILES = 8
@@ -19,10 +18,10 @@ _MOST_FILES = 8
 def pre_tool_use(asked: Question, place: Place) -> Answer:
     """Refuse to write record files by hand, or show the records about the file that is touched."""
     if asked.tool != READ and _may_touch_a_store(asked, place):
-        from onrecord.guard import store_files
+        from onrecord.hooks import guard
 
-        if store_files.forbids(asked.tool, asked.files, asked.command, place.guarded, asked.cwd):
-            return Answer(DENY, store_files.INSTEAD)
+        if guard.forbids(asked.tool, asked.files, asked.command, place.guarded, asked.cwd):
+            return Answer(DENY, guard.INSTEAD)
     return Answer(ADD, _about_files(asked, place))
 
 
@@ -57,7 +56,7 @@ def _about_files(asked: Question, place: Place) -> str:
 
 def _damage(asked: Question, place: Place) -> str:
     """Which record files were written past the guard and cannot be read; what is not even JSON is set aside."""
-    from onrecord.guard import quarantine
+    from onrecord.hooks import quarantine
     from onrecord.text import flat
 
     messages: list[str] = []

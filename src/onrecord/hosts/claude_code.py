@@ -5,8 +5,18 @@ from __future__ import annotations
 import os
 
 from onrecord import paths
-from onrecord.hosts.answer import Answer, event_name, specific
-from onrecord.hosts.question import POWERSHELL, READ, SHELL, WRITE, Payload, Question, common
+from onrecord.hosts.events import (
+    POWERSHELL,
+    READ,
+    SHELL,
+    WRITE,
+    Answer,
+    Payload,
+    Question,
+    common,
+    event_name,
+    specific,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

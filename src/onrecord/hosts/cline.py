@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files
-from onrecord.hosts import shim
-from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, absolute
+from onrecord.hosts import events
+from onrecord.hosts.events import READ, SHELL, WRITE, Payload, Question, absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ _MOST_ITEMS = 100
 _LARGEST = 4_000_000
 """Bytes: the file of a session is one JSON text, to be read whole or not at all."""
 
-write = shim.write
+write = events.write
 
 
 def read(event: str, payload: Payload) -> Question:
-    question = shim.read(event, payload, _TOOLS)
+    question = events.read(event, payload, _TOOLS)
     listed = list(_listed(payload.inner("tool_input")))
     if question.tool == SHELL:
         question = question._replace(command="\n".join([*filter(None, [question.command]), *listed]))

@@ -8,8 +8,19 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files
-from onrecord.hosts.answer import CONTINUE, Answer, block, event_name, specific
-from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+from onrecord.hosts.events import (
+    CONTINUE,
+    READ,
+    SHELL,
+    WRITE,
+    Answer,
+    Payload,
+    Question,
+    block,
+    common,
+    event_name,
+    specific,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

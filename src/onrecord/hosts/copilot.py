@@ -7,8 +7,21 @@ from __future__ import annotations
 
 import os
 
-from onrecord.hosts.answer import ADD, CONTINUE, Answer, block
-from onrecord.hosts.question import COMPACTION, POWERSHELL, READ, SHELL, WRITE, Payload, Question, common, failed
+from onrecord.hosts.events import (
+    ADD,
+    COMPACTION,
+    CONTINUE,
+    POWERSHELL,
+    READ,
+    SHELL,
+    WRITE,
+    Answer,
+    Payload,
+    Question,
+    block,
+    common,
+    failed,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

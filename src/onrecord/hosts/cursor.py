@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord.hosts.answer import ADD, CONTINUE, Answer
-from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+from onrecord.hosts.events import ADD, CONTINUE, READ, SHELL, WRITE, Answer, Payload, Question, common
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

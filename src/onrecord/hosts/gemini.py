@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 
-from onrecord.hosts.answer import ADD, Answer, specific
-from onrecord.hosts.question import (
+from onrecord.hosts.events import (
+    ADD,
     COMPACTION,
     READ,
     SHELL,
     START,
     WRITE,
+    Answer,
     Payload,
     Question,
     common,
     failed,
+    specific,
 )
 from onrecord.text import without_elements
 

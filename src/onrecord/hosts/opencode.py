@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files
-from onrecord.hosts import shim
-from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+from onrecord.hosts import events
+from onrecord.hosts.events import READ, SHELL, WRITE, Payload, Question, common
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ _SESSIONS = (
     " ORDER BY time_updated DESC LIMIT ?"
 )
 
-write = shim.write
+write = events.write
 
 
 def read(event: str, payload: Payload) -> Question:
-    question = shim.read(event, payload, _TOOLS)
+    question = events.read(event, payload, _TOOLS)
     result = payload.inner("tool_response")
     status = result.inner("metadata").fields.get("exit")
     has_failed = question.tool == SHELL and isinstance(status, int) and status != 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from onrecord.hosts import shim
-from onrecord.hosts.question import READ, SHELL, WRITE, Payload, Question, common
+from onrecord.hosts import events
+from onrecord.hosts.events import READ, SHELL, WRITE, Payload, Question, common
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _TOOLS = {"bash": SHELL, "read": READ, "write": WRITE, "edit": WRITE}
 
-write = shim.write
+write = events.write
 
 
 def read(event: str, payload: Payload) -> Question:
-    question = shim.read(event, payload, _TOOLS)
+    question = events.read(event, payload, _TOOLS)
     if event == "stop":
         # Its turns cannot be prolonged, and what is suggested once is not suggested again.
         return question._replace(is_attended=False)

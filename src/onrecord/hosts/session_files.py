@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files, timestamps
-from onrecord.hosts.question import POWERSHELL, READ, SHELL, WRITE, Question
+from onrecord.hosts.events import POWERSHELL, READ, SHELL, WRITE, Question
 from onrecord.session.transcript import Message
 
 TYPE_CHECKING = False

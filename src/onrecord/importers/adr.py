@@ -10,9 +10,9 @@ from onrecord import markdown
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Invalid
 from onrecord.importers import adr_links, adr_outcome, adr_page
-from onrecord.importers.adr_choice import Outcome
 from onrecord.importers.adr_links import Adr
 from onrecord.importers.adr_options import Option
+from onrecord.importers.adr_outcome import Outcome
 from onrecord.markdown import Page
 from onrecord.record import compose
 from onrecord.text import cut

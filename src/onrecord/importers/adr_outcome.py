@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from onrecord.importers import adr_choice, adr_options, adr_page, adr_wording
-from onrecord.importers.adr_choice import Outcome
+from onrecord.coldstart import NamedTuple
+from onrecord.importers import adr_options, adr_page
 from onrecord.importers.adr_options import Option
 from onrecord.markdown import Page, Section
 from onrecord.text import sentences
@@ -97,7 +97,7 @@ def _outcome(page: Page, text: str) -> Outcome:
     options = adr_options.listed(page)
     lead = next((match for match in [_CHOSEN.match(text)] if match and match.end() > match.start()), None)
     if lead:
-        return adr_choice.read(page, text[lead.end() :], options)
+        return read_choice(page, text[lead.end() :], options)
     return _spelled_out(page, text, options)
 
 
@@ -108,8 +108,8 @@ def _doubt(text: str) -> str:
     if _PLACEHOLDER.search(text):
         return "it still holds the template's own words"
     is_asking = text.count("?") * 2 > len(sentences(text))
-    is_open = adr_wording.NOTHING_YET.match(bare)
-    if is_asking or (is_open and (len(bare) < adr_wording.SHORT or bare[:2].lower() in ("tb", "we", "th"))):
+    is_open = NOTHING_YET.match(bare)
+    if is_asking or (is_open and (len(bare) < SHORT or bare[:2].lower() in ("tb", "we", "th"))):
         return "nothing is decided yet"
     if _ONLY_A_STATUS.fullmatch(bare) or (len(bare.split()) < _FEWEST_WORDS and not _CHOSEN.match(text)):
         return "the section for the decision gives a status and no decision" if bare else "it decides nothing"
@@ -118,7 +118,7 @@ def _doubt(text: str) -> str:
 
 def _spelled_out(page: Page, text: str, options: Sequence[Option]) -> Outcome:
     """The outcome of a section in free words."""
-    text = adr_wording.whole(text)
+    text = whole(text)
     if not text:
         return Outcome(doubt="what is decided stands in a table, in code or in a picture")
     spelled = adr_options.spelled_out(text, adr_options.numbered(page, options))
@@ -126,19 +126,19 @@ def _spelled_out(page: Page, text: str, options: Sequence[Option]) -> Outcome:
         return Outcome(doubt="it names an option by a letter or number that is not listed")
     if _CHOSEN.search(text):
         return Outcome(doubt="the option it names is not at the beginning, and may be one of several")
-    if spelled == text and len(text) < adr_wording.SHORT and adr_wording.LEANS_ON_OTHER_TEXT.search(text):
+    if spelled == text and len(text) < SHORT and LEANS_ON_OTHER_TEXT.search(text):
         return Outcome(doubt="what it decides is described elsewhere on the page")
-    if text.endswith("?") and len(text) < adr_wording.SHORT:
+    if text.endswith("?") and len(text) < SHORT:
         return Outcome(doubt="it asks and does not decide")
     return Outcome(spelled, _reason(text))
 
 
 def _reason(text: str) -> tuple[str, ...]:
     """The first reason that a text gives."""
-    because = adr_wording.BECAUSE.search(text)
+    because = BECAUSE.search(text)
     if not because:
         return ()
-    stop = adr_wording.STOP.search(text, because.end())
+    stop = STOP.search(text, because.end())
     reason = text[because.end() : stop.start() if stop else len(text)].strip(" .,")
     return (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ()
 
@@ -150,7 +150,7 @@ def _y_statement(page: Page) -> Outcome | None:
         if not parts or _PLACEHOLDER.search(" ".join(parts.values())) or "<" in parts["option"]:
             continue
         option, *others = _NEGLECTED.split(parts["option"], maxsplit=1)
-        cost, *reason = adr_wording.BECAUSE.split(parts["cost"], maxsplit=1)
+        cost, *reason = BECAUSE.split(parts["cost"], maxsplit=1)
         alternatives = tuple(
             Option("", each.strip()) for each in re.split(r",| and | or ", "".join(others)) if each.strip()
         )
@@ -169,6 +169,189 @@ def _y_parts(text: str) -> dict[str, str]:
             return {}
         leads.append(match)
         at = match.end()
-    stop = adr_wording.STOP.search(text, at)
+    stop = STOP.search(text, at)
     ends = [*(match.start() for match in leads[1:]), stop.start() if stop else len(text)]
     return {name: text[match.end() : end].strip(" ,;.") for name, match, end in zip(_Y_PARTS, leads, ends)}
+
+
+BECAUSE = re.compile(r"\s*,?\s*\b(?:because(?: of)?|since)\b[:,]?\s*", re.IGNORECASE)
+
+NOTHING_YET = re.compile(
+    r"(?:(?:not|to be) (?:yet )?(?:decided|determined|discussed|made)|we (?:will )?(?:still )?need to decide|"
+    r"still (?:undecided|open)|there(?:'s|’s| is| are) (?:\w+ )?decisions? to (?:make|be made)|"
+    r"(?:tbd|tbc|n/?a|todo|none|pending|undecided|wip)\b|no decision|"
+    r"(?:this|we) (?:has|have) not (?:yet )?(?:been )?decided|decision (?:is )?pending|under discussion|in discussion)",
+    re.IGNORECASE,
+)
+
+LEANS_ON_OTHER_TEXT = re.compile(
+    r"\b(?:above|below|aforementioned|as (?:described|proposed|outlined|suggested|discussed|per|stated|follows)|"
+    r"(?:this|these|the|that) (?:\w+ )?(?:proposal|approach|option|solution|suggestion|rfc|plan|recommendation|"
+    r"document|adr|changes?|pattern|design)s?\b|the (?:former|latter|proposed|suggested|recommended)|"
+    r"(?:implement|do|adopt|accept|approve|try|use|choose|go with|proceed with|go ahead with) (?:this|it|that|these|"
+    r"both|all|them)\b|status quo|do nothing|here\b)",
+    re.IGNORECASE,
+)
+
+STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!](?:\s|$)")
+
+SHORT = 110
+"""Characters below which a text that points elsewhere says nothing itself."""
+
+
+def whole(text: str) -> str:
+    """The text without a last clause that leads to something left out, such as code."""
+    while text.endswith(":"):
+        text = text[: max(text.rfind(". "), text.rfind("; "), 0)].strip()
+    return text
+
+
+_LABEL = re.compile(
+    rf"[`(#\[*_]*(?:{adr_options.NOUN}\s+)?#?(\d{{1,2}}|[A-Z])(?=[`)\].:;,\s*_]|$)[`)\]*_]*\s*", re.IGNORECASE
+)
+"""A letter or number that stands for an option at the beginning of a text."""
+
+_FOLLOWS = re.compile(r",?\s*(?:because(?: of)?|since|as|due to|for)\b[:,]?\s*", re.IGNORECASE)
+
+_MODIFIED = re.compile(r"\(modified\)\s*", re.IGNORECASE)
+
+_QUOTES = {'"': '"', "“": "”", "'": "'", "«": "»"}
+
+_LONGEST_NAME = 400
+"""Characters within which the name of an option ends."""
+
+_RECOGNISED = 24
+"""Characters by which the name of an option is recognised."""
+
+_LONG_ENOUGH = 80
+"""Characters of an outcome that says more than an option's name, so that what the list says of it is not needed."""
+
+
+class Outcome(NamedTuple):
+    """What was decided and why, what was not, and what is against reading it so."""
+
+    decision: str = ""
+    reasons: tuple[str, ...] = ()
+    alternatives: tuple[Option, ...] = ()
+    doubt: str = ""
+    context: str = ""
+    effects: tuple[str, ...] = ()
+    line: int = 1
+
+
+def read_choice(page: Page, text: str, options: Sequence[Option]) -> Outcome:
+    """The outcome of "Chosen option: NAME, because REASON. More." """
+    by_label = adr_options.numbered(page, options)
+    text = _without_label(text, by_label)
+    named = _by_label(text, by_label)
+    if named:
+        return named if named.doubt else named._replace(alternatives=_others(options, named))
+    name, reason, rest = _parts(text, options)
+    spelled = adr_options.spelled_out(name, by_label) if name else ""
+    if not spelled or NOTHING_YET.match(name):
+        return Outcome(doubt=_choice_doubt(name, spelled))
+    chosen = _named(name, by_label) or adr_options.chosen(name, options)
+    decision = _elaborated(spelled, rest, chosen, by_label)
+    if not chosen and LEANS_ON_OTHER_TEXT.search(name) and len(decision) < SHORT:
+        return Outcome(doubt="what it chooses is described elsewhere on the page")
+    others = tuple(option for option in options if option not in chosen) if chosen else ()
+    return Outcome(decision, (reason,) if reason else (), _not_in(others, name))
+
+
+def _choice_doubt(name: str, spelled: str | None) -> str:
+    if spelled is None:
+        return f"it chooses {name[:60]!r}, and no option of that name is listed"
+    return "nothing is decided yet" if name else "no option is named"
+
+
+def _elaborated(spelled: str, rest: str, chosen: Sequence[Option], by_label: dict[str, Option]) -> str:
+    """The name of the choice with what the list of options says of it, if nothing else does, and what follows."""
+    decision = spelled
+    if len(chosen) == 1 and len(f"{spelled} {rest}") < _LONG_ENOUGH and chosen[0].text not in spelled:
+        decision = f"{spelled}: {chosen[0].text}"
+    if rest:
+        following = adr_options.spelled_out(rest, by_label)
+        decision = whole(f"{decision.rstrip('.')}. {rest if following is None else following}")
+    return decision
+
+
+def _by_label(text: str, by_label: dict[str, Option]) -> Outcome | None:
+    """The outcome of a text that begins with the letter or number of an option, and does not say its name."""
+    label = _LABEL.match(text)
+    rest = text[label.end() :] if label else ""
+    if not label or (rest and rest[0] not in ".,:;" and not _FOLLOWS.match(rest)):
+        return None
+    option = by_label.get(label[1].upper())
+    if option is None:
+        return Outcome(doubt=f"it chooses option {label[1]}, and no option of that name is listed")
+    stop = re.match(r"[.;]\s*", rest) or STOP.search(rest)
+    sentence, following = (rest[: stop.start()], rest[stop.end() :].strip()) if stop else (rest, "")
+    lead = _FOLLOWS.match(sentence)
+    reason = sentence[lead.end() :].strip(" .,:") if lead else ""
+    spelled = adr_options.spelled_out(following, by_label) if following else ""
+    decision = whole(f"{option.line.rstrip('.')}. {following if spelled is None else spelled}".strip())
+    return Outcome(decision, (f"{reason[:1].upper()}{reason[1:]}",) if len(reason.split()) > 1 else ())
+
+
+def _without_label(text: str, by_label: dict[str, Option]) -> str:
+    """The text without the letter or number before the name of an option: "2. Standalone server" is that server."""
+    label = re.match(r"[\"“'_*]*(?:option\s+)?#?(\d{1,2}|[A-Z])[.):]\s+", text, re.IGNORECASE)
+    option = by_label.get(label[1].upper()) if label else None
+    if not label or not option or not text[label.end() :].lower().startswith(option.name.lower()[:_RECOGNISED]):
+        return text
+    opening = text[:1] if text[:1] in _QUOTES else ""
+    return opening + text[label.end() :]
+
+
+def _others(options: Sequence[Option], outcome: Outcome) -> tuple[Option, ...]:
+    """The options that an outcome, which begins with the line of one, did not choose."""
+    return tuple(option for option in options if not outcome.decision.startswith(option.line.rstrip(".")))
+
+
+def _parts(text: str, options: Sequence[Option]) -> tuple[str, str, str]:
+    """The name of what is chosen, the reason, and what follows."""
+    text = _MODIFIED.sub("", text, count=1)
+    start = _end_of_quotation(text, options)
+    stop = STOP.search(text, start)
+    because = BECAUSE.search(text, start)
+    sentence = text[: stop.start()] if stop else text
+    rest = text[stop.end() :].strip() if stop else ""
+    if because and because.start() < len(sentence):
+        name, reason = text[: because.start()], sentence[because.end() :].strip()
+    else:
+        name, reason = sentence, ""
+    if start:
+        name = f"{text[1 : start - 1].rstrip('.,')} {name[start:].strip(' ,.:')}"
+    return _unmarked(name), f"{reason[:1].upper()}{reason[1:]}".rstrip(" .,"), rest
+
+
+def _end_of_quotation(text: str, options: Sequence[Option]) -> int:
+    """Where a quotation that begins the text ends: there may be others in it, so the name of an option is preferred."""
+    closing = _QUOTES.get(text[:1], "")
+    ends = (
+        [match.end() for match in re.finditer(rf"{closing}(?=[\s,.;:()]|$)", text[1:_LONGEST_NAME])] if closing else []
+    )
+    names = {option.name.lower() for option in options}
+    exact = [end for end in ends if text[1:end].strip(" .\"'").lower() in names]
+    return (exact or ends or [-1])[0] + 1
+
+
+def _unmarked(name: str) -> str:
+    """A name without marks around all of it; marks around a part of it stay."""
+    name = name.strip(" *,.:")
+    is_around = len(name) > 1 and name[-1] == {**_QUOTES, "`": "`"}.get(name[0]) and name.count(name[-1]) <= 2
+    return name[1:-1].strip(" *,.:") if is_around else name
+
+
+def _named(name: str, by_label: dict[str, Option]) -> list[Option]:
+    """The options that a name refers to by letter or number alone."""
+    labels = re.findall(r"(?<![\w-])(\d{1,2}|[A-Z])(?![\w-])", name)
+    is_reference = bool(labels) and bool(re.match(r"#?(?:options?\s+)?#?(?:\d{1,2}|[A-Z])\b", name, re.IGNORECASE))
+    chosen = [by_label[label] for label in labels if label in by_label] if is_reference else []
+    return chosen if len(chosen) == len(labels) else []
+
+
+def _not_in(options: Sequence[Option], name: str) -> tuple[Option, ...]:
+    """Options without those that the name of the choice has too: whether they were rejected is not certain."""
+    words = adr_options.words_of(name)
+    return tuple(option for option in options if option.words and not option.words <= words)

@@ -10,9 +10,8 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, SecretFound
 from onrecord.importers import adr_links, import_log, reading
 from onrecord.importers.import_log import Imported
-from onrecord.importers.passages import Passage
 from onrecord.importers.reading import Reading
-from onrecord.importers.sources import Source
+from onrecord.importers.sources import Passage, Source
 from onrecord.record import compose
 from onrecord.record.memory import Memory, to_json
 from onrecord.search import terms

@@ -7,10 +7,9 @@ import re
 
 from onrecord import files, markdown, paths
 from onrecord.coldstart import NamedTuple
-from onrecord.importers import adr, claude_mem, import_log, memories, passages
+from onrecord.importers import adr, import_log, memories, sources
 from onrecord.importers.adr_links import Adr
-from onrecord.importers.passages import Passage
-from onrecord.importers.sources import Source
+from onrecord.importers.sources import Passage, Source
 from onrecord.record.memory import Memory
 
 _LOADED = "agents load it themselves: what must always hold stays there"
@@ -35,8 +34,8 @@ def read(project: str, source: Source, now: str) -> Reading:
     """Read a source within bounds."""
     full = os.path.join(project, source.path)
     try:
-        if claude_mem.is_database(full):
-            database = claude_mem.read(full, source.path, project, now)
+        if memories.is_database(full):
+            database = memories.read_claude_mem(full, source.path, project, now)
             return Reading(source, database.fingerprint, records=database.records, left_out=database.left_out)
         text = files.read(full, markdown.LONGEST_TEXT).decode("utf-8-sig", "replace")
     except OSError as error:
@@ -53,9 +52,9 @@ def _of_text(project: str, source: Source, text: str, now: str) -> Reading:
         return _memory(source, text, now)
     if source.kind in ("loaded", "guide"):
         reason = _LOADED if source.kind == "loaded" else memories.PROSE
-        return Reading(source, passages=passages.sections(text, reason))
+        return Reading(source, passages=sources.sections(text, reason))
     if not source.path.lower().endswith((".md", ".markdown", ".mdx")):
-        return Reading(source, passages=passages.whole(text, "not Markdown"))
+        return Reading(source, passages=sources.whole(text, "not Markdown"))
     return _decision(project, source, text, now)
 
 
@@ -74,7 +73,7 @@ def _decision(project: str, source: Source, text: str, now: str) -> Reading:
         return _memory(source, text, now)
     if not decision.is_for_agent:
         return Reading(source, left_out=decision.reason)
-    return Reading(source, passages=passages.whole(text, decision.reason, decision.line))
+    return Reading(source, passages=sources.whole(text, decision.reason, decision.line))
 
 
 def named_files(project: str, path: str, text: str) -> tuple[str, ...]:

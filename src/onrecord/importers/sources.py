@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from onrecord import paths
+from onrecord import markdown, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 
@@ -130,3 +130,33 @@ def _files(root: str) -> Iterator[str]:
         inside = [name for name in folders if name[0] != "." and name.lower() not in _VENDORED]
         inside = list(_HIDDEN[below]) if below and below in _HIDDEN else [*inside, *_HIDDEN[""]]
         folders[:] = sorted(set(inside) & set(folders)) if below.count("/") + 1 < _DEEPEST else []
+
+
+_MOST = 60
+"""Sections of one document that are named; a longer one is read as a whole."""
+
+
+class Passage(NamedTuple):
+    """A part of a document: its lines, its heading, and why no record was made of it."""
+
+    first: int
+    last: int
+    heading: str
+    reason: str
+
+
+def whole(text: str, reason: str, first: int = 1) -> tuple[Passage, ...]:
+    """A document from some line on, as one passage."""
+    last = len(text.splitlines())
+    return (Passage(first, max(first, last), "", reason),)
+
+
+def sections(text: str, reason: str) -> tuple[Passage, ...]:
+    """The sections of a document that hold text."""
+    filled = [section for section in markdown.read(text).sections if section.source.strip()]
+    if not 0 < len(filled) <= _MOST:
+        return whole(text, reason)
+    ends = [*(section.line - 1 for section in filled[1:]), len(text.splitlines())]
+    return tuple(
+        Passage(section.line, max(end, section.line), section.title, reason) for section, end in zip(filled, ends)
+    )

@@ -77,7 +77,7 @@ def keep(
     prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, *, bar: float
 ) -> list[Match]:
     """The candidates to show, in ranking order. `bar` is the probability from which ranking alone would show them."""
-    from onrecord import failure_log, timestamps
+    from onrecord import state_file, timestamps
     from onrecord.judge import api, limits
 
     opinion = Opinion(candidates, settings)
@@ -88,13 +88,13 @@ def keep(
         model = api.model(settings)
     except NoModel as error:
         if limits.mark(f"no-model-{timestamps.now()[:10]}"):
-            failure_log.leave("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
+            state_file.leave("judge (info)", f"{error.message}; ranking decides alone. {error.fix}")
         return passed
     if not limits.claim(1 if len(opinion.unsure) <= ONE_BATCH else 2, settings.count("retrieval.judge.daily_cap")):
         return passed
     hear(opinion, prompt, turns, asking(model), settings.number("retrieval.judge.timeout_seconds"))
     for failure in opinion.failures:
-        failure_log.leave("judge", failure.message)
+        state_file.leave("judge", failure.message)
     return opinion.kept(bar)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import failure_log, paths, state_file, timestamps
+from onrecord import paths, state_file, timestamps
 from onrecord.state_file import StateFile
 
 _LARGEST = 200_000  # bytes: one for each request of a day (at most 100,000)
@@ -18,11 +18,11 @@ def claim(requests: int, cap: int) -> bool:
     """Count so many requests; whether they are within the cap. Racing prompts cannot overdraw it."""
     end = _requests().append("." * requests)
     if end < 0:
-        failure_log.leave("judge", "requests cannot be counted, so none is sent")
+        state_file.leave("judge", "requests cannot be counted, so none is sent")
         return False
     if end - requests <= cap < end:
         reached = f"the daily cap of {cap} requests (retrieval.judge.daily_cap) is reached"
-        failure_log.leave("judge", f"{reached}: until midnight UTC ranking decides alone")
+        state_file.leave("judge", f"{reached}: until midnight UTC ranking decides alone")
     return end <= cap
 
 

@@ -12,17 +12,18 @@ from typing import Any
 
 from onrecord import paths
 from onrecord import project as projects
-from onrecord.capture import inbox, review, similar
-from onrecord.capture.inbox import Inbox
+from onrecord.capture import review, similar
 from onrecord.capture.similar import Similar
 from onrecord.categories import BY_NAME
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import related_files
 from onrecord.mcp.reading import exactly
-from onrecord.mcp.tool_table import Outcome
+from onrecord.mcp.tools import Outcome
 from onrecord.project import Project
-from onrecord.record import compose, revision
+from onrecord.record import compose, drafts
 from onrecord.record.memory import Memory
+from onrecord.store import inbox
+from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it; call save again with triggers and"
@@ -104,7 +105,7 @@ def _saved(writer: Writer, record: Memory, links: _Links) -> _Written:
         entry = writer.save(record, supersedes=links.supersedes)
     else:
         before = writer.store.get(links.updates)
-        patch, summary = revision.added(before.memory, record), f"Updated from: {record.title}"
+        patch, summary = drafts.added(before.memory, record), f"Updated from: {record.title}"
         entry = writer.update(before.path, patch, before.hash, summary=summary)
     return _Written("record", entry.memory.id, entry.path)
 

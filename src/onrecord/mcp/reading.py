@@ -9,7 +9,7 @@ from onrecord import usage
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NotFound
 from onrecord.freshness import anchors
-from onrecord.mcp.tool_table import MOST_FILES, Outcome
+from onrecord.mcp.tools import MOST_FILES, Outcome
 from onrecord.paths import PROJECT_SOURCE, source_of, store_name
 from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
@@ -17,7 +17,7 @@ from onrecord.recall.cautions import Cautions
 from onrecord.recall.context_block import Candidate, count_shown, render
 from onrecord.recall.for_prompt import Request
 from onrecord.record import export, memory
-from onrecord.search import by_name
+from onrecord.search import listing
 from onrecord.store import record_files, reference
 from onrecord.store.store import Entry, Store
 from onrecord.text import Block, element, fence, joined
@@ -149,7 +149,7 @@ def find(project: Project, typed: str) -> tuple[Store, Entry]:
     for root, source in named or places:
         store = Store(root)
         try:
-            return store, store.read(by_name.resolve(store, typed.removeprefix(source)))
+            return store, store.read(listing.resolve(store, typed.removeprefix(source)))
         except NotFound as error:
             failures.append(error.message)
     raise NotFound((failures or [f"no record {typed[:80]!r}"])[0], fix="call search for it")

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from onrecord import __version__
+from onrecord import __version__, paths, switches
 from onrecord.coldstart import NamedTuple
-from onrecord.mcp import messages, pipe
+from onrecord.errors import BadInput, NoStore, OnrecordError, SwitchedOff
+from onrecord.mcp import drafting, messages, pipe, reading, tools
 from onrecord.mcp.messages import BAD_PARAMS, NO_METHOD, NOT_A_REQUEST, OUR_FAULT, STATELESS, Fault, Request
+from onrecord.mcp.tools import COUNT, FLAG, OBJECT, TEXT, TEXTS, Argument, Outcome, Tool
+from onrecord.project import Project
+from onrecord.text import flat, for_agent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from onrecord.mcp.pipe import Pipe
@@ -116,9 +123,9 @@ class Server:
         except Fault as fault:
             return messages.error(request.id, fault)
         except Exception as error:
-            from onrecord import failure_log
+            from onrecord import state_file
 
-            failure_log.leave(f"mcp {request.method[:80]}", f"{type(error).__name__}: {error}")
+            state_file.leave(f"mcp {request.method[:80]}", f"{type(error).__name__}: {error}")
             return messages.error(request.id, Fault(OUR_FAULT, "a bug in Onrecord; to see more: onrecord doctor"))
         return messages.result(request, _dated(body, request.method) if caller.version == STATELESS else body)
 
@@ -166,41 +173,37 @@ class Server:
 
     def _ask_for_roots(self) -> None:
         """Ask the client for its folders, where it has not started us in a project with a memory."""
-        from onrecord.mcp import roots
 
-        if self._has_roots and not self._folder and not roots.has_memory(self._caller.folder):
-            self._pipe.send(messages.line(roots.REQUEST))
+        if self._has_roots and not self._folder and not has_memory(self._caller.folder):
+            self._pipe.send(messages.line(REQUEST))
             self._awaits_roots = True
 
     def _await_roots(self) -> None:
         """Wait a moment for the client's folders: what it asks before it has answered is meant for them."""
-        from onrecord.mcp import roots
 
-        response = self._pipe.answer_to(roots.ID, _PATIENCE)
+        response = self._pipe.answer_to(ID, _PATIENCE)
         # Whoever does not answer in time is not waited for again.
         self._awaits_roots = False
         if response is not None:
             self._take_roots(response)
 
     def _take_roots(self, response: Mapping[str, Any]) -> None:
-        from onrecord.mcp import roots
 
-        self._awaits_roots = self._awaits_roots and response.get("id") != roots.ID
-        folder = roots.chosen(response) if self._has_roots and not self._folder else ""
+        self._awaits_roots = self._awaits_roots and response.get("id") != ID
+        folder = chosen(response) if self._has_roots and not self._folder else ""
         if folder:
             self._caller = self._caller._replace(folder=folder)
 
 
 def _tools(server: Server, request: Request, caller: Caller) -> Mapping[str, Any]:
-    from onrecord.mcp import tool_table
+    from onrecord.mcp import tools
 
-    return tool_table.listed(request)
+    return tools.listed(request)
 
 
 def _call(server: Server, request: Request, caller: Caller) -> Mapping[str, Any]:
-    from onrecord.mcp import calls
 
-    return calls.carry_out(request, caller)
+    return carry_out(request, caller)
 
 
 _METHODS: dict[str, Callable[[Server, Request, Caller], Mapping[str, Any]]] = {
@@ -250,3 +253,150 @@ def serve(folder: str = "") -> int:
         return Server(pipe.claim(), folder).run()
     except KeyboardInterrupt:
         return 130
+
+
+_READING: dict[str, Callable[..., Outcome]] = {
+    "recall": reading.recall,
+    "search": reading.search,
+    "show": reading.show,
+}
+_WRITING: dict[str, Callable[..., Outcome]] = {"save": drafting.save, "supersede": drafting.supersede}
+_LONGEST_TEXT = 20_000
+"""Characters of one argument that is a text; what is longer is a document."""
+
+_IN_WORDS = {
+    TEXT: "a text",
+    TEXTS: "a list of texts",
+    COUNT: "a whole number",
+    FLAG: "true or false",
+    OBJECT: "an object",
+}
+
+
+def carry_out(request: Request, caller: Caller) -> Mapping[str, Any]:
+    """The result of a call; what went wrong is part of it, so that the agent can do better."""
+    tool = tools.BY_TOOL.get(request.text("name"))
+    if tool is None:
+        raise Fault(BAD_PARAMS, f"no tool {request.text('name')[:80]!r}; there are {', '.join(tools.BY_TOOL)}")
+    arguments = request.object("arguments")
+    try:
+        _refuse_if_off()
+        outcome = _outcome(tool, Project(caller.folder), caller, arguments)
+    except NoStore as error:
+        # An agent makes no store: it may be at work in any folder.
+        return _failure(NoStore(error.message, fix="if the user wants a memory for this project: onrecord init"))
+    except OnrecordError as error:
+        return _failure(error)
+    content = [{"type": "text", "text": for_agent(outcome.text)}]
+    return {"content": content, "structuredContent": _harmless(outcome.data), "isError": False}
+
+
+def _failure(error: OnrecordError) -> Mapping[str, Any]:
+    lines = [_harmless(str(error)), *([f"fix: {_harmless(error.fix)}"] if error.fix else [])]
+    return {"content": [{"type": "text", "text": "\n".join(lines)}], "isError": True}
+
+
+def _outcome(tool: Tool, project: Project, caller: Caller, arguments: Mapping[str, Any]) -> Outcome:
+    checked = _checked(tool, arguments)
+    if tool.is_read_only:
+        return _READING[tool.name](project, **checked)
+    return _WRITING[tool.name](project, caller.client, **checked)
+
+
+def _refuse_if_off() -> None:
+    """SwitchedOff where the user has switched everything off."""
+    if os.environ.get(switches.EVERYTHING):
+        raise SwitchedOff(
+            f"the project memory is switched off: {switches.EVERYTHING} is set",
+            fix=f"unset {switches.EVERYTHING} and start the agent again",
+        )
+
+
+def _harmless(value: Any) -> Any:
+    """Data for an agent: each text on one line, with nothing invisible in it, and no tag in it left a tag."""
+    if isinstance(value, str):
+        return for_agent(flat(value))
+    if isinstance(value, Mapping):
+        return {_harmless(str(key)): _harmless(item) for key, item in value.items()}
+    return [_harmless(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _checked(tool: Tool, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that were given; BadInput for one that is missing, unknown or of the wrong kind."""
+    names = {argument.name: argument for argument in tool.arguments}
+    for name in values:
+        if name not in names:
+            nearest = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"use {', '.join(names)}"
+            raise BadInput(f"{tool.name} has no argument {name[:80]!r}", fix=hint)
+    given_values = {name: value for name, value in values.items() if value is not None}
+    for argument in tool.arguments:
+        if argument.name in given_values:
+            _check(argument, given_values[argument.name])
+        elif argument.is_required:
+            raise BadInput(f"{tool.name} needs {argument.name}", fix=f"{argument.name}: {argument.doc}")
+    return given_values
+
+
+def _check(argument: Argument, value: Any) -> None:
+    if not _fits(argument, value):
+        allowed = f"one of {', '.join(argument.choices)}" if argument.choices else _IN_WORDS[argument.kind]
+        least, most = argument.range
+        within = f" from {least} to {most}" if most else ""
+        raise BadInput(f"{argument.name} must be {allowed}{within}", fix=f"{argument.name}: {argument.doc}")
+
+
+def _fits(argument: Argument, value: Any) -> bool:
+    if argument.choices:
+        return value in argument.choices
+    if argument.kind == TEXT:
+        return _is_text(value)
+    if argument.kind == TEXTS:
+        return isinstance(value, list) and all(map(_is_text, value))
+    if argument.kind == COUNT:
+        return (
+            isinstance(value, int) and not isinstance(value, bool) and argument.range[0] <= value <= argument.range[1]
+        )
+    return isinstance(value, bool if argument.kind == FLAG else dict)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is a text of bounded length that a file can hold."""
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+        return False
+    return value == value.encode("utf-8", "replace").decode("utf-8")
+
+
+ID = "onrecord-roots"
+REQUEST = {"jsonrpc": "2.0", "id": ID, "method": "roots/list"}
+_MOST = 50
+_SCHEME = "file://"
+
+
+def has_memory(folder: str) -> bool:
+    """Whether the project of a folder has a store of its own."""
+    store = paths.project_store(folder)
+    return os.path.isdir(store) and os.path.realpath(store) != os.path.realpath(paths.user_store())
+
+
+def chosen(response: Mapping[str, Any]) -> str:
+    """The first folder in a client's answer whose project has a store; empty if none has."""
+    result = response.get("result") if response.get("id") == ID else None
+    listed = result.get("roots") if isinstance(result, dict) else None
+    return next(filter(has_memory, _folders(listed if isinstance(listed, list) else [])), "")
+
+
+def _folders(roots: list[Any]) -> Iterator[str]:
+    for root in roots[:_MOST]:
+        uri = root.get("uri") if isinstance(root, dict) else None
+        path = _path(uri) if isinstance(uri, str) and uri.startswith(_SCHEME) else ""
+        if os.path.isabs(path) and "\0" not in path and os.path.isdir(path):
+            yield path
+
+
+def _path(uri: str) -> str:
+    """The path in a `file://` address of this machine."""
+    from urllib.parse import unquote
+
+    path = unquote(uri[len(_SCHEME) :], errors="surrogateescape").removeprefix("localhost")
+    return path[1:] if os.name == "nt" and path[2:3] == ":" else path

@@ -23,7 +23,7 @@ from onrecord.search import index, query
 from onrecord.search.index import Index
 from onrecord.session import transcript
 from onrecord.session.ledger import Ledger
-from onrecord.session.sessions import Prompt, Session
+from onrecord.session.transcript import Prompt, Session
 from onrecord.settings import Settings
 from onrecord.text import tokens
 

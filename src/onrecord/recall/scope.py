@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import globs, languages, paths, scopes
+from onrecord import globs, paths, scopes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ class Here:
         return any(globs.covers(pattern.lower(), name) for name in self._names)
 
     def _has_language(self, language: str, file: str) -> bool:
-        if file and language in languages.of([os.path.basename(file)]):
+        if file and language in scopes.of([os.path.basename(file)]):
             return True
         if self._languages is None:
-            self._languages = languages.of(_listing(self._project))
+            self._languages = scopes.of(_listing(self._project))
         return language in self._languages
 
     def _is_on(self, pattern: str) -> bool:

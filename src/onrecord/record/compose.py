@@ -10,8 +10,8 @@ from typing import Any
 from onrecord import categories, timestamps
 from onrecord.errors import BadInput, Invalid, SecretFound
 from onrecord.record import memory, naming, schema, secrets
-from onrecord.record.fields import Flaw, ListOf, shorten
 from onrecord.record.memory import Memory
+from onrecord.record.schema import Flaw, ListOf, shorten
 
 _COMMON = frozenset("a an and are as at be by for from in is it no not of on or our the to use we with".split())
 

@@ -10,7 +10,7 @@ from typing import Any
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRecord
 from onrecord.record import schema
-from onrecord.record.fields import Flaw
+from onrecord.record.schema import Flaw
 
 LARGEST_FILE = 1_000_000
 DEEPEST = 100

@@ -15,8 +15,8 @@ from onrecord.categories import BY_NAME
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRecord
 from onrecord.record import memory, schema
-from onrecord.record.fields import Count, ListOf
 from onrecord.record.lifecycle import LONGEST_REASON, NEWEST_CHANGES
+from onrecord.record.schema import Count, ListOf
 
 _ABSENT: Any = object()
 _DATES = ("retired_at", "archived_at")

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from onrecord import coldstart, scopes, timestamps
 from onrecord.categories import BY_NAME
 from onrecord.errors import OnrecordError
-from onrecord.record.fields import Day, ListOf, Object, Text
 from onrecord.record.memory import Memory
-from onrecord.record.schema import content_fields
+from onrecord.record.schema import Day, ListOf, Object, Text, content_fields
 from onrecord.scopes import Limits
 from onrecord.search import query, terms
 from onrecord.store.store import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from onrecord import coldstart, failure_log, files
+from onrecord import coldstart, files, state_file
 from onrecord.errors import OnrecordError
 from onrecord.freshness import anchors
 from onrecord.record import summary_line
@@ -117,7 +117,7 @@ class _Changes:
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, OnrecordError):
-                failure_log.leave(f"index {path}", f"{type(error).__name__}: {error}")
+                state_file.leave(f"index {path}", f"{type(error).__name__}: {error}")
             self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 13))
             return
         named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)

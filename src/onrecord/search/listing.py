@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from onrecord.coldstart import NamedTuple
-from onrecord.search import refresh
+from onrecord.search import index, refresh
 from onrecord.search.index import NOT_REPLACED, Index, unpack_facts
+from onrecord.store import record_files, reference
+from onrecord.store.reference import Fit
+from onrecord.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,3 +161,22 @@ def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
         ):
             rows.append(Listed(record_id, category, title, tuple(tags.split("\n")) if tags else (), *rest))
     return rows
+
+
+def fit(root: str, typed: str, paths: Collection[str]) -> Fit:
+    """What of all paths of a store a text fits, and how."""
+    by_id = reference.fit(typed, paths)
+    return by_id if by_id.paths else reference.fit_titles(typed, titles(index.open(root)))
+
+
+def resolve(store: Store, typed: str) -> str:
+    """The path of the one record that a text means; NotFound or Ambiguous if it fits none or several."""
+    if store.named(typed):
+        return store.get(typed).path
+    paths = list(record_files.every(store.root))
+    candidates = fit(store.root, typed, paths)
+    if not candidates.paths:
+        raise reference.nothing_fits(store.root, typed, paths)
+    if len(candidates.paths) > 1:
+        raise reference.several_fit(typed, candidates.paths)
+    return candidates.paths[0]

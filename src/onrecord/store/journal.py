@@ -13,7 +13,7 @@ from typing import Union
 
 from onrecord import coldstart, files, paths
 from onrecord.errors import OnrecordError, Unwritable
-from onrecord.record import draft, memory, schema
+from onrecord.record import drafts, memory, schema
 from onrecord.store import history
 from onrecord.store.history import FileChange
 
@@ -103,7 +103,7 @@ def _is_ours(root: str, path: str, step: object) -> bool:
 
 def _is_at_home(data: bytes, path: str, is_draft: bool) -> bool:
     """Whether a text is a draft, or a record that belongs at this path."""
-    return bool(draft.parse(path, data)) if is_draft else memory.parse(data, path).path == path
+    return bool(drafts.parse(path, data)) if is_draft else memory.parse(data, path).path == path
 
 
 def fingerprint(text: str | None) -> str:

@@ -9,7 +9,7 @@ from shlex import quote
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, NotFound
 from onrecord.record import schema
-from onrecord.record.fields import shorten
+from onrecord.record.schema import shorten
 from onrecord.store import short_name
 
 PREFIX, WORDS = "prefix", "words"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Union
 
-from onrecord import failure_log, files, paths
+from onrecord import files, paths, state_file
 from onrecord.coldstart import NamedTuple, digest
 from onrecord.errors import (
     AlreadyExists,
@@ -22,11 +22,10 @@ from onrecord.errors import (
     OnrecordError,
     Unwritable,
 )
-from onrecord.record import draft as drafts
-from onrecord.record import memory, schema
-from onrecord.record.draft import Draft
-from onrecord.record.fields import shorten
+from onrecord.record import drafts, memory, schema
+from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
+from onrecord.record.schema import shorten
 from onrecord.store import index_md, journal, record_files, short_name
 
 _LOCK = ".lock"
@@ -215,7 +214,7 @@ class Store:
     def warn(self, error: Unwritable) -> None:
         """Note that `index.md` or the journal could not be written after the records were."""
         self.warnings.append(f"the records are saved, but {error.message}; then: onrecord doctor --fix")
-        failure_log.leave("index.md", error.message)
+        state_file.leave("index.md", error.message)
 
     def renew_page(self) -> None:
         """Renew the page that the settings name, if any; that it cannot be does not undo a change."""

@@ -10,7 +10,7 @@ from onrecord.coldstart import NamedTuple, digest
 from onrecord.errors import BadInput, NotFound, WrongState
 from onrecord.freshness import anchors
 from onrecord.record import compose, lifecycle, memory, naming
-from onrecord.record.draft import Draft
+from onrecord.record.drafts import Draft
 from onrecord.record.memory import HistoryEntry, Memory
 from onrecord.settings import Settings
 from onrecord.store.store import Batch, Entry, Store

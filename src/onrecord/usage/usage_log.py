@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord import coldstart, failure_log, paths, state_file, timestamps
+from onrecord import coldstart, paths, state_file, timestamps
 from onrecord.state_file import StateFile
 
 TYPE_CHECKING = False
@@ -96,7 +96,7 @@ def observe(session: str, transcript: Transcript, stores: Iterable[str], last_me
         if session and transcript.path:
             _observe(session, transcript, [root for root in stores if root], last_message)
     except Exception as error:  # the Stop hook has other work, which this must not cost
-        failure_log.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
+        state_file.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
 
 
 def _log(store_root: str) -> StateFile:

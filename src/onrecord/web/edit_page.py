@@ -11,14 +11,14 @@ from starlette.routing import Route
 
 from onrecord import categories, paths
 from onrecord.capture import review, similar
-from onrecord.capture.inbox import Inbox
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.freshness import related_files
 from onrecord.project import save
-from onrecord.record import compose, form, memory, revision
+from onrecord.record import compose, drafts, form, memory
 from onrecord.record.form import Problem
 from onrecord.record.memory import Memory
+from onrecord.store.inbox import Inbox
 from onrecord.store.store import Entry, Store
 from onrecord.store.writer import Writer
 from onrecord.web import inbox_page, record_page, view
@@ -64,7 +64,7 @@ def _update(request: Request, store: Store, entry: Entry, filled: Filled) -> Ent
 def _patch(record: Memory, filled: Filled) -> dict[str, Any]:
     """What a form changes: only what it offers, so that what it does not show stays as it is."""
     before = form.parse(record.category, _rendered(record)).fields
-    return revision.difference(before, filled.fields)
+    return drafts.difference(before, filled.fields)
 
 
 def edit_draft(request: Request) -> Response:

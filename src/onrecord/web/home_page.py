@@ -7,10 +7,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onrecord import categories, switches
-from onrecord.capture import waiting
 from onrecord.coldstart import NamedTuple
 from onrecord.search import listing
 from onrecord.search.index import Index
+from onrecord.store import waiting
 from onrecord.web import view
 
 _NEWEST = 10

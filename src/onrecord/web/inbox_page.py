@@ -8,13 +8,13 @@ from starlette.routing import Route
 
 from onrecord import paths
 from onrecord.capture import review, similar
-from onrecord.capture.inbox import BrokenDraft, Inbox
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.project import Project, require_store
-from onrecord.record.draft import Draft
+from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.store import undo as store_undo
+from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.writer import Writer
 from onrecord.web import record_page, view
 from onrecord.web.record_page import Field

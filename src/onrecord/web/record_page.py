@@ -11,7 +11,7 @@ from starlette.routing import Route
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
-from onrecord.freshness import anchors, check, since_then
+from onrecord.freshness import anchors, check
 from onrecord.record import schema
 from onrecord.record.export import in_words
 from onrecord.record.memory import Memory
@@ -162,7 +162,7 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[File]
     for anchor in indexed[: check.MOST_ANCHORS]:
         verdict = freshness.check(anchor)
         name = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
-        changes = since_then.lines(root, verdict) if shows_lines and verdict.state == check.CHANGED else []
+        changes = check.lines(root, verdict) if shows_lines and verdict.state == check.CHANGED else []
         yield File(name, verdict.state, check.sentence(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
     yield from (File(file) for file in record.related_files if file not in anchored)

@@ -21,7 +21,7 @@ from onrecord.errors import BadInput
 from onrecord.project import Project, require_store
 from onrecord.search import index, listing
 from onrecord.search.listing import Choice, Listed
-from onrecord.web import app, timeline_page, view
+from onrecord.web import server, timeline_page, view
 from onrecord.web.access import Access
 
 MARK = ".onrecord-site"
@@ -46,7 +46,7 @@ def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Ite
         (f"/timeline?category=&page={number}" for number in timelines),
         (view.address(view.PROJECT, record.path) for record in watch(records)),
     )
-    written = asyncio.run(_write_pages(app.pages(site), folder, pages))
+    written = asyncio.run(_write_pages(server.pages(site), folder, pages))
     written += [_copy(folder, name) for name in _STATIC]
     written.append(_write(folder, "static/records.js", f"var records = {_rows(records)};\n"))
     _forget(folder, set(written))
@@ -135,7 +135,7 @@ def _row(record: Listed) -> list[str]:
 
 
 def _copy(folder: str, name: str) -> str:
-    with open(os.path.join(app.STATIC_FOLDER, name), encoding="utf-8") as file:
+    with open(os.path.join(server.STATIC_FOLDER, name), encoding="utf-8") as file:
         return _write(folder, f"static/{name}", file.read())
 
 

@@ -1,1 +1,0 @@
-"""Keeps an agent from writing record files by hand."""

@@ -1,0 +1,115 @@
+"""The tables of a hub: made and brought up to date by the files in `migrations/`, forward only."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING
+
+from psycopg import sql
+
+from onrecord import extras
+from onrecord.errors import BadInput, BadRemote
+
+if TYPE_CHECKING:
+    from onrecord.shared.hub_connection import Session
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
+_LOCK = 7_265_636_011
+"""The key of the lock under which a schema is changed; any number that nobody else uses."""
+
+_PATIENCE = "SET LOCAL lock_timeout = '10s'"
+"""Any login of the database can keep some of the locks that are needed here."""
+
+
+def migrations() -> list[str]:
+    """The statements that lead from each version to the next, from none on."""
+    names = sorted(name for name in os.listdir(_FOLDER) if name.endswith(".sql"))
+    return [_read(os.path.join(_FOLDER, name)) for name in names]
+
+
+def version(session: Session) -> int:
+    """The version of the schema in a database; 0 if there is none."""
+    row = session.execute("SELECT to_regclass('onrecord.schema_version') IS NOT NULL").fetchone()
+    if not row or not row[0]:
+        return 0
+    row = session.execute("SELECT max(version) FROM onrecord.schema_version").fetchone()
+    return row[0] if row and isinstance(row[0], int) else 0
+
+
+def check(session: Session) -> None:
+    """BadRemote if the schema is not the one that this version of Onrecord works with."""
+    here, ours = version(session), len(migrations())
+    if here > ours:
+        raise BadRemote(f"the hub has schema {here}, and this Onrecord knows {ours}", fix=extras.upgrade_command("hub"))
+    if here < ours:
+        state = (
+            f"the hub has schema {here}, and this Onrecord needs {ours}" if here else "there is no hub in this database"
+        )
+        raise BadRemote(state, fix="ask its administrator for: `onrecord hub init`")
+
+
+def migrate(session: Session) -> tuple[int, int]:
+    """Bring a database up to date, in one transaction and one process at a time; the versions before and after."""
+    steps = migrations()
+    # A million records take minutes in which the server says nothing.
+    session.patience = math.inf
+    with session.transaction():
+        session.execute(_PATIENCE)
+        session.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        before = version(session)
+        if before > len(steps):
+            check(session)
+        if before == 0:
+            _refuse_encoding(session)
+            session.execute("CREATE SCHEMA IF NOT EXISTS onrecord")
+            session.execute("CREATE TABLE onrecord.schema_version (version integer PRIMARY KEY)")
+        become_owner(session)
+        for number, step in enumerate(steps[before:], before + 1):
+            session.execute(step.encode())
+            session.execute("INSERT INTO onrecord.schema_version VALUES (%s)", (number,))
+        _share(session)
+    return before, len(steps)
+
+
+def _refuse_encoding(session: Session) -> None:
+    """BadInput for a database that cannot hold every text: some records would not be found, some paths not be read."""
+    encoding = session.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        fix = "make a database with ENCODING 'UTF8' TEMPLATE template0"
+        raise BadInput(f"the database has the encoding {encoding}, and a hub needs UTF8", fix=fix)
+
+
+def become_owner(session: Session) -> None:
+    """For this transaction, act as the owner of the schema: all of it has the same one. Wait for no lock for ever."""
+    session.execute(_PATIENCE)
+    query = "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'onrecord'"
+    for (owner,) in session.execute(query).fetchall():
+        session.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(owner)))
+
+
+def share_with(session: Session, login: str) -> None:
+    """Let a login use the schema: what it sees and does there, its roles decide."""
+    for right in ("USAGE ON SCHEMA", "SELECT ON ALL TABLES IN SCHEMA", "EXECUTE ON ALL FUNCTIONS IN SCHEMA"):
+        session.execute(sql.SQL(f"GRANT {right} onrecord TO {{}}").format(sql.Identifier(login)))
+
+
+def withdraw_from(session: Session, login: str) -> None:
+    """Take all rights in the schema from a login."""
+    for right in ("ALL ON ALL FUNCTIONS IN SCHEMA", "ALL ON ALL TABLES IN SCHEMA", "ALL ON SCHEMA"):
+        session.execute(sql.SQL(f"REVOKE {right} onrecord FROM {{}}").format(sql.Identifier(login)))
+
+
+def _share(session: Session) -> None:
+    """Give the members rights on what a migration has added, and nobody else."""
+    session.execute("REVOKE ALL ON ALL FUNCTIONS IN SCHEMA onrecord FROM PUBLIC")
+    logins = session.execute(
+        "SELECT DISTINCT m.login FROM onrecord.members m JOIN pg_roles r ON r.rolname = m.login"
+    ).fetchall()
+    for (login,) in logins:
+        share_with(session, login)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()

@@ -1,0 +1,145 @@
+"""Who may use a hub: teams, their members, and what each holds. Only the owner of the schema changes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psycopg import sql
+
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import AlreadyExists, BadInput, NotFound
+from onrecord.shared import hub_schema
+
+if TYPE_CHECKING:
+    from onrecord.shared.hub_connection import Session
+
+ROLES = ("reader", "writer", "reviewer")
+_LONGEST_LOGIN = 63
+"""Bytes of a name in Postgres: it cuts a longer one, which could then be somebody else's."""
+
+
+class Member(NamedTuple):
+    """A database login and its role in a team."""
+
+    login: str
+    role: str
+
+
+class Team(NamedTuple):
+    """A team and what it holds, as far as whoever asks may see it."""
+
+    name: str
+    asks_for_review: bool
+    records: int
+    drafts: int
+    deleted: int
+    replaced: int
+    """Earlier versions, in the history."""
+
+    members: tuple[Member, ...]
+
+
+def make(session: Session, name: str, asks_for_review: bool | None) -> bool:
+    """Make a team, or set whether it asks for review; whether it is new."""
+    with session.transaction():
+        hub_schema.become_owner(session)
+        made = session.execute("INSERT INTO onrecord.teams (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,))
+        if asks_for_review is not None:
+            values = (asks_for_review, name)
+            session.execute("UPDATE onrecord.teams SET asks_for_review = %s WHERE name = %s", values)
+    return made.rowcount == 1
+
+
+def grant(session: Session, team: str, login: str, role: str) -> None:
+    """Make a login a member of a team, or change its role."""
+    if role not in ROLES:
+        raise BadInput(f"{role!r} is not a role", fix=f"choose one: {', '.join(ROLES)}")
+    with session.transaction():
+        key = _key(session, team)
+        if not _exists(session, login):
+            raise NotFound(f"the database server has no login {login!r}", fix="add --create to make it")
+        hub_schema.become_owner(session)
+        hub_schema.share_with(session, login)
+        session.execute(
+            "INSERT INTO onrecord.members (team, login, role) VALUES (%s, %s, %s)"
+            " ON CONFLICT (team, login) DO UPDATE SET role = excluded.role",
+            (key, login, role),
+        )
+
+
+def revoke(session: Session, team: str, login: str) -> None:
+    """Take a login out of a team; it loses its rights in the schema with its last team."""
+    with session.transaction():
+        key = _key(session, team)
+        hub_schema.become_owner(session)
+        done = session.execute("DELETE FROM onrecord.members WHERE team = %s AND login = %s", (key, login))
+        if not done.rowcount:
+            raise NotFound(f"{login!r} is not a member of the team {team}", fix="onrecord hub status")
+        others = session.execute("SELECT 1 FROM onrecord.members WHERE login = %s", (login,)).fetchone()
+        if not others and _exists(session, login):
+            hub_schema.withdraw_from(session, login)
+
+
+def forget(session: Session, team: str, path: str) -> int:
+    """Delete the earlier versions of a file for good; how many there were. The current one stays."""
+    with session.transaction():
+        key = _key(session, team)
+        hub_schema.become_owner(session)
+        return session.execute("DELETE FROM onrecord.history WHERE team = %s AND path = %s", (key, path)).rowcount
+
+
+def create_login(session: Session, login: str, password: str) -> None:
+    """Make a login with a password, of which the server gets no more than what it must have to check it."""
+    if len(login.encode()) > _LONGEST_LOGIN or not login.isprintable() or not login:
+        raise BadInput(f"a login has 1 to {_LONGEST_LOGIN} printable characters", fix="choose another one")
+    if _exists(session, login):
+        raise AlreadyExists(f"there is a login {login!r} already", fix="leave --create out")
+    verifier = session.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256").decode()
+    statement = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(login), sql.Literal(verifier))
+    session.execute(statement)
+    # Who forgets a transaction in an open program keeps the locks that it has.
+    session.execute(
+        sql.SQL("ALTER ROLE {} SET idle_in_transaction_session_timeout = '1min'").format(sql.Identifier(login))
+    )
+
+
+def listed(session: Session) -> list[Team]:
+    """The teams that whoever asks may see: all for the owner, their own for members."""
+    # `count(*)`, as anybody who may make functions in `public` could make a `count(text)` that runs with our rights.
+    rows = session.execute(
+        "SELECT t.team, t.name, t.asks_for_review,"
+        " count(*) FILTER (WHERE r.hash <> '' AND NOT starts_with(r.path, 'inbox/')),"
+        " count(*) FILTER (WHERE r.hash <> '' AND starts_with(r.path, 'inbox/')),"
+        " count(*) FILTER (WHERE r.hash = '')"
+        " FROM onrecord.teams t LEFT JOIN onrecord.records r ON r.team = t.team"
+        " GROUP BY t.team ORDER BY t.name"
+    ).fetchall()
+    return [_team(session, *row) for row in rows]
+
+
+def _team(session: Session, key: int, name: str, asks_for_review: bool, *counts: int) -> Team:
+    records, drafts, deleted = counts
+    members = _members(session, key)
+    return Team(name, asks_for_review, records, drafts, deleted, _replaced(session, key), members)
+
+
+def _replaced(session: Session, key: int) -> int:
+    row = session.execute("SELECT count(*) FROM onrecord.history WHERE team = %s", (key,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _members(session: Session, key: int) -> tuple[Member, ...]:
+    query = "SELECT login, role FROM onrecord.members WHERE team = %s ORDER BY login"
+    return tuple(Member(*row) for row in session.execute(query, (key,)).fetchall())
+
+
+def _key(session: Session, team: str) -> int:
+    row = session.execute("SELECT team FROM onrecord.teams WHERE name = %s", (team,)).fetchone()
+    if row is None:
+        raise NotFound(f"there is no team {team!r} in this hub", fix="onrecord hub status")
+    return int(row[0])
+
+
+def _exists(session: Session, login: str) -> bool:
+    # As text: Postgres would cut a name that is too long, and find somebody else.
+    return session.execute("SELECT 1 FROM pg_roles WHERE rolname::text = %s", (login,)).fetchone() is not None

@@ -1,0 +1,293 @@
+"""The shared stores that the user has connected: a name, an address, and what the user allows, in `remotes.json`.
+
+The file lies beside the user's own settings, and nothing of a project is read here: a project can never connect
+one. Hooks load this module, so it imports nothing that costs.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import coldstart, files, paths
+from onrecord.errors import AlreadyExists, BadInput, NotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LOCK = "remote.lock"
+"""A file in the state folder: nothing but a lock."""
+
+LONGEST_NAME = 40
+RESERVED = ("project", "user", "none")
+"""Names that mean something else where a remote is named: the other two stores, and no remote at all."""
+
+_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-"
+_LARGEST = 1_000_000
+_MOST = 100
+"""Remotes that one user can connect: every one of them is a store more for each hook to ask."""
+
+
+class Remote(coldstart.NamedTuple):
+    """One connected shared store: its name, its address, and what the user allows."""
+
+    name: str
+    url: str
+    kind: str
+    """`git` or `postgres`."""
+    review: bool = False
+    """Whether what is shared waits in its inbox until somebody accepts it."""
+    auto: bool = False
+    """Whether a session's start may begin a sync."""
+
+
+def is_planted(project: str) -> bool:
+    """Whether the file lies in a project: whoever wrote the project's files put it there, then. Home is no project."""
+    is_home = os.path.realpath(project) == os.path.realpath(os.path.expanduser("~"))
+    return bool(project) and not is_home and paths.is_within(project, paths.user_store())
+
+
+def connected() -> list[Remote]:
+    """The connected remotes by name; BadInput if the file is not one that we could have written."""
+    try:
+        data = files.read(paths.remotes_file(), _LARGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise _unreadable(error.strerror or str(error)) from error
+    if len(data) > _LARGEST:
+        raise _unreadable(f"is larger than {_LARGEST:,} bytes")
+    try:
+        listed = coldstart.loads(data.decode().removeprefix("\ufeff"))
+    except ValueError as error:
+        raise _unreadable(f"is not JSON: {error}") from error
+    if not isinstance(listed, list) or len(listed) > _MOST:
+        raise _unreadable(f"must be a list of at most {_MOST} remotes")
+    remotes = [_remote(entry, number) for number, entry in enumerate(listed, 1)]
+    if len({each.name for each in remotes}) < len(remotes):
+        raise _unreadable("names one remote twice")
+    return sorted(remotes)
+
+
+def usable() -> list[Remote]:
+    """The same for hooks: none where the file cannot be read, and a line in the failure log."""
+    try:
+        return connected()
+    except BadInput as error:
+        from onrecord import state_file
+
+        state_file.leave("remotes", error.message)
+        return []
+
+
+def get(name: str) -> Remote:
+    """The remote of this name; NotFound if it is not connected."""
+    for remote in connected():
+        if remote.name == name:
+            return remote
+    raise NotFound(f"no remote {name[:80]!r} is connected ({listed()})", fix="onrecord remote list")
+
+
+def listed() -> str:
+    """The names of the connected remotes, in words."""
+    names = ", ".join(each.name for each in connected())
+    return f"connected: {names}" if names else "none is connected"
+
+
+def add(name: str, url: str, *, review: bool = False, auto: bool = False) -> Remote:
+    """Connect a shared store. Nothing is fetched; BadInput for a name or an address that cannot be used."""
+    refuse_name(name)
+    url = absolute(url)
+    remote = Remote(name, url, address_kind(url), review, auto)
+    with _changing():
+        remotes = connected()
+        if any(each.name == name for each in remotes):
+            raise AlreadyExists(
+                f"a remote {name!r} is connected already", fix="choose another name; onrecord remote list"
+            )
+        if same := next((each.name for each in remotes if each.url == url), ""):
+            raise AlreadyExists(f"this address is connected already, as {same!r}", fix=f"onrecord remote status {same}")
+        if len(remotes) >= _MOST:
+            raise BadInput(f"{_MOST} remotes are connected", fix="onrecord remote list; remove one that you do not use")
+        _write([*remotes, remote])
+    return remote
+
+
+def remove(name: str) -> Remote:
+    """Take a remote off the list; its replica is not touched. The last one takes the list with it."""
+    with _changing():
+        remote = get(name)
+        others = [each for each in connected() if each.name != name]
+        if others:
+            _write(others)
+        else:
+            _delete()
+    return remote
+
+
+def refuse_name(name: str) -> None:
+    """BadInput for a name that no remote can have."""
+    if name in RESERVED:
+        raise BadInput(f"{name!r} means something else", fix="choose another name, such as platform")
+    if not is_name(name):
+        shown = repr(name[: 2 * LONGEST_NAME])
+        fix = "use the letters a to z, digits and hyphens, such as platform"
+        raise BadInput(f"{shown} is not a name of 1 to {LONGEST_NAME} lower-case letters, digits and hyphens", fix=fix)
+
+
+def is_name(name: object) -> bool:
+    """Whether a remote can have this name."""
+    return (
+        isinstance(name, str)
+        and 1 <= len(name) <= LONGEST_NAME
+        and not name.strip(_CHARACTERS)
+        and name[0] != "-"
+        and name not in RESERVED
+    )
+
+
+def _remote(entry: object, number: int) -> Remote:
+    """An entry of the file as a remote; BadInput if it has another form: somebody edited it."""
+    if not isinstance(entry, dict):
+        raise _unreadable(f"entry {number} is not an object")
+    name, url = entry.get("name"), entry.get("url")
+    if not is_name(name):
+        raise _unreadable(f"entry {number} has no usable name")
+    if not isinstance(url, str):
+        raise _unreadable(f"entry {number} ({name}) has no url")
+    flags = [entry.get(key, False) for key in ("review", "auto")]
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise _unreadable(f"entry {number} ({name}): review and auto must be true or false")
+    try:
+        kind = address_kind(url)
+    except BadInput as error:
+        raise _unreadable(f"entry {number} ({name}): {error.message}") from error
+    if entry.get("kind", kind) != kind:
+        raise _unreadable(f"entry {number} ({name}): its url is one of {kind}")
+    return Remote(str(name), url, kind, *flags)
+
+
+def _changing() -> files.locked:
+    return files.locked(os.path.join(paths.state_dir(), LOCK))
+
+
+def _write(remotes: Iterable[Remote]) -> None:
+    import json
+
+    entries = [each._asdict() for each in sorted(remotes)]
+    text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    files.write(paths.remotes_file(), text.encode("utf-8"), mode=0o600)
+
+
+def _delete() -> None:
+    """Delete the list, and the user's store if it held nothing else: its folder may be there for the list alone."""
+    os.unlink(paths.remotes_file())
+    try:
+        os.rmdir(os.path.dirname(paths.remotes_file()))
+    except OSError:
+        pass
+
+
+def _unreadable(reason: str) -> BadInput:
+    file = paths.remotes_file()
+    return BadInput(f"{file}: {reason}", fix=f"correct {file}, or delete it and connect the remotes again")
+
+
+GIT = "git"
+POSTGRES = "postgres"
+LONGEST = 2_000
+_GIT_SCHEMES = ("https", "http", "ssh", "git", "file")
+_POSTGRES_SCHEMES = ("postgresql", "postgres")
+_SECRET_PARAMETERS = ("password", "sslpassword", "oauth_client_secret")
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
+_EXAMPLES = (
+    "such as git@host:team/memory.git, https://host/team/memory.git, /srv/memory.git or postgresql://host/memory"
+)
+_PASSWORDLESS = {
+    GIT: "leave it out; git asks its credential helper or uses an SSH key",
+    POSTGRES: "leave it out and put it into ~/.pgpass, a service file, or PGPASSWORD",
+}
+
+
+def absolute(url: str) -> str:
+    """The same address from wherever it is used: a relative path gets the current folder in front of it."""
+    is_path = url.startswith((".", "~")) or ("/" in url and ":" not in url)
+    return os.path.abspath(os.path.expanduser(url)) if is_path else url
+
+
+def address_kind(url: str) -> str:
+    """`git` or `postgres`; BadInput for an address that is neither, or not safe to use."""
+    if not url or len(url) > LONGEST or url != url.strip() or not url.isprintable():
+        raise BadInput(f"an address has 1 to {LONGEST} printable characters", fix=f"give one {_EXAMPLES}")
+    if url.startswith("-"):
+        raise BadInput("an address must not begin with a hyphen: programs would take it for an option", fix=_EXAMPLES)
+    scheme, separator, rest = url.partition("://")
+    if "::" in url.split("/")[0]:
+        raise BadInput(
+            "an address of the form NAME::… makes git run a program",
+            fix=f"give the repository's own address, {_EXAMPLES}",
+        )
+    if not separator:
+        return _kind_of_path(url)
+    chosen = GIT if scheme in _GIT_SCHEMES else POSTGRES if scheme in _POSTGRES_SCHEMES else ""
+    if not chosen:
+        raise BadInput(f"{scheme[:40]!r} is no kind of address for a shared store", fix=f"give one {_EXAMPLES}")
+    _refuse_options(rest)
+    _refuse_password(chosen, rest)
+    return chosen
+
+
+def _kind_of_path(url: str) -> str:
+    """An absolute path, or git's short form `user@host:path`."""
+    if os.path.isabs(url):
+        return GIT
+    host, colon, path = url.partition(":")
+    if not colon or not path or "/" in host:
+        raise BadInput(f"{url[:80]!r} is not an address of a shared store", fix=f"give one {_EXAMPLES}")
+    _refuse_options(host)
+    if path.startswith("-"):
+        raise BadInput("a path must not begin with a hyphen: programs would take it for an option", fix=_EXAMPLES)
+    return GIT
+
+
+def _refuse_options(rest: str) -> None:
+    """BadInput for a user or host that a program such as ssh would take for an option."""
+    place = rest.split("/", 1)[0]
+    if any(part.startswith("-") for part in place.split("@")):
+        raise BadInput("a host must not begin with a hyphen: programs would take it for an option", fix=_EXAMPLES)
+
+
+def _refuse_password(chosen: str, rest: str) -> None:
+    """BadInput for an address with a password or a token in it."""
+    # libpq lets a user and a password have a question mark in them, and decodes and strips the names of parameters.
+    user, _, hosts = rest.split("/", 1)[0].rpartition("@")
+    hosts = hosts.partition("?")[0]
+    names = [part.partition("=")[0] for part in rest.replace("?", "&").split("&")[1:]]
+    parameters = [_decoded(name).strip().lower() for name in names]
+    has_password = ":" in user or any(name in _SECRET_PARAMETERS for name in parameters)
+    # A password with a slash or a hash in it looks like a port up to there.
+    has_password = has_password or not all(map(_has_port_or_none, hosts.split(",")))
+    # Logins of managed databases are long and have digits, such as ann.smith%40example.org.
+    if has_password or (chosen == GIT and _is_token(user)):
+        raise BadInput("the address holds a password, and it is stored and shown as it is", fix=_PASSWORDLESS[chosen])
+
+
+def _decoded(name: str) -> str:
+    """A name without percent-encoding."""
+    # Without `re`: every hook beside a remote reads its address.
+    first, *others = name.split("%")
+    return first + "".join(
+        f"{chr(int(part[:2], 16))}{part[2:]}" if len(part) > 1 and _HEXADECIMAL.issuperset(part[:2]) else f"%{part}"
+        for part in others
+    )
+
+
+def _has_port_or_none(host: str) -> bool:
+    """Whether what follows the colon of a host, such as `db:5432` or `[::1]:5432`, is a number or nothing."""
+    port = host.rpartition("]")[2].partition(":")[2]
+    return not port or port.isdecimal()
+
+
+def _is_token(user: str) -> bool:
+    """Whether the name in front of a host is rather a key: hosts of git take a token in its place."""
+    return len(user) >= 20 and any(char.isdigit() for char in user) and any(char.isalpha() for char in user)

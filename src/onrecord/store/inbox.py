@@ -1,0 +1,127 @@
+"""Drafts that wait in a store's `inbox/` for a person to accept them. Nothing that retrieves records reads them."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from typing import Any, Union
+
+from onrecord import files, paths, timestamps
+from onrecord.coldstart import NamedTuple, digest
+from onrecord.errors import AlreadyExists, BadRecord, NotFound, OnrecordError
+from onrecord.git import git_files
+from onrecord.record import drafts, memory
+from onrecord.record.drafts import Draft
+from onrecord.record.memory import Memory
+from onrecord.record.schema import shorten
+
+_MOST_FILES = 100_000
+
+
+class BrokenDraft(NamedTuple):
+    """A file in the inbox that is not a draft, and why."""
+
+    name: str
+    error: OnrecordError
+
+
+class Inbox:
+    """The drafts of one store."""
+
+    def __init__(self, store_root: str) -> None:
+        self.root = store_root
+        self.folder = os.path.join(store_root, paths.INBOX)
+
+    def put(self, draft: Draft, *, replacing: bool = False) -> Draft:
+        """Write a draft, and give it back as read; one of the same name goes if it is of the session, or knowingly."""
+        if not replacing:
+            self.refuse_taken(draft)
+        git_files.ensure(self.root)
+        data = drafts.render(draft)
+        files.write(self.path(draft.name), data)
+        return draft._replace(hash=digest(data))
+
+    def refuse_taken(self, draft: Draft) -> None:
+        """AlreadyExists if another session's draft has that name."""
+        if self._is_taken(draft):
+            fix = f"onrecord review --accept {draft.name}; or: onrecord review --reject {draft.name}; then save again"
+            raise AlreadyExists(f"there is a draft {draft.name!r} in the inbox already", fix=fix)
+
+    def _is_taken(self, draft: Draft) -> bool:
+        try:
+            return self.get(draft.name).session != draft.session or not draft.session
+        except NotFound:
+            return False
+
+    def get(self, name: str) -> Draft:
+        """A draft by its name, which may be written as that of its file."""
+        name = _without_ending(name)
+        try:
+            data = files.read(self.path(name), memory.LARGEST_FILE + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="onrecord inbox") from None
+        except OSError as error:
+            raise BadRecord(f"inbox/{name}: {error}", fix="check the file's type and permissions") from error
+        return drafts.parse(name, data)
+
+    def find(self, name: str) -> Union[Draft, BrokenDraft]:
+        """A draft by its name, readable or not; NotFound if there is none."""
+        draft = self._read(name)
+        if isinstance(draft, BrokenDraft) and isinstance(draft.error, NotFound):
+            raise draft.error
+        return draft
+
+    def _read(self, name: str) -> Union[Draft, BrokenDraft]:
+        try:
+            return self.get(name)
+        except OnrecordError as error:
+            return BrokenDraft(_without_ending(name), error)
+
+    def scan(self) -> list[Union[Draft, BrokenDraft]]:
+        """Every file of the inbox, oldest draft first, read or found broken."""
+        waiting = [self._read(name) for name in self.names()]
+        return sorted(waiting, key=lambda draft: (getattr(draft, "made_at", ""), draft.name))
+
+    def drafts(self) -> list[Draft]:
+        return [draft for draft in self.scan() if isinstance(draft, Draft)]
+
+    def newest(self, most: int, prefix: str = "") -> list[Draft]:
+        """The drafts written last, newest first; no more than `most` files are read, whatever lies there."""
+        try:
+            with os.scandir(files.inside(self.root, paths.INBOX)) as entries:
+                written = [
+                    (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name[:-5])
+                    for entry in islice(entries, _MOST_FILES)
+                    if entry.name.endswith(".json") and entry.name.startswith(prefix)
+                ]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        drafts = (self._read(name) for _, name in sorted(written, reverse=True)[:most])
+        return [draft for draft in drafts if isinstance(draft, Draft)]
+
+    def names(self) -> list[str]:
+        try:
+            listed = os.listdir(files.inside(self.root, paths.INBOX))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return sorted(name[:-5] for name in listed if name.endswith(".json") and name[0] != ".")
+
+    def drop(self, name: str) -> None:
+        """Take a draft out of the inbox."""
+        files.remove(self.path(name))
+
+    def path(self, name: str) -> str:
+        """The file of a draft; NotFound for what cannot be a draft's name."""
+        name = _without_ending(name)
+        if not name or name.strip(".") == "" or "/" in name or os.sep in name or "\0" in name:
+            raise NotFound(f"no draft {shorten(name)!r} in the inbox", fix="onrecord inbox")
+        return files.inside(self.root, os.path.join(paths.INBOX, f"{name}.json"))
+
+
+def _without_ending(name: str) -> str:
+    return name[: -len(".json")] if name.endswith(".json") else name
+
+
+def draft_of(record: Memory, **about: Any) -> Draft:
+    """A draft of a record, named after it."""
+    return Draft(record.id, record, made_at=timestamps.now(), **about)
