@@ -15,11 +15,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminal
 
 READER = """
 import sys; sys.path.insert(0, sys.argv[1])
-from onrecord.terminal import keys
+from onrecord.cli import terminal
 print("ready", flush=True)
 while True:
     try:
-        pressed = keys.key()
+        pressed = terminal.key()
     except (EOFError, KeyboardInterrupt) as error:
         print(type(error).__name__, flush=True)
         break

@@ -14,7 +14,7 @@ from tests.terminal_session import TerminalSession
 
 SLOWLY = """
 import sys
-from onrecord.terminal import progress
+from onrecord.cli import progress
 
 progress.AFTER, progress._BETWEEN = 0.0, 0.01
 """
@@ -89,7 +89,7 @@ def test_a_failure_stands_on_a_line_of_its_own(tmp_path):
 
 
 def test_quick_work_shows_nothing_and_neither_does_a_pipe_or_a_dumb_terminal(tmp_path):
-    quick = "from onrecord.terminal import progress\nprint(*progress.watched('ab', 'reading'))"
+    quick = "from onrecord.cli import progress\nprint(*progress.watched('ab', 'reading'))"
     with _session(quick, tmp_path) as session:
         assert session.end() == 0
     assert session.text == "a b\n"

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-import onrecord.hub
-import onrecord.remotes
+import onrecord.shared
 from onrecord.errors import Offline
 from onrecord.shared import hub_connection, hub_teams
 from onrecord.shared.hub_transport import PostgresTransport
@@ -22,7 +21,7 @@ from tests.remotes.test_sync_model import SharedStore
 from .conftest import OWNER, TestHub
 
 pytestmark = pytest.mark.debian("postgresql")
-WATCHED = tuple(str(Path(package.__file__ or "").parent) for package in (onrecord.hub, onrecord.remotes))
+WATCHED = (str(Path(onrecord.shared.__file__ or "").parent),)
 COLUMNS = "team, path, number, data, hash, previous, change, login, at"
 STEP = 211
 """Lines between two kills: a sync has some thousand."""
