@@ -19,7 +19,8 @@ from bench import life_sets
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
 from onrecord.record.memory import render
-from onrecord.search import coefficients, gate, rank, word_table
+from onrecord.search import coefficients, gate, query, rank, word_table
+from onrecord.search.candidates import Filter
 
 CANDIDATES = 30
 """Candidates of a prompt that are kept: more than a hook ever compares."""
@@ -78,7 +79,7 @@ def _neutral() -> Iterator[None]:
 
 def pool(stage: Stage, prompt: Prompt) -> Pool:
     """The candidates for a prompt, in the order of their ids."""
-    matches = rank.find(stage.index, prompt.text, limit=CANDIDATES, mode="auto", borrowed=borrowed(prompt))
+    matches = rank.find(stage.index, query.parse(prompt.text, borrowed(prompt)), Filter("auto"), CANDIDATES)
     matches = sorted((match for match in matches if match.status == "active"), key=lambda match: match.id)
     rows = [[match.features[name] for name in gate.NAMES] for match in matches]
     table = np.array(rows, dtype=float).reshape(-1, len(gate.NAMES))

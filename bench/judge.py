@@ -25,7 +25,8 @@ from onrecord import paths
 from onrecord.errors import OnrecordError
 from onrecord.judge import api, judge
 from onrecord.judge.judge import Ruling
-from onrecord.search import gate, rank
+from onrecord.search import gate, query, rank
+from onrecord.search.candidates import Filter
 from onrecord.search.rank import Match
 from onrecord.settings import Settings, load_settings
 
@@ -174,7 +175,7 @@ def _asked(stage: Stage, chosen: Set, settings: Settings) -> Iterator[Asked]:
 
 def _found(stage: Stage, prompt: Prompt, settings: Settings) -> list[Match]:
     limit = settings.count("retrieval.judge.max_candidates")
-    return rank.find(stage.index, prompt.text, limit=limit, mode="auto", borrowed=borrowed(prompt), settings=settings)
+    return rank.find(stage.index, query.parse(prompt.text, borrowed(prompt)), Filter("auto", settings=settings), limit)
 
 
 def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:

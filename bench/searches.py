@@ -142,7 +142,8 @@ def _of_identifiers(stage: Stage, rng: random.Random, importance: float) -> Iter
 
 
 def _search(stage: Stage, kind: str, text: str, relevant: frozenset[str], importance: float) -> Iterator[Search]:
-    matches = [match for match in rank.find(stage.index, text, limit=candidates.SEARCH) if match.status == "active"]
+    matches = rank.find(stage.index, query.parse(text), limit=candidates.SEARCH)
+    matches = [match for match in matches if match.status == "active"]
     rows = [[match.features[name] for name in gate.NAMES] for match in matches]
     weights = gate.weights(max((match.features["vector_share"] for match in matches), default=0.0))
     # In the order of prompts: that of searches depends on the weights that are to be fitted.

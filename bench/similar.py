@@ -21,7 +21,7 @@ from bench.shares import wilson
 from onrecord.capture import similar
 from onrecord.record import memory
 from onrecord.record.memory import Memory, from_json
-from onrecord.search import index, rank
+from onrecord.search import index, query, rank
 from onrecord.store.store import Store
 
 CHOSEN_ON = ("bevy", "pandas", "bitwarden", "guardian", "hass", "numpy", "opentofu", "zoo")
@@ -121,7 +121,7 @@ def _places(project: Project, store: Store) -> Iterator[int]:
     """At which place a search for a new record's title lists the record that it replaces; 0 if not among ten."""
     opened = index.open(store.root)
     for new, old in project.replaced.items():
-        hits = rank.find(opened, project.records[new].title, limit=20, mode="search")
+        hits = rank.find(opened, query.parse(project.records[new].title), limit=20)
         others = [hit.id for hit in hits if hit.id not in project.later(new)][:10]
         yield others.index(old) + 1 if old in others else 0
 

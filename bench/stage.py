@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from bench.data import Prompt
 from onrecord import paths
-from onrecord.recall.context_block import Stores
+from onrecord.recall.stores import Stores
 from onrecord.record import memory
 from onrecord.record.memory import Memory
 from onrecord.search import index, indexing, query

@@ -81,7 +81,9 @@ class Systems:
 
     def ours(self, prompt: Prompt) -> list[Hit]:
         """Ranked as for a prompt; injected is what the hook would show as a rule."""
-        ranked = rank.find(self.stage.index, prompt.text, limit=20, mode="auto", borrowed=borrowed(prompt), now=_NOW)
+        ranked = rank.find(
+            self.stage.index, query.parse(prompt.text, borrowed(prompt)), Filter("auto", now=_NOW), limit=20
+        )
         request = Request(prompt.text, borrowed=borrowed(prompt))
         decision = for_prompt.decide(self.stage.stores, request, self._settings)
         shown = {candidate.match.id for candidate in decision.rules}

@@ -8,7 +8,8 @@ from bench.coefficients_file import Bars  # noqa: E402
 from bench.learn import Part  # noqa: E402
 from bench.metrics import Judged  # noqa: E402
 from bench.stage import Stage  # noqa: E402
-from onrecord.search import coefficients, rank  # noqa: E402
+from onrecord.search import coefficients  # noqa: E402
+from tests import searching  # noqa: E402
 
 
 def judged(*pairs):
@@ -37,7 +38,7 @@ def test_an_answer_is_taken_away_and_comes_back():
     with Stage(own.records) as stage:
 
         def found():
-            return {match.id for match in rank.find(stage.index, prompt.text, limit=40)}
+            return {match.id for match in searching.find(stage.index, prompt.text, limit=40)}
 
         before = found()
         with stage.without(prompt.relevant):

@@ -10,7 +10,7 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.recall import for_file
-from onrecord.recall.context_block import Stores
+from onrecord.recall.stores import Stores
 from onrecord.search import index, refresh
 from onrecord.settings import load_settings
 

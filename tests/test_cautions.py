@@ -16,7 +16,7 @@ from onrecord.hosts.events import Payload
 from onrecord.project import Project
 from onrecord.recall import after_compaction as compaction
 from onrecord.recall import for_failure, for_file, for_prompt
-from onrecord.recall.context_block import Stores
+from onrecord.recall.stores import Stores
 from onrecord.session.ledger import Ledger
 from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings

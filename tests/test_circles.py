@@ -9,6 +9,7 @@ import pytest
 import onrecord
 from onrecord import coldstart
 from onrecord.search import candidates, index, indexing, keyword_scorer, rank, tables
+from tests import searching
 from tests.records import sample
 from tests.test_index import put
 
@@ -92,7 +93,7 @@ def test_in_a_circle_the_newest_active_one_is_shown(tmp_path, statuses, shown):
 
     opened = index.in_memory(root)
 
-    assert {match.id for match in rank.find(opened, "queue", mode="auto")} == {shown}
+    assert {match.id for match in searching.find(opened, "queue", mode="auto")} == {shown}
     assert [row.id for row in keyword_scorer.find(opened, rank.query.parse("queue"), candidates.Filter())] == [shown]
 
 
@@ -104,11 +105,11 @@ def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):
     )
     put(root, sample(id="c", title="Queue c", superseded_by="c"))
 
-    assert {match.id for match in rank.find(index.in_memory(root), "queue", mode="auto")} == {"c"}
+    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"c"}
 
     put(root, sample(id="a", title="Queue a", superseded_by="b", supersedes=["b"], updated_at="2026-01-01T00:00:00Z"))
 
-    assert {match.id for match in rank.find(index.in_memory(root), "queue", mode="auto")} == {"b", "c"}
+    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"b", "c"}
 
 
 def test_a_digest_shows_the_newest_of_a_circle(tmp_path):
@@ -150,6 +151,6 @@ def test_a_chain_of_any_length_is_followed_within_a_bound(tmp_path):
     put(root, sample(id="r40", title="Other words"))
     opened = index.in_memory(root)
 
-    assert {match.id for match in rank.find(opened, "queue", mode="auto")} == {"r40"}
+    assert {match.id for match in searching.find(opened, "queue", mode="auto")} == {"r40"}
     (first,) = opened._select("WHERE id = 'r0'")
     assert candidates.successors(opened, [first])[first.n].id == "r40"

@@ -9,9 +9,9 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.recall import for_failure, quotation
-from onrecord.recall.context_block import Stores
-from onrecord.search import rank
+from onrecord.recall.stores import Stores
 from onrecord.settings import load_settings
+from tests import searching
 
 RUNBOOK = {
     "title": "Migration lock is stuck",
@@ -68,7 +68,7 @@ def test_the_text_of_an_error_that_speaks_most_for_a_runbook_counts(project):
     settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
     options = {"mode": "auto", "categories": ("runbook",), "settings": settings}
     lines = SEVERAL.split("\n")
-    whole, *by_line = (rank.find(stores.open(project.store.root), text, **options) for text in (SEVERAL, *lines))
+    whole, *by_line = (searching.find(stores.open(project.store.root), text, **options) for text in (SEVERAL, *lines))
     probabilities = [matches[0].probability for matches in (whole, *by_line)]
     assert for_failure.RUN.probability < probabilities[-1] < max(probabilities)
     assert min(probabilities) < for_failure.RUN.probability

@@ -1,6 +1,7 @@
 import pytest
 
-from onrecord.search import coefficients, gate, index, rank, word_features
+from onrecord.search import coefficients, gate, index, word_features
+from tests import searching
 from tests.test_index import put
 from tests.test_search import decision
 
@@ -78,7 +79,7 @@ def test_the_gate_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
     opened = store_of(tmp_path, fillers)
 
     def best(prompt):
-        return max((match.probability for match in rank.find(opened, prompt, mode="auto")), default=0.0)
+        return max((match.probability for match in searching.find(opened, prompt, mode="auto")), default=0.0)
 
     assert best("how often is the signing key of the gateway rotated?") >= gate.THRESHOLD
     assert best("are alembic migrations applied before or after the deploy?") >= gate.THRESHOLD

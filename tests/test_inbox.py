@@ -9,10 +9,11 @@ import pytest
 
 from onrecord.errors import AlreadyExists, BadRecord, NotFound
 from onrecord.record import compose
-from onrecord.search import index, rank
+from onrecord.search import index
 from onrecord.store import inbox, record_files
 from onrecord.store.inbox import BrokenDraft, Draft, Inbox
 from onrecord.store.store import Store
+from tests import searching
 
 CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rationale": ["failovers"]}
 
@@ -50,7 +51,7 @@ def test_nothing_that_retrieves_sees_a_draft(tmp_path):
 
     assert list(record_files.every(str(tmp_path))) == []
     assert list(Store(str(tmp_path)).scan()) == []
-    assert rank.find(index.open(str(tmp_path)), "where do sessions live in postgres", limit=5) == []
+    assert searching.find(index.open(str(tmp_path)), "where do sessions live in postgres", limit=5) == []
 
 
 def test_git_leaves_the_inbox_out(tmp_path):

@@ -8,9 +8,9 @@ import pytest
 
 from onrecord import coldstart, paths
 from onrecord.record import memory
-from onrecord.search import index, rank, refresh
+from onrecord.search import index, refresh
 from onrecord.store.store import Store
-from tests import without_fts5
+from tests import searching, without_fts5
 from tests.records import sample
 
 
@@ -37,7 +37,7 @@ def root(tmp_path):
 def found(root, text, hook=False, **options):
     opened = index.open(root, hook=hook)
     try:
-        return [match.id for match in rank.find(opened, text, **options)]
+        return [match.id for match in searching.find(opened, text, **options)]
     finally:
         opened.close()
 
@@ -93,7 +93,7 @@ def test_an_edited_record_is_not_shown_stale_even_if_no_sweep_came_by(root, monk
 
     opened = index.open(root, hook=True)
 
-    assert [match.title for match in rank.find(opened, "zebra")] == ["About okapi and zebra"]
+    assert [match.title for match in searching.find(opened, "zebra")] == ["About okapi and zebra"]
 
 
 def test_a_broken_record_harms_nobody_and_comes_back_when_mended(root):
@@ -161,7 +161,7 @@ def test_a_cache_that_cannot_be_written_means_an_index_in_memory(root, monkeypat
     opened = index.open(root, hook=True)
 
     assert opened.in_memory
-    assert [match.id for match in rank.find(opened, "zebra")] == ["one"]
+    assert [match.id for match in searching.find(opened, "zebra")] == ["one"]
 
 
 def test_a_locked_cache_is_read_as_it_is_and_new_records_wait(root):
@@ -208,8 +208,8 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
 def test_several_processes_may_build_it_at_once(root):
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from onrecord.search import index, rank\n"
-        "print([m.id for m in rank.find(index.open(sys.argv[2], hook=True), 'zebra')])"
+        "from onrecord.search import index, query, rank\n"
+        "print([m.id for m in rank.find(index.open(sys.argv[2], hook=True), query.parse('zebra'))])"
     )
     source = str(Path(index.__file__).parents[2])
     command = [sys.executable, "-S", "-E", "-c", script, source, root]
@@ -229,8 +229,8 @@ def test_without_fts5_the_keyword_scorer_answers(root, monkeypatch):
     opened = index.open(root)
 
     assert not opened.has_words
-    assert [match.id for match in rank.find(opened, "zebra")] == ["one"]
-    assert [match.id for match in rank.find(opened, "giraffe", mode="auto")] == ["two"]
+    assert [match.id for match in searching.find(opened, "zebra")] == ["one"]
+    assert [match.id for match in searching.find(opened, "giraffe", mode="auto")] == ["two"]
 
 
 def test_the_index_follows_the_stores_own_commands(root):
@@ -274,4 +274,4 @@ def test_a_command_checks_a_part_of_a_huge_store_and_all_that_it_shows(root, mon
 
     opened = index.open(root)
 
-    assert [match.title for match in rank.find(opened, "zebra")] == ["About okapi and zebra"]
+    assert [match.title for match in searching.find(opened, "zebra")] == ["About okapi and zebra"]

@@ -3,6 +3,7 @@ import pytest
 from onrecord.search import index, keyword_scorer, query, rank
 from onrecord.search.candidates import Filter
 from onrecord.settings import Settings
+from tests import searching
 from tests.records import sample
 from tests.test_index import put
 from tests.test_search import decision
@@ -49,7 +50,7 @@ def test_what_a_category_is_for_adds_two_points_at_most_to_a_record_that_scores(
     described = {"categories.decision.description": "redis queue worker", "categories.runbook.description": "redis"}
     settings.take("test", True, {"retrieval.match_strategy": "title_tags", **described})
 
-    matches = rank.find(index.in_memory(root), prompt, now="2026-03-02T00:00:00Z", settings=settings)
+    matches = searching.find(index.in_memory(root), prompt, now="2026-03-02T00:00:00Z", settings=settings)
 
     assert [match.score for match in matches] == [score][: bool(score)]
 

@@ -221,7 +221,7 @@ def test_the_guard_sees_a_heavy_module():
 
 def test_search_loads_only_what_search_needs():
     modules = {name for name in loaded("search.rank") if name.startswith("onrecord.")}
-    own = "candidates coefficients gate meaning query rank refresh index tables terms word_features".split()
+    own = "candidates coefficients gate meaning rank refresh index tables word_features".split()
 
     assert too_heavy(loaded("search.rank")) == []
     assert sorted(modules) == sorted(

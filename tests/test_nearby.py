@@ -14,13 +14,12 @@ from onrecord.search import (
     lanes,
     nearby,
     query,
-    rank,
     record_vectors,
     vector_blocks,
     vectors,
     word_table,
 )
-from tests import tiny_table
+from tests import searching, tiny_table
 from tests.records import sample
 from tests.test_index import found, put
 
@@ -57,7 +56,7 @@ def root(tmp_path):
 
 
 def features(root, text):
-    return {match.id: match.features for match in rank.find(index.in_memory(root), text, mode="auto")}
+    return {match.id: match.features for match in searching.find(index.in_memory(root), text, mode="auto")}
 
 
 def cosine(first, second):
@@ -152,8 +151,8 @@ def test_a_changed_record_keeps_its_number_and_its_old_meaning_is_gone(root):
     opened.refresh()
 
     assert opened._select("WHERE id = 'paint'")[0].n == number
-    assert [match.id for match in rank.find(opened, "colour widget")] == []
-    assert [match.id for match in rank.find(opened, "sluggish latency")] == ["paint"]
+    assert [match.id for match in searching.find(opened, "colour widget")] == []
+    assert [match.id for match in searching.find(opened, "sluggish latency")] == ["paint"]
 
 
 def test_a_removed_or_retired_record_is_not_near(root):
@@ -162,8 +161,8 @@ def test_a_removed_or_retired_record_is_not_near(root):
     put(root, decision("bill", "The invoice is a receipt", "We mail the bill.", record_status="retired"))
     opened.refresh()
 
-    assert rank.find(opened, "colour widget") == []
-    assert rank.find(opened, "message receipts", mode="auto") == []
+    assert searching.find(opened, "colour widget") == []
+    assert searching.find(opened, "message receipts", mode="auto") == []
 
 
 def random_store(count, seed=5):
@@ -270,7 +269,7 @@ def test_damaged_vectors_are_made_anew(root, damage):
     opened = index.open(root)
     opened._connection.execute(damage)
 
-    assert [match.id for match in rank.find(opened, "release logout")] == ["logout"]
+    assert [match.id for match in searching.find(opened, "release logout")] == ["logout"]
 
 
 def test_a_record_of_endless_unknown_words_costs_only_so_many_lookups(monkeypatch):

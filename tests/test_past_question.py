@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import onrecord
 from onrecord import paths
 from onrecord.recall import for_prompt, past_question
-from onrecord.recall.context_block import NOTHING_ON_FILE, Stores
+from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.stores import Stores
 from onrecord.search import refresh
 from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings

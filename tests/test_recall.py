@@ -11,7 +11,7 @@ import onrecord
 from onrecord import paths
 from onrecord.hosts import claude_code
 from onrecord.recall import after_compaction, for_prompt, rules_and_pointers
-from onrecord.recall.context_block import Stores
+from onrecord.recall.stores import Stores
 from onrecord.search import gate
 from onrecord.session import ledger
 from onrecord.settings import load_settings

@@ -10,7 +10,7 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.recall import for_file, renames
-from onrecord.recall.context_block import Stores
+from onrecord.recall.stores import Stores
 from onrecord.search import index
 from onrecord.settings import load_settings
 from tests.git_project import GitCalls, GitProject

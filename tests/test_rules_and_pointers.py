@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import onrecord
 from onrecord import cli, paths
 from onrecord.recall import for_file, for_prompt, rules_and_pointers, showing
-from onrecord.recall.context_block import Candidate
+from onrecord.recall.candidate import Candidate
 from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars, in_form
 from onrecord.recall.showing import Room
 from onrecord.search.rank import Match

@@ -5,6 +5,7 @@ import pytest
 from onrecord.search import gate, index, keyword_scorer, query, rank
 from onrecord.search.candidates import Filter
 from onrecord.settings import Settings
+from tests import searching
 from tests.records import sample
 from tests.test_index import put
 
@@ -20,7 +21,7 @@ def root(tmp_path):
 
 
 def search_in(root, text, **options):
-    return rank.find(index.in_memory(root), text, **options)
+    return searching.find(index.in_memory(root), text, **options)
 
 
 def ids(root, text, **options):
@@ -197,7 +198,7 @@ def test_a_record_deleted_after_indexing_is_not_shown(root):
     opened = index.in_memory(root)
     os.unlink(os.path.join(root, "decisions", "one.json"))
 
-    assert [match.id for match in rank.find(opened, "gateway")] == ["two"]
+    assert [match.id for match in searching.find(opened, "gateway")] == ["two"]
 
 
 def test_a_search_in_a_large_store_is_bounded(root):

@@ -1,6 +1,7 @@
 import os
 
-from onrecord.search import document, index, rank
+from onrecord.search import document, index
+from tests import searching
 from tests.test_index import put
 from tests.test_search import decision
 
@@ -9,7 +10,7 @@ def test_the_best_passage_with_the_asked_words_marked(tmp_path):
     root = str(tmp_path / "memory")
     filler = "Nothing of interest is said here. " * 20
     put(root, decision("keys", "Keys", filler + "The signing key is rotated monthly, see key-rotation. " + filler))
-    (match,) = rank.find(index.in_memory(root), "rotate the signing key")
+    (match,) = searching.find(index.in_memory(root), "rotate the signing key")
 
     text = match.snippet(("<", ">"))
 
@@ -21,7 +22,7 @@ def test_the_best_passage_with_the_asked_words_marked(tmp_path):
 def test_the_essence_serves_when_the_words_are_in_the_title_only_or_the_file_is_gone(tmp_path):
     root = str(tmp_path / "memory")
     put(root, decision("keys", "Rotation of keys", "On the first of the month"))
-    (match,) = rank.find(index.in_memory(root), "rotation")
+    (match,) = searching.find(index.in_memory(root), "rotation")
 
     assert match.snippet() == match.summary_line
     os.unlink(os.path.join(root, match.path))

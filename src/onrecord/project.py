@@ -12,11 +12,12 @@ from onrecord.git import git_files
 from onrecord.hosts import table
 from onrecord.paths import StorePlace
 from onrecord.recall import for_prompt
-from onrecord.recall.context_block import Candidate, Stores
+from onrecord.recall.candidate import Candidate
+from onrecord.recall.stores import Stores
 from onrecord.record import compose
 from onrecord.record.memory import Memory
-from onrecord.search import listing, rank
-from onrecord.search.index import Index
+from onrecord.search import listing, query
+from onrecord.search.candidates import Filter
 from onrecord.search.search_coefficients import FLOOR
 from onrecord.settings import Settings, load_settings
 from onrecord.shared import replicas as shared
@@ -165,15 +166,9 @@ class Project:
 
         With `only` that store alone is searched, for what applies elsewhere or is hidden here, too.
         """
-        chosen: dict[str, Any] = {"categories": categories, "tags": tags, "include_retired": include_retired}
-        stores = Stores([only], hook=self.is_quick) if only else self.stores
-
-        def ask(opened: Index, place: StorePlace) -> list[Candidate]:
-            fits = None if only else stores.fits(place)
-            matches = rank.find(opened, text, limit=limit, settings=self.settings, fits=fits, **chosen)
-            return [Candidate(match, place.source) for match in matches if match.probability >= FLOOR]
-
-        candidates = stores.gather(ask)
+        stores = Stores([only], hook=self.is_quick, is_scoped=False) if only else self.stores
+        filter = Filter(categories=categories, tags=tags, include_retired=include_retired, settings=self.settings)
+        candidates = stores.search(query.parse(text), filter, limit, min_probability=FLOOR)
         candidates.sort(key=lambda candidate: -candidate.match.score)
         first = candidates[:limit]
         hidden = self.hidden(Store(only.root), [each.match.id for each in first]) if only else {}

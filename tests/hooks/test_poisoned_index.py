@@ -7,7 +7,8 @@ import sqlite3
 import pytest
 
 from onrecord import paths, state_file
-from onrecord.search import index, rank
+from onrecord.search import index
+from tests import searching
 from tests.hooks.test_modules import ASKS
 
 ENDLESS = "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t"
@@ -68,8 +69,8 @@ def test_every_hook_answers_as_from_a_new_index(poisoned, project, hook, name):
 
 @pytest.mark.parametrize("name", POISONS)
 def test_a_search_is_answered_as_from_a_new_index(poisoned, project, name):
-    wanted = [match.id for match in rank.find(index.open(project.store.root), ASKS)]
+    wanted = [match.id for match in searching.find(index.open(project.store.root), ASKS)]
     poisoned(POISONS[name])
 
     assert wanted
-    assert [match.id for match in rank.find(index.open(project.store.root), ASKS)] == wanted
+    assert [match.id for match in searching.find(index.open(project.store.root), ASKS)] == wanted

@@ -14,11 +14,12 @@ from onrecord import budget, paths, state_file
 from onrecord.cli import main
 from onrecord.digest import digest
 from onrecord.mcp import reading
-from onrecord.recall.context_block import Stores
+from onrecord.recall.stores import Stores
 from onrecord.search import index, indexing, refresh
 from onrecord.settings import load_settings
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
+from tests import searching
 from tests.hooks.conftest import SIX
 
 DECISION = SIX["decision"]
@@ -96,9 +97,10 @@ def test_an_expired_record_no_longer_hides_the_general_rule(project, share):
     Writer(project.store, project.settings).update(own.path, {"content": content}, own.hash)
 
     assert _sources(project) == ["project", "platform"]
-    assert [each.match.root for each in project.stores.find("carrier calls a minute limit", project.settings)] == [
-        paths.replica("platform").root
-    ]
+    assert [
+        each.match.root
+        for each in searching.candidates(project.stores, "carrier calls a minute limit", project.settings)
+    ] == [paths.replica("platform").root]
 
 
 def test_what_a_project_says_no_longer_holds_is_not_shown_from_a_shared_store(project, share):
@@ -108,7 +110,7 @@ def test_what_a_project_says_no_longer_holds_is_not_shown_from_a_shared_store(pr
     deprecated = {**own.memory.content, "status": "deprecated"}
     Writer(project.store, project.settings).update(own.path, {"content": deprecated}, own.hash)
 
-    assert project.stores.find("sessions postgres redis", project.settings) == []
+    assert searching.candidates(project.stores, "sessions postgres redis", project.settings) == []
 
 
 def test_an_expired_successor_does_not_bring_back_what_it_replaces(project, share):
@@ -117,7 +119,7 @@ def test_an_expired_successor_does_not_bring_back_what_it_replaces(project, shar
     ours["content"] = {**ours["content"], "expires": "2020-01-01"}
     project.save("constraint", ours)
 
-    assert project.stores.find("sessions postgres redis", project.settings) == []
+    assert searching.candidates(project.stores, "sessions postgres redis", project.settings) == []
 
 
 def test_no_shared_store_hides_a_record_of_another(project, share):
@@ -141,7 +143,7 @@ def test_a_copy_in_a_second_shared_store_is_shown_once(project, share):
 def _from_hook(project) -> list[str]:
     budget.start(100, time.process_time() + 100)
     try:
-        found = Stores(project.places, project.root).find("sessions postgres redis", project.settings)
+        found = searching.candidates(Stores(project.places, project.root), "sessions postgres redis", project.settings)
         made = digest.make(project.root, project.places, project.settings)
     finally:
         budget.stop()

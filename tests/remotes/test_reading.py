@@ -15,12 +15,14 @@ from onrecord.cli import main
 from onrecord.mcp import reading, resources
 from onrecord.project import Project
 from onrecord.recall import for_file, rules_and_pointers
-from onrecord.recall.context_block import Candidate, Stores
+from onrecord.recall.candidate import Candidate
+from onrecord.recall.stores import Stores
 from onrecord.search import index, rank
 from onrecord.shared import remotes
 from onrecord.store import short_name
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
+from tests import searching
 from tests.hooks.conftest import SIX, run_hook
 
 DECISION = SIX["decision"]
@@ -161,7 +163,7 @@ def test_records_for_other_repositories_do_not_crowd_out_those_for_this_one(proj
     share("platform", "decision", DECISION)
 
     assert [hit.id for hit in project.search("sessions postgres")] == [ID]
-    assert [each.match.id for each in project.stores.find(ASKED, project.settings)] == [ID]
+    assert [each.match.id for each in searching.candidates(project.stores, ASKED, project.settings)] == [ID]
 
 
 def test_a_session_starts_with_shared_rules_and_without_the_unfinished_work_of_others(project, share):

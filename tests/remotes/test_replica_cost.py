@@ -13,10 +13,10 @@ from onrecord import paths
 from onrecord.digest import digest
 from onrecord.paths import StorePlace
 from onrecord.recall import for_failure
-from onrecord.recall.context_block import Stores
+from onrecord.recall.stores import Stores
 from onrecord.search import index
 from onrecord.settings import Settings
-from tests import cost, records
+from tests import cost, records, searching
 from tests.git_project import GitProject
 
 FEW, MANY = 30, 900
@@ -66,4 +66,4 @@ def test_a_failure_that_no_runbook_quotes_costs_little_more_than_a_prompt(tmp_pa
     def fail() -> object:
         return for_failure.best(stores, "\n".join(lines), settings)
 
-    cost.assert_at_most(3, lambda: stores.find(lines[0], settings), fail)
+    cost.assert_at_most(3, lambda: searching.candidates(stores, lines[0], settings), fail)

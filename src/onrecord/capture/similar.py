@@ -106,7 +106,7 @@ def cosine(first: Memory, second: Memory) -> float:
 
 def _matches(store: Store, text: str, most: int, *, hook: bool) -> Iterator[Entry]:
     opened = index.open(store.root, hook=hook)
-    matches = rank.find(opened, text[:_LONGEST_QUERY], limit=most, mode="search")
+    matches = rank.find(opened, query.parse(text[:_LONGEST_QUERY]), limit=most)
     opened.close()
     for match in matches:
         try:

@@ -21,7 +21,7 @@ from onrecord.importers.proposals import FileReport
 from onrecord.paths import StorePlace
 from onrecord.project import Project
 from onrecord.recall import replay
-from onrecord.recall.context_block import Candidate
+from onrecord.recall.candidate import Candidate
 from onrecord.recall.replay import Turn
 from onrecord.session import transcript
 from onrecord.session.transcript import Prompt, Session, Transcript

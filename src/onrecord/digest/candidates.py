@@ -10,16 +10,17 @@ from onrecord.digest import evidence
 from onrecord.digest.evidence import Relevance
 from onrecord.digest.lesson_search import Unavailable
 from onrecord.digest.selection import Candidate
-from onrecord.recall import precedence
-from onrecord.recall.precedence import Higher
-from onrecord.search import index, rank, refresh
+from onrecord.recall import stores
+from onrecord.recall.stores import HigherStore
+from onrecord.search import index, query, rank, refresh
+from onrecord.search.candidates import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from onrecord.paths import StorePlace
-    from onrecord.search.index import DigestRow
+    from onrecord.search.index import DigestRow, Index
     from onrecord.settings import Settings
 
 SOON_DAYS = 30
@@ -50,7 +51,7 @@ class Records:
         self._is_local = place.source == paths.PROJECT_SOURCE
         self._is_shared = paths.is_shared(place.source)
         self._fits = fits
-        self._higher = [Higher(records._index, records.source, records._fits) for records in higher]
+        self._higher = [HigherStore(records._index, records.source, records._fits) for records in higher]
         self._branch = branch
         self._now = now
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
@@ -58,7 +59,7 @@ class Records:
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
         self.candidates: list[Candidate] = []
         """Those that may be urgent; those that match or are new are added when they are asked for."""
-        self._index.ask(lambda index: self._add(index.newest_current(MOST_RECORDS, urgent_only=True)), hook=True)
+        self._index.run(self._add_newest, MOST_RECORDS, True, hook=True)
 
     def close(self) -> None:
         self._index.close()
@@ -66,7 +67,10 @@ class Records:
     def add_newest(self) -> None:
         """Make the newest records candidates: where relevance cannot be told, any of them may stand out."""
         most = MOST_SHARED if self._is_shared else MOST_RECORDS
-        self._index.ask(lambda index: self._add(index.newest_current(most)), hook=True)
+        self._index.run(self._add_newest, most, hook=True)
+
+    def _add_newest(self, index: Index, limit: int, urgent_only: bool = False) -> None:
+        self._add(index.newest_current(limit, urgent_only=urgent_only))
 
     def relevance(self, intent: str, words: str) -> dict[str, Relevance]:
         """How probably records are relevant to what is being done, and to all words of the work, by key."""
@@ -86,7 +90,8 @@ class Records:
         return self._probabilities(intent) if max(by_words.values(), default=0.0) >= evidence.LEAST_WORDS else {}
 
     def _probabilities(self, text: str) -> dict[str, float]:
-        matches = rank.find(self._index, text, limit=MOST_MATCHES, mode="auto", now=self._now, fits=self._fits)
+        filter = Filter("auto", now=self._now, fits=self._fits)
+        matches = rank.find(self._index, query.parse(text), filter, MOST_MATCHES)
         return {self.source + match.path: match.probability for match in matches}
 
     def _add_matches(self, matched: set[str]) -> None:
@@ -125,7 +130,7 @@ class Records:
         if not self._higher:
             return list(candidates.values())
         ids = {path: path.rpartition("/")[2][: -len(".json")] for path in candidates}
-        hidden = precedence.hidden(list(ids.values()), self.source, self._higher)
+        hidden = stores.hidden(list(ids.values()), self.source, self._higher)
         return [candidate for path, candidate in candidates.items() if ids[path] not in hidden]
 
     def _candidate(self, row: DigestRow) -> Candidate | None:

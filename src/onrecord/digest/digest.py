@@ -14,8 +14,8 @@ from onrecord.digest.render import Page, render
 from onrecord.digest.selection import Candidate
 from onrecord.digest.work_context import WorkContext
 from onrecord.git.changes import Changes
-from onrecord.recall.cautions import Cautions
-from onrecord.recall.context_block import Stores
+from onrecord.recall.candidate import Cautions
+from onrecord.recall.stores import Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,23 +172,27 @@ def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
 
 def _stores(places: Sequence[StorePlace], project: str, settings: Settings, branch: str, only: str) -> list[Records]:
     """The records of each store that apply here, without what a store before it hides."""
-    now, all_of_them = timestamps.now(), Stores(places, project)
+    in_play = Stores(places, project)
     stores: list[Records] = []
-
-    def read(place: StorePlace) -> list[Records]:
-        fits, higher = all_of_them.fits(place), [each for each in stores if not paths.is_shared(each.source)]
-        return [Records(place, settings, branch=branch, now=now, fits=fits, higher=higher)]
-
     for place in places:
+        args = (in_play, place, settings, branch, stores)
         # The project's own may take what time there is; another one that takes too long costs no other.
-        is_own, none = place.source == paths.PROJECT_SOURCE, list[Records]()
-        seconds = STEP_SECONDS
-        new = read(place) if is_own else budget.attempt(f"read {place.root}", none, read, place, seconds=seconds)
-        stores += new
-        if not paths.is_shared(place.source) and not (new and new[0].is_complete):
+        if place.source == paths.PROJECT_SOURCE:
+            records: Records | None = _records(*args)
+        else:
+            records = budget.attempt(f"read {place.root}", None, _records, *args, seconds=STEP_SECONDS)
+        stores += [records] if records else []
+        if not paths.is_shared(place.source) and not (records and records.is_complete):
             # It cannot tell which records of the others it replaces: none of them may be shown as current.
             break
-    return [each for each in stores if not only or each.source == only]
+    return [records for records in stores if not only or records.source == only]
+
+
+def _records(in_play: Stores, place: StorePlace, settings: Settings, branch: str, before: Sequence[Records]) -> Records:
+    """Read the records of one store; `before` are those of the stores before it."""
+    higher = [records for records in before if not paths.is_shared(records.source)]
+    fits = in_play.fits(place)
+    return Records(place, settings, branch=branch, now=timestamps.now(), fits=fits, higher=higher)
 
 
 def _lessons(project: str) -> list[Candidate]:

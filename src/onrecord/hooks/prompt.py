@@ -41,9 +41,10 @@ def _memories(asked: Question, place: Place) -> str:
         budget.attempt("note a correction", None, _note_correction, asked.prompt, asked.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
-    from onrecord.recall import context_block, for_prompt
+    from onrecord.recall import for_prompt
+    from onrecord.recall.stores import Stores
 
-    stores = context_block.Stores(place.places(settings), place.project)
+    stores = Stores(place.places(settings), place.project)
     session = table.transcript(asked.host, asked.transcript)
     answer = for_prompt.answer(stores, asked.prompt, settings, session=asked.session, transcript=session)
     if not stores.has_words:

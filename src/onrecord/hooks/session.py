@@ -82,9 +82,10 @@ def _after_compaction(asked: Question, place: Place) -> str:
     settings = load_settings(place.store)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
-    from onrecord.recall import after_compaction, context_block
+    from onrecord.recall import after_compaction
+    from onrecord.recall.stores import Stores
 
-    stores = context_block.Stores(place.places(settings), place.project)
+    stores = Stores(place.places(settings), place.project)
     return after_compaction.block(stores, asked.session)
 
 

@@ -44,7 +44,7 @@ def _about_files(asked: Question, place: Place) -> str:
     if not settings:
         return ""
     from onrecord.recall import for_file
-    from onrecord.recall.context_block import Stores
+    from onrecord.recall.stores import Stores
     from onrecord.text import joined
 
     stores, text = Stores(place.places(settings), place.project), ""
@@ -75,7 +75,7 @@ def _about_failure(asked: Question, place: Place) -> str:
     if not settings:
         return ""
     from onrecord.recall import for_failure
-    from onrecord.recall.context_block import Stores
+    from onrecord.recall.stores import Stores
 
     stores = Stores(place.places(settings), place.project)
     return for_failure.block(stores, asked.command, asked.error, settings, asked.session)

@@ -13,8 +13,8 @@ from onrecord.mcp.tools import MOST_FILES, Outcome
 from onrecord.paths import PROJECT_SOURCE, source_of, store_name
 from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
-from onrecord.recall.cautions import Cautions
-from onrecord.recall.context_block import Candidate, count_shown, render
+from onrecord.recall.candidate import Candidate, Cautions, count_shown
+from onrecord.recall.context_block import render
 from onrecord.recall.for_prompt import Request
 from onrecord.record import export, memory
 from onrecord.search import listing
@@ -85,8 +85,8 @@ def search(
 ) -> Outcome:
     """The records that answer a question, in all stores that are read here."""
     note = project.require_a_store()
-    wanted: dict[str, Any] = {"categories": [category] if category else [], "tags": [tag.lower() for tag in tags]}
-    hits = project.search(query, limit, include_retired=include_retired, **wanted)
+    categories, lowered = [category] if category else [], [tag.lower() for tag in tags]
+    hits = project.search(query, limit, categories=categories, tags=lowered, include_retired=include_retired)
     data = _filled({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
     nothing = "Nothing found. Other words may help, or include_retired for what no longer holds."
     text = fence({"source": PROJECT_SOURCE}, map(_line, hits)) if hits else nothing

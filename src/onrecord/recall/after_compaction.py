@@ -6,8 +6,8 @@ import os
 
 from onrecord.paths import PROJECT_SOURCE
 from onrecord.recall import context_block
-from onrecord.recall.cautions import Cautions
-from onrecord.recall.context_block import Candidate, Stores
+from onrecord.recall.candidate import Candidate, Cautions
+from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import rank
 from onrecord.session.ledger import Ledger
 
@@ -15,8 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onrecord.paths import StorePlace
-    from onrecord.search.index import Index
+    from onrecord.search.rank import Match
 
 _BUDGET = 900
 """Tokens for all of it."""
@@ -40,16 +39,23 @@ def block(stores: Stores, session: str) -> str:
 
 
 def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:
-    """Records named in a ledger as they are now, or what has replaced them, without what another store hides now."""
+    """Return the records named in a ledger as they are now, or what has replaced them, without hidden ones."""
+    candidates: list[Candidate] = []
     order: dict[str, int] = {}
+    for store in stores.in_turn(is_last=False):
+        for number, candidate in store.attempt(_current_in, records):
+            candidates.append(candidate)
+            order[candidate.record] = number
+    return sorted(distinct(candidates), key=lambda candidate: order[candidate.record])
 
-    def ask(opened: Index, place: StorePlace) -> list[Candidate]:
-        start, current = place.root + os.sep, list[Candidate]()
-        for number, record in enumerate(records):
-            match = rank.current(opened, record[len(start) :]) if record.startswith(start) else None
-            candidate = Candidate(match, place.source) if match else None
-            if candidate and order.setdefault(candidate.record, number) == number:
-                current.append(candidate)
-        return current
 
-    return sorted(stores.gather(ask, is_last=False), key=lambda each: order[each.record])
+def _current_in(store: SearchedStore, records: Sequence[str]) -> list[tuple[int, Candidate]]:
+    """Return the same for one store, each with its place in the ledger."""
+    index, start = store.open(), store.place.root + os.sep
+    current: dict[str, tuple[int, Match]] = {}
+    for number, record in enumerate(records):
+        match = rank.current(index, record[len(start) :]) if record.startswith(start) else None
+        if match:
+            current.setdefault(match.path, (number, match))
+    candidates = store.visible(match for _, match in current.values())
+    return [(current[candidate.match.path][0], candidate) for candidate in candidates]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from onrecord import switches
 from onrecord.coldstart import NamedTuple
-from onrecord.recall.context_block import NOTHING_ON_FILE, Candidate
+from onrecord.recall.candidate import Candidate
+from onrecord.recall.context_block import NOTHING_ON_FILE
 from onrecord.recall.for_prompt import BELOW_BAR, Decision
 from onrecord.search import explain
 from onrecord.session import transcript

@@ -6,20 +6,18 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.paths import PROJECT_SOURCE
 from onrecord.recall import context_block, error_text, quotation
-from onrecord.recall.cautions import Cautions
-from onrecord.recall.context_block import Candidate, Stores, count_shown
-from onrecord.search import rank, terms
+from onrecord.recall.candidate import Candidate, Cautions, count_shown
+from onrecord.recall.stores import SearchedStore, Stores, distinct
+from onrecord.search import query, rank, terms
+from onrecord.search.candidates import Filter
 from onrecord.session.ledger import Ledger
 from onrecord.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from onrecord.paths import StorePlace
     from onrecord.record.memory import Memory
     from onrecord.search.index import Index
+    from onrecord.search.query import Query
     from onrecord.search.rank import Match
     from onrecord.settings import Settings
 
@@ -62,19 +60,32 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
 
 
 def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
-    """The runbook that quotes the output: a whole phrase, or else a run of words; the most probable of several."""
+    """Return the runbook that quotes the output: a whole phrase, or else a run of words; the most probable."""
     lines = symptoms.split("\n")
-    phrased: set[str] = set()
+    queries: list[Query] = []
+    candidates: list[Candidate] = []
+    with_phrase: set[str] = set()
+    for store in stores.in_turn():
+        for candidate, bar in store.attempt(_quoting_runbooks, symptoms, lines, queries, settings):
+            candidates.append(candidate)
+            with_phrase.update([candidate.record] if bar is PHRASE else [])
+    ranked = sorted(distinct(candidates), key=lambda each: (each.record not in with_phrase, -each.match.probability))
+    return ranked[0] if ranked else None
 
-    def ask(opened: Index, place: StorePlace) -> list[Candidate]:
-        if not opened.ask(lambda index: quotation.may_be_in(index, lines, RUN.quoted), hook=True):
-            return []
-        matches = _matches(opened, [symptoms, *_queries(lines)], settings, stores.fits(place))
-        candidates = [(Candidate(match, place.source), _quoting(opened, match, lines)) for match in matches]
-        phrased.update(candidate.record for candidate, quoting in candidates if quoting is PHRASE)
-        return [candidate for candidate, quoting in candidates if quoting]
 
-    return max(stores.gather(ask), key=lambda each: (each.record in phrased, each.match.probability), default=None)
+def _quoting_runbooks(
+    store: SearchedStore, symptoms: str, lines: list[str], queries: list[Query], settings: Settings
+) -> list[tuple[Candidate, Bar]]:
+    """Return the runbooks of one store that reach a bar, each with that bar; `queries` is filled when first needed."""
+    index = store.open()
+    if not index.run(quotation.may_be_in, lines, RUN.quoted, hook=True):
+        return []
+    if not queries:
+        queries += [query.parse(text) for text in (symptoms, *_queries(lines))]
+    filter = Filter("auto", ("runbook",), settings=settings, fits=store.fits)
+    quoting = {match.path: (match, _quoting(index, match, lines)) for match in _matches(index, queries, filter)}
+    visible = store.visible(match for match, bar in quoting.values() if bar)
+    return [(candidate, bar) for candidate in visible if (bar := quoting[candidate.match.path][1])]
 
 
 def _queries(lines: list[str]) -> list[str]:
@@ -83,12 +94,11 @@ def _queries(lines: list[str]) -> list[str]:
     return queries[:_FIRST_QUERIES] + queries[_FIRST_QUERIES:][-_LAST_QUERIES:]
 
 
-def _matches(opened: Index, texts: list[str], settings: Settings, fits: Callable[[str], bool] | None) -> list[Match]:
-    """What the error as a whole, or any line of it, brings up."""
+def _matches(index: Index, queries: list[Query], filter: Filter) -> list[Match]:
+    """Return the matches for any of `queries`, each with its highest probability."""
     by_path: dict[str, Match] = {}
-    named: dict[str, Any] = {"limit": 3, "mode": "auto", "categories": ("runbook",), "settings": settings, "fits": fits}
-    for text in texts:
-        for match in rank.find(opened, text, **named):
+    for each in queries:
+        for match in rank.find(index, each, filter, limit=3):
             earlier = by_path.get(match.path)
             if match.probability >= PHRASE.probability and (earlier is None or earlier.probability < match.probability):
                 by_path[match.path] = match

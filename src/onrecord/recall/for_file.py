@@ -7,8 +7,8 @@ import os
 from onrecord import coldstart, globs, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.recall import context_block, renames
-from onrecord.recall.cautions import Cautions
-from onrecord.recall.context_block import Candidate, Stores, count_shown
+from onrecord.recall.candidate import Candidate, Cautions, count_shown
+from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import candidates, rank
 from onrecord.search.candidates import Filter
 from onrecord.session.ledger import Ledger
@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onrecord.paths import StorePlace
     from onrecord.search.index import Index, Row
     from onrecord.settings import Settings
 
@@ -81,34 +80,43 @@ def relative(project: str, file: str) -> str:
 
 
 def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
+    candidates: list[Candidate] = []
     grave: set[str] = set()
-
-    def ask(opened: Index, place: StorePlace) -> list[Candidate]:
-        is_about = _is_about(stores, place, path)
-        chosen = Filter(auto=True, settings=settings, fits=stores.fits(place))
-        rows = opened.ask(lambda index: _current(index, project, path, chosen, is_about), hook=True)
-        candidates = [Candidate(rank.match(row, place.root), place.source) for row, _ in rows]
-        grave.update(each.record for each, (_, is_grave) in zip(candidates, rows) if is_grave)
-        return candidates
-
-    return [_About(each, each.record in grave) for each in stores.gather(ask)]
+    for store in stores.in_turn():
+        for about in store.attempt(_about_file, stores, project, path, settings):
+            candidates.append(about.candidate)
+            grave.update([about.candidate.record] if about.is_grave else [])
+    return [_About(candidate, candidate.record in grave) for candidate in distinct(candidates)]
 
 
-def _is_about(stores: Stores, place: StorePlace, path: str) -> Callable[[str], bool]:
-    """Whether a record of a store with a scope is about a file; in the project's own, what names the file is."""
-    if paths.is_shared(place.source):
-        return lambda scope: bool(scope) and stores.here.fits_file(scope, path)
-    fits = stores.fits(place)
+def _about_file(store: SearchedStore, stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
+    """Return the records of one store that belong to the file at `path`."""
+    filter = Filter("auto", settings=settings, fits=store.fits)
+    is_about = _shared_about(stores, path) if paths.is_shared(store.place.source) else _applies(store.fits)
+    rows = store.open().run(_current, project, path, filter, is_about, hook=True)
+    grave = {row.path for row, is_grave in rows if is_grave}
+    visible = store.visible(rank.match(row, store.place.root) for row, _ in rows)
+    return [_About(candidate, candidate.match.path in grave) for candidate in visible]
+
+
+def _shared_about(stores: Stores, path: str) -> Callable[[str], bool]:
+    """Return the test whether a record of a shared store is about the file at `path`, by its scope."""
+    return lambda scope: bool(scope) and stores.here.fits_file(scope, path)
+
+
+def _applies(fits: Callable[[str], bool] | None) -> Callable[[str], bool]:
+    """Return the test whether a record of the project's or the user's store applies here, by its scope."""
     return lambda scope: fits is None or not scope or fits(scope)
 
 
 def _current(
-    index: Index, project: str, path: str, chosen: Filter, is_about: Callable[[str], bool]
+    index: Index, project: str, path: str, filter: Filter, is_about: Callable[[str], bool]
 ) -> list[tuple[Row, bool]]:
+    """Return the records about the file at `path` that are in force, each with whether ignoring it is gravest."""
     rows = [row for row in records_about(index, project, path) if is_about(row.scope)]
     successors = candidates.successors(index, rows)
-    holding = [each for each in (successors[row.n] for row in rows) if each and chosen.accepts(each)]
-    return [(row, index.is_gravest(row.n)) for row in {each.n: each for each in holding}.values()]
+    current = [row for row in (successors[row.n] for row in rows) if row and filter.accepts(row)]
+    return [(row, index.is_gravest(row.n)) for row in {row.n: row for row in current}.values()]
 
 
 def records_about(index: Index, project: str, path: str) -> list[Row]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
 from onrecord.recall import past_question, rules_and_pointers, showing
-from onrecord.recall.context_block import NOTHING_ON_FILE, SHOWN, Candidate, Stores, count_shown
+from onrecord.recall.candidate import SHOWN, Candidate, count_shown
+from onrecord.recall.context_block import NOTHING_ON_FILE
 from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
 from onrecord.recall.showing import Room
+from onrecord.recall.stores import Stores
 from onrecord.search import query
+from onrecord.search.candidates import Filter
 from onrecord.session import transcript as transcripts
 from onrecord.session.ledger import Ledger
 
@@ -20,12 +23,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from onrecord.search.query import Query
     from onrecord.search.rank import Match
     from onrecord.session.transcript import Transcript
     from onrecord.settings import Settings
 
     Judge = Callable[[str, list[Match], Sequence[str], float], list[Match]]
     """Given the prompt, matches, earlier turns and the bar, those of the matches that may be shown."""
+
+_MAX_CANDIDATES = 12
+"""Candidates of one store, if no judge is to see more."""
 
 _MOST_ANSWERS = 3
 """Records shown for a question about the past."""
@@ -86,7 +93,8 @@ def decide(
     """What to show for a prompt; what is shown is noted in the ledger."""
     topic = past_question.topic(request.prompt)
     is_past = bool(topic)
-    candidates = stores.find(topic or request.prompt, settings, request.borrowed, is_past=is_past)
+    prompt = query.parse(topic or request.prompt, request.borrowed)
+    candidates = find(stores, prompt, settings, is_past=is_past)
     matches = [candidate.match for candidate in candidates]
     bars = rules_and_pointers.bars(settings, matches, is_first=request.is_first, is_past=is_past)
     off = "" if even_if_off else turned_off(settings)
@@ -97,9 +105,16 @@ def decide(
         candidates = _with_forms(candidates, request, bars, judge)
         if any(candidate.form for candidate in candidates):
             text, candidates = showing.show(candidates, bars, _room(settings, request, is_past), open_ledger)
-        elif is_past and not candidates and stores.have_nothing(topic, settings, request.borrowed):
+        elif is_past and not candidates and stores.have_no_match(prompt, settings):
             text = NOTHING_ON_FILE
     return Decision(text, request.is_first, bars, request.borrowed, tuple(candidates), is_past)
+
+
+def find(stores: Stores, prompt: Query, settings: Settings, *, is_past: bool = False) -> list[Candidate]:
+    """Return the candidates for a prompt, or for a question about the past, best first within each store."""
+    judged = settings.count("retrieval.judge.max_candidates") if settings.flag("retrieval.judge.enabled") else 0
+    filter = Filter("past" if is_past else "auto", settings=settings)
+    return stores.search(prompt, filter, max(_MAX_CANDIDATES, judged), is_last=False)
 
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:

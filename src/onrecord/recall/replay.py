@@ -15,8 +15,10 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import StorePlace
 from onrecord.recall import for_prompt, showing
-from onrecord.recall.context_block import NOTHING_ON_FILE, Candidate, Stores
+from onrecord.recall.candidate import Candidate
+from onrecord.recall.context_block import NOTHING_ON_FILE
 from onrecord.recall.for_prompt import Decision, Request
+from onrecord.recall.stores import Stores
 from onrecord.record import memory
 from onrecord.record.memory import Memory
 from onrecord.search import index, query

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onrecord.recall.context_block import Candidate
+    from onrecord.recall.candidate import Candidate
     from onrecord.search.rank import Match
     from onrecord.settings import Settings
 

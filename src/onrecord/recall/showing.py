@@ -5,8 +5,7 @@ from __future__ import annotations
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import PROJECT_SOURCE
 from onrecord.recall import context_block, rules_and_pointers
-from onrecord.recall.cautions import Cautions
-from onrecord.recall.context_block import SHOWN, Candidate
+from onrecord.recall.candidate import SHOWN, Candidate, Cautions
 from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
 from onrecord.search import gate
 from onrecord.text import tokens

@@ -69,17 +69,26 @@ class WeightedQuery(coldstart.NamedTuple):
 class Filter(coldstart.NamedTuple):
     """Which records a search may show."""
 
-    auto: bool = False
-    """Whether nobody asked: then only what is in force now may be shown."""
+    mode: str = "search"
+    """`search` for an explicit search; `auto` for a prompt, `past` for a prompt that asks about the past; `similar` for
+    the text of another record."""
     categories: Sequence[str] = ()
     tags: Sequence[str] = ()
     include_retired: bool = False
     now: str = ""
     settings: Settings | None = None
-    is_asked: bool = False
-    """Whether somebody wants to know: it is a search, or a question about the past."""
     fits: Callable[[str], bool] | None = None
-    """Whether a record with a scope applies here; None where all do."""
+    """True for the scope of a record that applies here; None if all records do."""
+
+    @property
+    def in_force_only(self) -> bool:
+        """True for a prompt: only records that are in force now may be shown."""
+        return self.mode in ("auto", "past")
+
+    @property
+    def is_search(self) -> bool:
+        """True for an explicit search or a question about the past."""
+        return self.mode in ("search", "past")
 
     @property
     def is_narrow(self) -> bool:
@@ -95,7 +104,7 @@ class Filter(coldstart.NamedTuple):
             return False
         if row.status != "active" and not self.include_retired:
             return False
-        return not self.auto or self._is_in_force(row)
+        return not self.in_force_only or self._is_in_force(row)
 
     def _is_in_force(self, row: Row) -> bool:
         """Whether a record may be shown unasked: not void, of a category in use, and neither expired nor too old."""
@@ -192,7 +201,7 @@ def find(index: Index, query: WeightedQuery, filter: Filter) -> list[int]:
         for term, concept in list(query.concept.items())[:_MOST_TERMS]:
             for n in index.records_with(term, retired=True):
                 scores[n] = scores.get(n, 0.0) + query.weights[concept]
-    most = _FILTERED if filter.is_narrow else AUTO if filter.auto else SEARCH
+    most = _FILTERED if filter.is_narrow else AUTO if filter.in_force_only else SEARCH
     best = sorted(scores, key=lambda n: (-scores[n], int(n)))
     return [int(n) for n in (_fitting(index, best, filter.fits, most) if filter.fits else best[:most])]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeVar
 
-    Answer = TypeVar("Answer")
+    Result = TypeVar("Result")
     Watch = Callable[[Iterable[str]], Iterable[str]]
 
 FOLDERS = tuple(category.folder for category in BY_NAME.values())
@@ -121,13 +121,13 @@ class Index:
         fresh = open(self.root, hook=hook)
         self._connection, self.has_words, self.in_memory = fresh._connection, fresh.has_words, fresh.in_memory
 
-    def ask(self, question: Callable[[Index], Answer], *, hook: bool = False) -> Answer:
-        """What a question to this index brings; an index that turns out to be damaged is made anew and asked again."""
+    def run(self, search: Callable[..., Result], *args: object, hook: bool = False) -> Result:
+        """Return `search(self, *args)`; if the index is damaged, rebuild it and run the search again."""
         try:
-            return question(self)
+            return search(self, *args)
         except (coldstart.SqliteError, *_DAMAGE):
             self.reopen(hook=hook)
-            return question(self)
+            return search(self, *args)
 
     def close(self) -> None:
         self._connection.close()
@@ -254,7 +254,7 @@ class Index:
     def _select(self, where: str = "", values: Sequence[object] = ()) -> list[Row]:
         rows = [Row(*row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM record {where}", values)]
         for row in rows:
-            # Only a damaged index has anything but text here, and joining that raises what `ask` waits for.
+            # Only a damaged index has anything but text here, and joining that raises what `run` waits for.
             "".join((row.path, *row[4:11], *row[12:]))
         return rows
 

@@ -31,24 +31,24 @@ _LARGEST_LEAD = 8.0
 """Points: in a store of a few records the next may have none."""
 
 
-def find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
+def find(index: Index, query: Query, filter: Filter) -> list[Match]:
     """All records that have points, best first; superseded ones do not take part."""
-    wanted, since = set(asked.terms), chosen.days_ago(_RECENT_DAYS)
+    wanted, since = set(query.terms), filter.days_ago(_RECENT_DAYS)
     scored: list[tuple[float, Row]] = []
     for row in index._select(f"WHERE status <> 'broken' AND {NOT_REPLACED}"):
-        count = points(wanted, row, chosen.settings) if chosen.accepts(row) else 0
+        count = points(wanted, row, filter.settings) if filter.accepts(row) else 0
         if count:
             scored.append((count + (row.updated_at >= since), row))
     scored.sort(key=lambda each: (-each[0], each[1].path))
-    return [_match(index.root, asked, scored, place) for place in range(len(scored))]
+    return [_match(index.root, query, scored, place) for place in range(len(scored))]
 
 
-def _match(root: str, asked: Query, scored: list[tuple[float, Row]], place: int) -> Match:
+def _match(root: str, query: Query, scored: list[tuple[float, Row]], place: int) -> Match:
     count, row = scored[place]
     rival = scored[0 if place else 1][0] if len(scored) > 1 else 0.0
     lead = min(count - rival, _LARGEST_LEAD)
-    logits = _BASE + _PER_POINT * count + _PER_TERM * len(asked.terms) + _PER_LEAD * lead
-    measured = {"query": asked, "score": count, "features": {"keywords": count, "lead": lead}}
+    logits = _BASE + _PER_POINT * count + _PER_TERM * len(query.terms) + _PER_LEAD * lead
+    measured = {"query": query, "score": count, "features": {"keywords": count, "lead": lead}}
     return rank.match(row, root, **measured, probability=gate.shifted(0.5, logits))
 
 

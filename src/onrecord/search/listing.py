@@ -14,6 +14,7 @@ from onrecord.store.store import Store
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 _STATUS = """
     CASE WHEN status = 'active' AND EXISTS (SELECT 1 FROM succession WHERE succession.n = record.n AND old = id)
@@ -68,36 +69,34 @@ class Choice(NamedTuple):
 def read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
     """The first records of a choice, and how many there are in all."""
     most = None if limit is None else max(limit, 0)
-    return index.ask(lambda index: _read(index, choice, most))
+    return index.run(_read, choice, most)
 
 
 def named(index: Index, beginning: str, status: str, most: int) -> list[tuple[str, str]]:
     """The ids with a beginning, in order, and their titles; no file is looked at."""
     where = "id >= ? AND id < ? AND status = ? ORDER BY id LIMIT ?"
     values = (beginning, beginning + "\U0010ffff", status, most)
-    return index.ask(
-        lambda index: index._connection.execute(f"SELECT id, title FROM record WHERE {where}", values).fetchall()
-    )
+    return index.run(_fetch, f"SELECT id, title FROM record WHERE {where}", values)
 
 
 def newest_tags(index: Index, most: int) -> list[str]:
     """The tags of the active records that were changed last, each as often as it occurs."""
     newest = "SELECT tags FROM record WHERE status = 'active' ORDER BY updated_at DESC LIMIT ?"
-    rows = index.ask(lambda index: index._connection.execute(newest, (most,)).fetchall())
+    rows = index.run(_fetch, newest, (most,))
     return [tag for (tags,) in rows for tag in tags.split("\n") if tag]
 
 
 def counts(index: Index) -> dict[tuple[str, str], int]:
     """How many records there are of each category and status."""
     each = f"SELECT category, {_STATUS} AS state, count(*) FROM record WHERE status <> 'broken' GROUP BY 1, 2"
-    rows = index.ask(lambda index: index._connection.execute(each).fetchall())
+    rows = index.run(_fetch, each)
     return {(category, status): count for category, status, count in rows}
 
 
 def anchored(index: Index, most: int) -> list[tuple[str, str]]:
     """The ids of the newest current records that are about files, and their anchors."""
     newest = f"SELECT id, anchors FROM record WHERE {_ANCHORED} ORDER BY {ORDERS['updated']} LIMIT ?"
-    return index.ask(lambda index: index._connection.execute(newest, (most,)).fetchall())
+    return index.run(_fetch, newest, (most,))
 
 
 def count_anchored(index: Index) -> int:
@@ -121,6 +120,10 @@ def successors(index: Index, ids: Sequence[str]) -> dict[str, str]:
 def broken(index: Index) -> list[str]:
     """The paths of files that cannot be read as records."""
     return [path for (path,) in index._connection.execute("SELECT path FROM record WHERE status = 'broken' ORDER BY 1")]
+
+
+def _fetch(index: Index, query: str, values: Sequence[object] = ()) -> list[Any]:
+    return index._connection.execute(query, values).fetchall()
 
 
 def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:

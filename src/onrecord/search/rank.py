@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from onrecord import coldstart
 from onrecord.categories import BY_NAME
-from onrecord.search import candidates, gate, meaning, query, refresh, word_features
+from onrecord.search import candidates, gate, meaning, refresh, word_features
 from onrecord.search.candidates import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from onrecord.search.candidates import WeightedQuery
@@ -30,6 +30,7 @@ _BY_PREDECESSOR = 0.1
 """What it costs a record to be found by the text of what it replaces."""
 
 _NONE: Mapping[str, float] = {}
+_EVERYTHING = Filter()
 
 
 class _Scored(coldstart.NamedTuple):
@@ -89,31 +90,11 @@ def match(row: Row, root: str, **measured: Any) -> Match:
     return Match(*named, root, **measured)
 
 
-def find(
-    index: Index,
-    text: str,
-    *,
-    limit: int = 10,
-    mode: str = "search",
-    categories: Sequence[str] | None = None,
-    tags: Sequence[str] | None = None,
-    include_retired: bool = False,
-    borrowed: str = "",
-    now: str | None = None,
-    settings: Settings | None = None,
-    fits: Callable[[str], bool] | None = None,
-) -> list[Match]:
-    """The best matches, best first; the bar is the caller's.
-
-    The mode is `search`; `auto` for a prompt, which is shown only what is in force; `past` for a question about that;
-    `similar` for the text of another record.
-    """
-    asked = query.parse(text, borrowed)
-    if not asked.terms:
+def find(index: Index, query: Query, filter: Filter = _EVERYTHING, limit: int = 10) -> list[Match]:
+    """Return the best matches that `filter` accepts, best first; the caller applies its own threshold."""
+    if not query.terms:
         return []
-    named = (categories or (), tags or (), include_retired, now or "", settings)
-    chosen = Filter(mode in ("auto", "past"), *named, is_asked=mode in ("search", "past"), fits=fits)
-    return index.ask(lambda index: _find_unchanged(index, asked, chosen, limit), hook=chosen.auto)
+    return index.run(_find_unchanged, query, filter, limit, hook=filter.in_force_only)
 
 
 def current(index: Index, path: str) -> Match | None:
@@ -123,78 +104,78 @@ def current(index: Index, path: str) -> Match | None:
     return match(row, index.root) if row and row.status == "active" else None
 
 
-def _find_unchanged(index: Index, asked: Query, chosen: Filter, limit: int) -> list[Match]:
+def _find_unchanged(index: Index, query: Query, filter: Filter, limit: int) -> list[Match]:
     """Matches whose files are as they were indexed; one that was edited meanwhile is indexed and ranked again."""
-    matches = _find(index, asked, chosen)[:limit]
+    matches = _find(index, query, filter)[:limit]
     changed = [each.path for each in matches if not refresh.is_unchanged(index, each.path)]
     if not changed:
         return matches
     try:
         refresh.reread(index, changed)
-        matches = _find(index, asked, chosen)[:limit]
+        matches = _find(index, query, filter)[:limit]
     except coldstart.SqliteError:
         pass
     return [each for each in matches if refresh.is_unchanged(index, each.path)]
 
 
-def _find(index: Index, asked: Query, chosen: Filter) -> list[Match]:
-    settings = chosen.settings
+def _find(index: Index, query: Query, filter: Filter) -> list[Match]:
+    settings = filter.settings
     if not index.has_words or (settings and settings.text("retrieval.match_strategy") == "title_tags"):
         from onrecord.search import keyword_scorer
 
-        return keyword_scorer.find(index, asked, chosen)
-    return _by_features(index, asked, chosen)
+        return keyword_scorer.find(index, query, filter)
+    return _by_features(index, query, filter)
 
 
-def _by_features(index: Index, asked: Query, chosen: Filter) -> list[Match]:
-    weighed = candidates.weigh(index, asked, is_typed=chosen.is_asked and not chosen.auto)
-    rows, nearby = _candidates(index, asked, weighed, chosen)
-    accepted = _accepted(index, rows, chosen)
+def _by_features(index: Index, query: Query, filter: Filter) -> list[Match]:
+    weighed = candidates.weigh(index, query, is_typed=filter.is_search and not filter.in_force_only)
+    rows, nearby = _candidates(index, query, weighed, filter)
+    accepted = _accepted(index, rows, filter)
     words = {row.n: word_features.measure(weighed, *row[-4:]) for row, _ in accepted}
     meanings = nearby.measure(rows, weighed, words) if nearby and words else {}
     weights = gate.weights(max((each.vector_share for each in meanings.values()), default=0.0))
-    described = {name: _described(name, asked, chosen.settings) for name in _PRIORITY}
+    described = {name: _described(name, query, filter.settings) for name in _PRIORITY}
     best: dict[int, _Scored] = {}
     replaced: dict[int, list[Row]] = {}
     for row, current in accepted:
         values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
-        own = _asked_score(values, asked, weighed, row) if chosen.is_asked else gate.score(weights, values)
-        score = own + _priority(current.category, asked.intent) + described[current.category]
+        own = _asked_score(values, query, weighed, row) if filter.is_search else gate.score(weights, values)
+        score = own + _priority(current.category, query.intent) + described[current.category]
         if current is not row:
             score -= _BY_PREDECESSOR
-            if not chosen.auto and chosen.accepts(row):
+            if not filter.in_force_only and filter.accepts(row):
                 replaced.setdefault(current.n, []).append(row)
         if current.n not in best or score > best[current.n].score:
             best[current.n] = _Scored(score, values, current, row, own)
     ranked = sorted(best.values(), key=lambda each: (-each.score, each.row.path))
-    return list(_matches(index.root, asked, ranked, replaced, None if chosen.is_asked else weights))
+    return list(_matches(index.root, query, ranked, replaced, None if filter.is_search else weights))
 
 
-def _accepted(index: Index, rows: list[Row], chosen: Filter) -> list[tuple[Row, Row]]:
+def _accepted(index: Index, rows: list[Row], filter: Filter) -> list[tuple[Row, Row]]:
     """The candidates that may be shown, each with the record that holds now."""
     successors = candidates.successors(index, rows)
-    holding = ((row, successors[row.n] or (None if chosen.auto else row)) for row in rows)
-    return [(row, current) for row, current in holding if current is not None and chosen.accepts(current)]
+    holding = ((row, successors[row.n] or (None if filter.in_force_only else row)) for row in rows)
+    return [(row, current) for row, current in holding if current is not None and filter.accepts(current)]
 
 
-def _candidates(index: Index, asked: Query, weighed: WeightedQuery, chosen: Filter) -> tuple[list[Row], Nearby | None]:
+def _candidates(index: Index, query: Query, weighed: WeightedQuery, filter: Filter) -> tuple[list[Row], Nearby | None]:
     """The candidates by words and by meaning, and what is near to the query if there is a table to tell."""
     from onrecord.search import nearby
 
-    numbers = candidates.find(index, weighed, chosen)
-    compared = nearby.compare(index, asked)
+    numbers = candidates.find(index, weighed, filter)
+    compared = nearby.compare(index, query)
     if compared is not None:
-        numbers += compared.nearest(numbers, is_asked=not chosen.auto, is_narrow=chosen.is_narrow)
+        numbers += compared.nearest(numbers, is_asked=not filter.in_force_only, is_narrow=filter.is_narrow)
     return index.rows(numbers), compared
 
 
 def _matches(
-    root: str, asked: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
+    root: str, query: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
 ) -> Iterator[Match]:
     """Each match, and behind it, for somebody who searches, the records it replaces: as probable as it, and marked."""
     for (score, values, row, matched, own), compared in zip(ranked, gate.relative([each.score for each in ranked])):
         measured = {
-            "query": asked,
+            "query": query,
             "score": score,
             "probability": gate.probability(weights, values, compared) if weights else gate.shifted(0.5, own),
             "features": dict(zip((*gate.NAMES, *gate.RELATIVE), (*values, *compared))),
@@ -206,22 +187,22 @@ def _matches(
             yield match(old._replace(status=status), root, **measured)
 
 
-def _asked_score(values: list[float], asked: Query, weighed: WeightedQuery, row: Row) -> float:
+def _asked_score(values: list[float], query: Query, weighed: WeightedQuery, row: Row) -> float:
     from onrecord.search import search_score
 
-    return search_score.score(values) - search_score.cost(asked, weighed, row)
+    return search_score.score(values) - search_score.cost(query, weighed, row)
 
 
 def _priority(category: str, intent: str) -> float:
     return _INTENDED if category == intent else -_PER_PRIORITY * (_PRIORITY.index(category) + 1.0)
 
 
-def _described(category: str, asked: Query, settings: Settings | None) -> float:
+def _described(category: str, query: Query, settings: Settings | None) -> float:
     """What it counts for a category that its description in the settings has words of the query."""
     key = f"categories.{category}.description"
     if not settings or not settings.is_set(key):
         return 0.0
     from onrecord.search import terms
 
-    shared = len(set(asked.terms).intersection(terms.stream(settings.text(key))))
+    shared = len(set(query.terms).intersection(terms.stream(settings.text(key))))
     return _INTENDED * min(shared, _MOST_DESCRIBED)
