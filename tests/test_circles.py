@@ -8,7 +8,7 @@ import pytest
 
 import onrecord
 from onrecord import coldstart
-from onrecord.search import candidates, index, indexing, keyword_scorer, rank, tables
+from onrecord.search import candidates, index, indexing, keyword_scorer, query, tables
 from tests import searching
 from tests.records import sample
 from tests.test_index import put
@@ -94,7 +94,7 @@ def test_in_a_circle_the_newest_active_one_is_shown(tmp_path, statuses, shown):
     opened = index.in_memory(root)
 
     assert {match.id for match in searching.find(opened, "queue", mode="auto")} == {shown}
-    assert [row.id for row in keyword_scorer.find(opened, rank.query.parse("queue"), candidates.Filter())] == [shown]
+    assert [row.id for row in keyword_scorer.find(opened, query.parse("queue"), candidates.Filter())] == [shown]
 
 
 def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):
