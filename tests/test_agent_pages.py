@@ -77,3 +77,4 @@ def test_a_section_names_the_file_that_is_written(host):
 def test_every_agent_has_a_section():
     assert {host.title for host in HOSTS} <= set(HEADINGS)
     assert "aider, and agents that can only read a file" in HEADINGS
+    assert section("Cursor").startswith("\n**Not run**")

@@ -200,11 +200,11 @@ def test_a_file_of_the_project_is_only_looked_through_and_no_link_out_of_it_foll
 
 
 def test_over_mcp_only(tmp_path, home):
-    (home / ".cursor").mkdir()
-    entry = {"command": installation.program()[0], "args": ["mcp"]}
-    (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"onrecord": entry}}))
+    (home / ".factory").mkdir()
+    entry = {"type": "stdio", "command": installation.program()[0], "args": ["mcp"]}
+    (home / ".factory" / "mcp.json").write_text(json.dumps({"mcpServers": {"onrecord": entry}}))
 
-    assert examine(tmp_path) == [Finding("ok", "cursor", "Cursor is connected over MCP only")]
+    assert examine(tmp_path) == [Finding("ok", "droid", "Factory Droid is connected over MCP only")]
 
 
 def test_claude_code_connected_by_its_settings_misses_no_plugin(tmp_path, home, monkeypatch):

@@ -263,12 +263,12 @@ def test_an_mcp_server_that_somebody_switched_off_or_narrowed_stays_so(host, fil
 
 
 def test_a_file_of_hooks_that_has_none_is_not_ours(home, onrecord):
-    path = home / ".cursor" / "hooks.json"
-    path.parent.mkdir()
+    path = home / ".copilot" / "hooks" / "onrecord.json"
+    path.parent.mkdir(parents=True)
     path.write_text('{\n  "version": 1\n}\n')
 
-    assert not connection.state(BY_HOST["cursor"]).is_connected
-    assert "not connected" in onrecord("connect", "cursor", "--remove", "--yes").out
+    assert not connection.state(BY_HOST["copilot"]).is_connected
+    assert "not connected" in onrecord("connect", "copilot", "--remove", "--yes").out
     assert path.exists()
 
 

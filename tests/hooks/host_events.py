@@ -127,16 +127,6 @@ HOSTS = {
             ]
         },
     ),
-    "cursor": Events(
-        common={"conversation_id": "c", "generation_id": "g", "workspace_roots": ["{root}"], "cursor_version": "3"},
-        prompt={"prompt": ASKS, "attachments": []},
-        write=_named("Write", file_path="{root}/{file}"),
-        shell=_named("Shell", command="{command}"),
-        failed={"error_message": ERROR, "failure_type": "error"},
-        failure_event="post_tool_use_failure",
-        files_event="post_tool_use",
-        env={"CURSOR_VERSION": "3.20.17"},
-    ),
 }
 
 

@@ -261,7 +261,7 @@ def session(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Trans
 
 
 def test_every_host_with_sessions_is_read():
-    assert {host.name for host in table.HOSTS} == {*FILES, "opencode", "cursor"}
+    assert {host.name for host in table.HOSTS} == {*FILES, "opencode"}
 
 
 def _summary(message: Message) -> tuple[str, str]:

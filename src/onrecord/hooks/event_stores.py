@@ -91,10 +91,8 @@ def _has_knowledge_banks(project: str) -> bool:
 
 def _project_with_store(payload: Mapping[str, Any]) -> tuple[str, str]:
     """The project of the working directory if it has a store, else the project the session was started in."""
-    first, roots = "", payload.get("workspace_roots")
-    # Cursor names folders where the others name one.
-    named = (payload.get("cwd"), *(roots[:1] if isinstance(roots, list) else ()))
-    for start in (*named, os.environ.get("CLAUDE_PROJECT_DIR")):
+    first = ""
+    for start in (payload.get("cwd"), os.environ.get("CLAUDE_PROJECT_DIR")):
         if not isinstance(start, str) or not os.path.isabs(start) or "\0" in start:
             continue
         project = paths.project_root(start)

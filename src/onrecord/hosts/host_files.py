@@ -186,8 +186,6 @@ def _entry(wire: Wire, host: str, form: str) -> dict[str, Any]:
     """A hook of ours as the host wants it."""
     command = installation.hook_command(wire.ours, host)
     seconds = _LAST_SECONDS if wire.ours == "session_end" else SECONDS
-    if form == "flat":
-        return {"command": command, "timeout": seconds}
     is_named = form == "named"
     handler = {
         "type": "command",

@@ -24,7 +24,7 @@ class Hooks(NamedTuple):
     file: str
     wires: tuple[Wire, ...]
     form: str = "groups"
-    """groups (as Claude Code has them), named (the same with names and milliseconds) or flat"""
+    """groups (as Claude Code has them) or named (the same with names and milliseconds)"""
     fields: tuple[tuple[str, int], ...] = ()
     """Members that the file must have beside the hooks."""
 
@@ -164,27 +164,6 @@ RECIPES = (
         hooks=Hooks("settings.json", _claude_like(_DROID_TOOLS, without="PostToolUseFailure")),
         server=Server("mcp.json", "mcpServers", "stdio"),
         reads_skills=True,
-        then=(_RESTART,),
-    ),
-    Recipe(
-        "cursor", ("cursor", "cursor-agent"), ".cursor",
-        hooks=Hooks(
-            "hooks.json",
-            (
-                Wire("sessionStart", "session_start"),
-                Wire("beforeSubmitPrompt", "user_prompt_submit"),
-                Wire("preToolUse", "pre_tool_use"),
-                Wire("postToolUse", "post_tool_use"),
-                Wire("postToolUseFailure", "post_tool_use_failure"),
-                Wire("stop", "stop"),
-                Wire("preCompact", "pre_compact"),
-                Wire("sessionEnd", "session_end"),
-            ),
-            form="flat",
-            fields=(("version", 1),),
-        ),
-        server=Server("mcp.json", "mcpServers"),
-        in_project=".cursor",
         then=(_RESTART,),
     ),
 )  # fmt: skip

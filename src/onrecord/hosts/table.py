@@ -24,7 +24,7 @@ class Host(coldstart.NamedTuple):
     name: str
     title: str
     version: str
-    """The version it was run with; empty if it was never run."""
+    """The version it was run with."""
     sessions: str
     """A part of the path under which it keeps its sessions, which no other host's has."""
     variable: str
@@ -64,12 +64,6 @@ HOSTS = (
         sessions="/.factory/", variable="FACTORY_PROJECT_DIR",
         digest=AT_START, prompt="every prompt on the screen", files=RESULT, failures="",
         guard=DENIES, suggestion=AT_END, compaction="",
-    ),
-    Host(
-        "cursor", "Cursor", "",
-        sessions="/.cursor/", variable="CURSOR_VERSION",
-        digest=AT_START, prompt=EVERY, files=RESULT, failures=RESULT,
-        guard=DENIES, suggestion="", compaction="",
     ),
     Host(
         "opencode", "OpenCode", "1.18.33",
