@@ -51,7 +51,7 @@ def test_a_sound_store_shows_no_rot() -> None:
     )
 
     assert hits(measures) == {}
-    assert {name for name, measure in measures.items() if measure.rate is None} == {"changed", "missing", "unused"}
+    assert {name for name, measure in measures.items() if measure.rate is None} == {"changed", "missing"}
 
 
 @pytest.mark.parametrize(
@@ -130,16 +130,12 @@ class TestSuperseded:
 
 
 def test_what_others_know_is_counted() -> None:
-    evidence = Evidence(changed={"one": "`a` changed"}, missing={"two": "`b` is gone"}, uses={"one": 3, "two": 0})
+    evidence = Evidence(changed={"one": "`a` changed"}, missing={"two": "`b` is gone"})
 
     measures = audited(decision("One"), decision("Two"), evidence=evidence)
 
-    assert hits({name: measures[name] for name in ("changed", "missing", "unused")}) == {
-        "changed": 1,
-        "missing": 1,
-        "unused": 1,
-    }
-    assert measures["unused"].findings[0].ids == ("two",)
+    assert hits({name: measures[name] for name in ("changed", "missing")}) == {"changed": 1, "missing": 1}
+    assert measures["missing"].findings[0].ids == ("two",)
 
 
 def test_secrets_are_found_and_masked_in_retired_records_too() -> None:
@@ -306,7 +302,7 @@ class TestCommand:
         told = json.loads(capsys.readouterr().out)
         rates = {name: check["rate"] for name, check in told["checks"].items()}
         assert (told["memories"], rates["changed"], rates["secrets"]) == (2, 1.0, 0.0)
-        assert rates["unused"] is None
+        assert "unused" not in rates
 
         assert main(["audit", "--max-rate", "changed=10%", "--project", str(project.root)]) == 1
         assert "changed\t100.0%\t2 of 2\ttoo high" in capsys.readouterr().out

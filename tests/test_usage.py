@@ -1,4 +1,4 @@
-"""Counts of what was shown and used: on disk, from racing processes, and never in anybody's way."""
+"""Counts of what was shown and opened: on disk, from racing processes, and never in anybody's way."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onrecord.session import ledger
 from onrecord.session.ledger import Ledger
 from onrecord.store import short_name
 from onrecord.usage import usage_log
-from onrecord.usage.counts import Counts, advice, interval, per_record, per_week
+from onrecord.usage.counts import Counts, per_record, per_week
 from tests.conversation import context, does, kept, prompt, result, says, told, write
 
 ROOT = Path(__file__).parents[1]
@@ -57,11 +57,12 @@ def counts(store):
 
 
 def _undated(found):
-    return found._replace(last_injected="", last_contradicted="")
+    return found._replace(last_injected="")
 
 
 ESSENCE = "User sessions live in the table auth.sessions and expire after 14 days."
 ASKED = (prompt("where are logins kept?"), told((PATH, ESSENCE)))
+OPENING = does("Bash", command="onrecord show sessions-live-in-postgres")
 
 
 def test_what_was_told_is_counted_under_its_path_in_the_store(store):
@@ -71,46 +72,59 @@ def test_what_was_told_is_counted_under_its_path_in_the_store(store):
     assert per_record(store)[PATH].last_injected == "2026-03-04"
 
 
-def test_a_used_memory_is_counted_once_however_many_turns_follow(store, tmp_path):
+def test_an_opened_record_is_counted_once_however_many_turns_follow(store, tmp_path):
     tell("s1", store, PATH)
-    path = kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+    path = kept(tmp_path / "t.jsonl", *ASKED, OPENING, says("In auth.sessions."))
 
     for _ in range(6):
         usage.observe("s1", path, [store, ""])
 
-    assert counts(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
 
-def test_an_early_verdict_is_corrected_by_a_later_turn(store, tmp_path):
+def test_an_answer_in_the_words_of_a_record_is_no_evidence(store, tmp_path):
+    tell("s1", store, PATH)
+    lines = [*ASKED, says("In auth.sessions, for 14 days."), prompt("no, that's outdated, auth.sessions is gone")]
+
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, says("I see.")), [store])
+
+    assert counts(store) == {PATH: Counts(injected=1)}
+
+
+def test_a_record_opened_in_a_later_turn_is_counted(store, tmp_path):
     tell("s1", store, PATH)
     lines = [*ASKED, says("Let me look.")]
     usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
-    assert counts(store) == {PATH: Counts(injected=1, ignored=1)}
+    assert counts(store) == {PATH: Counts(injected=1)}
 
-    lines += [prompt("go on"), does("Bash", command="psql -c 'select * from auth.sessions'"), result("0 rows")]
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
-    assert counts(store) == {PATH: Counts(injected=1, used=1)}
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, prompt("go on"), OPENING, result("…")), [store])
 
-    lines += [prompt("no, that's outdated, auth.sessions is gone"), says("I see.")]
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
-    assert counts(store) == {PATH: Counts(injected=1, contradicted=1)}
+    assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
 
-def test_a_use_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
+def test_events_of_earlier_versions_are_passed_over(store):
+    usage.injected(store, [PATH])
+    with open(usage_log.file_of(store), "a", encoding="utf-8") as file:
+        file.write(f"2026-03-04\tused\t{PATH}\n2026-03-04\tignored\t{PATH}\t3\n2026-03-04\t-ignored\t{PATH}\n")
+
+    assert counts(store) == {PATH: Counts(injected=1)}
+
+
+def test_an_opening_is_not_forgotten_when_it_has_left_the_tail(store, tmp_path):
     tell("s1", store, PATH)
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, OPENING), [store])
 
     usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("go on"), says("Done.")), [store])
 
-    assert counts(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
 
-def test_a_memory_told_out_of_sight_is_judged_by_its_file(store, tmp_path):
+def test_a_record_shown_out_of_sight_is_watched(store, tmp_path):
     tell("s1", store, PATH)
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("go on"), says("It is in auth.sessions.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("go on"), OPENING), [store])
 
-    assert counts(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
 
 @pytest.mark.parametrize(
@@ -147,41 +161,6 @@ def test_what_was_read_before_the_pointer_is_not_opened_by_it(store, tmp_path):
     assert counts(store) == {}
 
 
-@pytest.mark.parametrize(
-    ("block", "used"),
-    [
-        ('<result path=".claude/memory/{}">Kept in kv.logins.</result>', True),
-        ('<result path=".claude/memory/decisions/other.json">Kept in kv.logins.</result>', False),
-        (
-            '<result path="x.json">Kept in kv.logins today.</result><result path="{}">In auth.sessions.</result>',
-            False,
-        ),
-        ('<result path=".claude/memory/{}">Kept in kv.logins, as', False),
-        ('<result path=".claude/memory/{}"', False),
-        ('<result path=".claude/memory/{}"></result> in kv.logins', False),
-    ],
-)
-def test_what_a_block_says_of_another_record_or_cut_off_is_not_what_was_shown(store, tmp_path, block, used):
-    """Then the record is judged by its file, which does not name `kv.logins`."""
-    tell("s1", store, PATH)
-    shown = told((PATH, ESSENCE))
-    shown["attachment"]["content"] = [block.format(PATH)]
-
-    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("where?"), shown, says("In kv.logins.")), [store])
-
-    assert counts(store) == {PATH: Counts(injected=1, used=1) if used else Counts(injected=1, ignored=1)}
-
-
-@pytest.mark.parametrize("name", ["opt-map<K", "opt-map>K", 'opt-map"K', "opt-map&K", "opt-map&lt;K", "opt-map&amp;K"])
-def test_a_block_is_read_with_its_escapes_undone_once(store, tmp_path, name):
-    tell("s1", store, PATH)
-    shown = told((PATH, f"`{name}` it is."))
-
-    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("how?"), shown, says(f"By {name} it is")), [store])
-
-    assert counts(store) == {PATH: Counts(injected=1, used=1)}
-
-
 def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, monkeypatch):
     tell("s1", store, PATH)
     path = kept(tmp_path / "t.jsonl", *ASKED, says("ok"))
@@ -194,23 +173,18 @@ def test_a_settled_session_does_not_read_its_transcript_again(store, tmp_path, m
     assert state_file.recent() == []
 
 
-def test_a_memory_told_anew_because_it_changed_is_judged_anew(store, tmp_path):
+def test_a_record_shown_anew_because_it_changed_is_watched_anew(store, tmp_path):
     tell("s1", store, PATH)
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions.")), [store])
+    lines = [*ASKED, OPENING]
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
     tell("s1", store, PATH, stamp="v2")
 
-    changed = told((PATH, "User sessions live in the table core.logins and expire after 21 days."))
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED, prompt("and now?"), changed, says("Hm.")), [store])
+    lines += [prompt("and now?"), told((PATH, "User sessions live in the table core.logins.")), says("Hm.")]
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines), [store])
+    assert counts(store) == {PATH: Counts(injected=2, opened=1)}
 
-    assert counts(store) == {PATH: Counts(injected=2, used=1, ignored=1)}
-
-
-def test_the_last_answer_counts_before_it_has_reached_the_transcript(store, tmp_path):
-    tell("s1", store, PATH)
-
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *ASKED), [store], last_message="In auth.sessions.")
-
-    assert counts(store) == {PATH: Counts(injected=1, used=1)}
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, prompt("look"), OPENING), [store])
+    assert counts(store) == {PATH: Counts(injected=2, opened=2)}
 
 
 def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
@@ -219,7 +193,7 @@ def test_the_digest_of_a_session_start_is_not_judged(store, tmp_path):
         known.add_shown(f"digest:{record}", "v1")
         known.add_shown(record, "v1")
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("hi"), says("In auth.sessions.")), [store])
+    usage.observe("s1", kept(tmp_path / "t.jsonl", prompt("hi"), OPENING), [store])
 
     assert counts(store) == {}
 
@@ -230,10 +204,11 @@ def test_two_stores_are_counted_apart(store, tmp_path):
     tell("s1", own, "preferences/tabs.json")
     lines = (*ASKED, told(("preferences/tabs.json", "Indent with `tabwidth=7`."), source="~/.claude/memory/"))
 
-    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, says("tabwidth=7 it is")), [store, own])
+    opening = does("Bash", command="onrecord show --user tabs")
+    usage.observe("s1", kept(tmp_path / "t.jsonl", *lines, opening), [store, own])
 
-    assert counts(store) == {PATH: Counts(injected=1, ignored=1)}
-    assert counts(own) == {"preferences/tabs.json": Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1)}
+    assert counts(own) == {"preferences/tabs.json": Counts(injected=1, opened=1)}
 
 
 @pytest.mark.parametrize(
@@ -245,7 +220,7 @@ def test_nothing_to_observe_is_no_failure(store, session, transcript):
 
     usage.observe(session, claude_code.transcript(transcript), [store])
 
-    assert counts(store).get(PATH, Counts()).judged == 0
+    assert counts(store).get(PATH, Counts()).opened == 0
     assert state_file.recent() == []
 
 
@@ -274,8 +249,10 @@ def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tm
 def test_garbled_lines_are_passed_over(store):
     usage.injected(store, [PATH])
     with open(usage_log.file_of(store), "ab") as file:
-        file.write(b"\xff\xfe\n\t\t\n2026-03-04\tinjected\n2026-03-04\tstolen\tx\n2026-99-99\tused\tx\n")
-        file.write(b"2026-03-04\tused\tx\t-3\n2026-03-04\tused\tx\t99999999999999999999\n2026-03-04\tinjected\ty\t2")
+        file.write(b"\xff\xfe\n\t\t\n2026-03-04\tinjected\n2026-03-04\tstolen\tx\n2026-99-99\topened\tx\n")
+        file.write(
+            b"2026-03-04\topened\tx\t-3\n2026-03-04\topened\tx\t99999999999999999999\n2026-03-04\tinjected\ty\t2"
+        )
 
     assert counts(store) == {PATH: Counts(injected=1), "y": Counts(injected=2)}
 
@@ -316,12 +293,12 @@ def _observe(work):
 
 def test_of_racing_stops_one_counts(store, tmp_path):
     tell("shared", store, PATH)
-    path = kept(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+    path = kept(tmp_path / "t.jsonl", *ASKED, OPENING)
 
     with multiprocessing.get_context("spawn").Pool(6) as pool:
         pool.map(_observe, [(store, path)] * 12)
 
-    assert counts(store) == {PATH: Counts(injected=1, used=1)}
+    assert counts(store) == {PATH: Counts(injected=1, opened=1)}
 
 
 def test_a_large_log_is_compacted_by_the_way_and_keeps_its_counts(store, monkeypatch):
@@ -357,7 +334,7 @@ def compact(store):
 def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store):
     os.makedirs(usage_log.folder(), exist_ok=True)
     Path(usage_log.file_of(store)).write_text(
-        f"2025-07-03\tinjected\t{PATH}\n2025-07-09\tinjected\t{PATH}\n2026-03-03\tused\t{PATH}\n"
+        f"2025-07-03\tinjected\t{PATH}\n2025-07-09\tinjected\t{PATH}\n2026-03-03\topened\t{PATH}\n"
         "2026-01-02\tinjected\tdecisions/long-gone.json\n2026-03-01\tinjected\tdecisions/on-a-branch.json\n"
     )
 
@@ -366,7 +343,7 @@ def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store
     assert sorted(usage_log.read(store)) == [
         ("2025-07-01", "injected", PATH, 2),
         ("2026-03-01", "injected", "decisions/on-a-branch.json", 1),
-        ("2026-03-03", "used", PATH, 1),
+        ("2026-03-03", "opened", PATH, 1),
     ]
 
 
@@ -401,12 +378,12 @@ def weeks(*arguments, **options):
 def test_weeks_run_from_monday_and_end_with_this_one(store):
     os.makedirs(usage_log.folder(), exist_ok=True)
     Path(usage_log.file_of(store)).write_text(
-        f"2026-02-22\tused\t{PATH}\n2026-02-23\tused\t{PATH}\n2026-03-01\tinjected\t{PATH}\n2026-03-02\tinjected\tx\n"
+        f"2026-02-22\topened\t{PATH}\n2026-02-23\topened\t{PATH}\n2026-03-01\tinjected\t{PATH}\n2026-03-02\tinjected\tx\n"
     )
 
     assert weeks(store, most=3) == [
-        ("2026-02-16", Counts(used=1)),
-        ("2026-02-23", Counts(injected=1, used=1)),
+        ("2026-02-16", Counts(opened=1)),
+        ("2026-02-23", Counts(injected=1, opened=1)),
         ("2026-03-02", Counts(injected=1)),
     ]
     assert weeks(store, most=9, path="x", since="2026-02-25") == [
@@ -415,36 +392,8 @@ def test_weeks_run_from_monday_and_end_with_this_one(store):
     ]
 
 
-@pytest.mark.parametrize(("used", "judged", "bounds"), [(0, 0, (0, 1)), (5, 10, (0.237, 0.763)), (10, 10, (0.722, 1))])
-def test_interval(used, judged, bounds):
-    assert interval(used, judged) == pytest.approx(bounds, abs=0.001)
-
-
-def test_suggestions_name_what_was_contradicted_or_never_used(store):
-    project = onrecord.open(os.path.dirname(os.path.dirname(store)))
-    unused = project.save("decision", {**SESSIONS, "title": "Nobody needs this"}).path
-    fine = project.save("decision", {**SESSIONS, "title": "This is fine"}).path
-    gone = project.save("decision", {**SESSIONS, "title": "Retired by now"})
-    project.writer.retire(gone.memory.id, reason="old")
-    usage_log.append(store, [("contradicted", PATH), ("contradicted", gone.path), ("used", fine)])
-    usage_log.append(store, [("ignored", path) for path in (unused, fine, gone.path) for _ in range(5)])
-
-    found = advice(store)
-
-    assert [(one.path, one.kind) for one in found] == [(PATH, "contradicted"), (unused, "never-used")]
-    assert found[0].reason == "contradicted 1 time, last on 2026-03-04, and not changed since"
-    assert found[1].reason == "shown 0 times, ignored 5 times, never used"
-
-
-def test_a_record_changed_after_it_was_contradicted_is_not_suggested(store):
-    os.makedirs(usage_log.folder(), exist_ok=True)
-    Path(usage_log.file_of(store)).write_text(f"2026-03-03\tcontradicted\t{PATH}\n")
-
-    assert advice(store) == []
-
-
 def test_hooks_pay_for_nothing_heavy(store, tmp_path):
-    path = write(tmp_path / "t.jsonl", *ASKED, says("In auth.sessions."))
+    path = write(tmp_path / "t.jsonl", *ASKED, OPENING)
     tell("s1", store, PATH)
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from onrecord import usage\n"
@@ -458,4 +407,4 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
     heavy = {"re", "json", "typing", "collections", "dataclasses", "datetime", "hashlib", "pathlib", "subprocess",
              "argparse", "contextlib", "functools", "enum", "sqlite3", "_sqlite3"}  # fmt: skip
     assert heavy & set(done.stdout.split()) == set()
-    assert counts(store)[PATH] == Counts(injected=1, used=1)
+    assert counts(store)[PATH] == Counts(injected=1, opened=1)

@@ -1,4 +1,4 @@
-"""What `onrecord stats` shows of what was told and used."""
+"""What `onrecord stats` prints about records that were shown and opened."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def store(project, onrecord):
     os.makedirs(usage_log.folder(), exist_ok=True)
     lines = [
         *[f"2026-02-2{day}\tinjected\t{JOBS}" for day in range(3, 9)],
-        f"2026-02-23\tused\t{JOBS}\t4",
+        f"2026-02-23\topened\t{JOBS}\t4",
         f"2026-02-23\tignored\t{JOBS}",
         f"2026-01-05\tinjected\t{CACHE}\t2",
         f"2026-03-02\tcontradicted\t{CACHE}",
@@ -39,29 +39,24 @@ def store(project, onrecord):
     return root
 
 
-def test_totals_chart_table_and_advice(store, onrecord):
+def test_totals_chart_and_table(store, onrecord):
     outcome = onrecord("stats")
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == (
         "shown 9 times, 2 of 3 records\n"
-        "used 4 of the 6 times that could be judged: 67% (95 % between 30% and 90%)\n"
-        "3 unknown: could not tell whether the agent used them\n"
+        "pointed to 3 times\n"
         "shown 2 times in digests, when a session started\n"
-        "pointed to 3 times; the agent read the record 1 time\n"
+        "opened by the agent 5 times\n"
         "\n"
         "weekly from 2025-12-15\n"
-        "injected      ···▃······█▂  9\n"
-        "used          ··········▆·  4\n"
-        "ignored       ··········▂·  1\n"
-        "contradicted  ···········▂  1\n"
+        "injected  ···▃······█▂  9\n"
+        "pointed   ···▄········  3\n"
+        "opened    ···▂······▆·  5\n"
         "\n"
-        "6\t4\t1\t0\t2026-02-28\tjobs-are-rows\tJobs are rows\n"
-        "2\t0\t0\t1\t2026-01-05\tno-cache\tNo cache\n"
-        "1\t0\t0\t0\t2026-03-02\tgone\t(gone)\n"
-        "\n"
-        "no-cache: contradicted 1 time, last on 2026-03-02, and not changed since\n"
-        "  onrecord edit no-cache; or: onrecord retire no-cache --reason 'agents contradicted it'\n"
+        "6\t0\t4\t2026-02-28\tjobs-are-rows\tJobs are rows\n"
+        "2\t3\t1\t2026-01-05\tno-cache\tNo cache\n"
+        "1\t0\t0\t2026-03-02\tgone\t(gone)\n"
     )
 
 
@@ -69,10 +64,10 @@ def test_the_table_and_the_day_on_a_terminal(store, onrecord, monkeypatch):
     monkeypatch.setattr(Screen, "of", classmethod(lambda cls, stream: Screen(80, is_terminal=True)))
 
     assert (
-        "title          injected  used  ignored  contradicted  last     id\n"
-        "Jobs are rows  6         4     1        0             2 days   jobs\n"
-        "No cache       2         0     0        1             1 month  no-cache\n"
-        "(gone)         1         0     0        0             today    gone\n"
+        "title          injected  pointed  opened  last     id\n"
+        "Jobs are rows  6         0        4       2 days   jobs\n"
+        "No cache       2         3        1       1 month  no-cache\n"
+        "(gone)         1         0        0       today    gone\n"
     ) in onrecord("stats").out
     assert onrecord("stats", "jobs").out.startswith("shown 6 times, last 2 days ago\n")
 
@@ -80,20 +75,9 @@ def test_the_table_and_the_day_on_a_terminal(store, onrecord, monkeypatch):
 def test_json_has_the_same_numbers(store, onrecord):
     data = json.loads(onrecord("stats", "--json").out)
 
-    assert data["totals"] == {
-        "injected": 9,
-        "used": 4,
-        "ignored": 1,
-        "contradicted": 1,
-        "pointed": 3,
-        "opened": 1,
-        "digest": 2,
-        "unclear": 3,
-    }
-    assert data["precision_in_use"] == {"used": 4, "of": 6, "low": 0.3, "high": 0.903, "share": 0.667}
+    assert data["totals"] == {"injected": 9, "pointed": 3, "opened": 5, "digest": 2}
     assert [one["path"] for one in data["records"]] == [JOBS, CACHE, "decisions/gone.json"]
     assert data["records"][0]["last_injected"] == "2026-02-28"
-    assert [one["kind"] for one in data["suggestions"]] == ["contradicted"]
     assert (len(data["weeks"]), data["weeks"][-1]["week"], data["records_in_store"]) == (12, "2026-03-02", 3)
 
 
@@ -109,16 +93,7 @@ def test_since_leaves_out_what_is_older(store, onrecord):
     by_day = json.loads(onrecord("stats", "--since", "2026-02-26", "--json").out)
 
     assert by_age == by_day
-    assert by_age["totals"] == {
-        "injected": 4,
-        "used": 0,
-        "ignored": 0,
-        "contradicted": 1,
-        "pointed": 0,
-        "opened": 0,
-        "digest": 0,
-        "unclear": 3,
-    }
+    assert by_age["totals"] == {"injected": 4, "pointed": 0, "opened": 0, "digest": 0}
     assert [week["week"] for week in by_age["weeks"]] == ["2026-02-23", "2026-03-02"]
 
 
@@ -137,7 +112,7 @@ def test_before_anything_was_told(project, onrecord):
         onrecord("stats", "jobs-are-rows", "--since", "30d").out
         == "this record was not shown to an agent since 2026-01-31\n"
     )
-    assert json.loads(onrecord("stats", "--json").out)["precision_in_use"] is None
+    assert set(json.loads(onrecord("stats", "--json").out)["totals"].values()) == {0}
 
 
 @pytest.mark.parametrize(

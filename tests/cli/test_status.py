@@ -1,4 +1,4 @@
-"""What a memory holds, what waits, what changed, what was used, and the next thing to do."""
+"""What a memory holds, what waits, what changed, what was opened, and the next thing to do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _next(onrecord) -> str | None:
 
 def test_one_screen(sample, onrecord):
     (sample / "src/harbour.py").write_text("CALLS = 30\n")
-    events = [("injected", "decisions/use-uv.json")] * 3 + [("used", "decisions/use-uv.json"), ("digest", "x.json")]
+    events = [("injected", "decisions/use-uv.json")] * 3 + [("opened", "decisions/use-uv.json"), ("digest", "x.json")]
     usage_log.append(str(sample / ".claude/memory"), events)
     onrecord("config", "set", "retrieval.files", "false")
 
@@ -29,7 +29,7 @@ def test_one_screen(sample, onrecord):
         "not in use   1 archived, 1 retired\n"
         "drafts       1 draft waits for review\n"
         "files        1 record is about files that changed since: 60-calls-a-minute\n"
-        "last 7 days  records shown 3 times, used 1 time, in digests 1 time\n"
+        "last 7 days  records shown 3 times, opened 1 time, in digests 1 time\n"
         "off          retrieval.files is false, so no record is shown when a file is read\n"
         "             or edited\n"
         "next         1 draft waits for review: onrecord review\n",

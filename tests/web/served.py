@@ -51,7 +51,7 @@ def fill(root: Path) -> Project:
         content = {"context": "Asked in a session", "decision": title, "rationale": ["it was agreed"]}
         record = compose.compose("decision", {"title": title, "content": content})
         box.put(inbox.draft_of(record, evidence=(f"let's {title.lower()}",)))
-    usage_log.append(project.store.root, [("injected", new)] * 4 + [("used", new)] * 3)
+    usage_log.append(project.store.root, [("injected", new)] * 4 + [("opened", new)] * 3)
     repository.write("src/auth/session.py", "EXPIRY = 30\n")
     return project
 

@@ -375,11 +375,11 @@ def test_health_is_shown_where_two_records_have_one_id(browser, save, project):
 
 def test_usage_is_counted_by_week_and_record(browser, save, project):
     entry = save()
-    usage_log.append(project.store.root, [("injected", entry.path), ("used", entry.path)])
+    usage_log.append(project.store.root, [("injected", entry.path), ("opened", entry.path)])
 
     answer = browser.get("/usage")
 
-    assert re.search(r"Sessions live in Postgres 1 1 0 0 0", _text(answer))
+    assert re.search(r"Sessions live in Postgres 1 0 1 0", _text(answer))
     assert answer.text.count("<rect") == 24
 
 

@@ -48,7 +48,7 @@ def test_it_shows_the_records_and_nothing_private(site):
     assert "Rows in auth.sessions" in files["record/decisions/sessions-live-in-postgres.html"]
     assert "too little room" in files["record/decisions/cache-in-memory.html"]
     assert "A private draft" not in everything
-    assert "Shown and used" not in everything and "form_token" not in everything
+    assert "Shown and opened" not in everything and "form_token" not in everything
     assert "<form method" not in everything and "/inbox" not in everything
 
 

@@ -1,4 +1,4 @@
-"""What is known about records beside their text: whether their files changed, and how often agents used them."""
+"""What is known about records beside their text: whether their files changed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Freshness, Verdict
 from onrecord.store.store import Entry, Store
-from onrecord.usage.counts import per_record
-
-# Shown less often, a record had no fair chance to be used.
-_SHOWN_OFTEN = 5
 
 
 def of(store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]], Iterable[Entry]] = iter) -> Evidence:
-    """What the files and the usage of records say about them; `watch` may count the records as they go by."""
-    uses = _uses(store, entries)
+    """Return what the files of records say about them; `watch` may count the records as they go by."""
     if not anchors.root_of(store.root):
-        return Evidence(uses=uses)
+        return Evidence()
     states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
     for looked in check_all(store, watch(current)):
@@ -27,14 +22,7 @@ def of(store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]]
             changes = [check.sentence(each) for each in looked.verdicts if each.state == state]
             if changes:
                 messages[looked.entry.memory.id] = "; ".join(changes[:3])
-    return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING], uses=uses)
-
-
-def _uses(store: Store, entries: Sequence[Entry]) -> dict[str, int] | None:
-    """How often each record was used that was shown often enough; None if there is no such record."""
-    summary = per_record(store.root)
-    counts = {entry.memory.id: summary.get(entry.path) for entry in entries}
-    return {key: count.used for key, count in counts.items() if count and count.injected >= _SHOWN_OFTEN} or None
+    return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING])
 
 
 PATIENCE = 60.0

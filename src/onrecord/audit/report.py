@@ -60,9 +60,6 @@ class Evidence(NamedTuple):
     missing: Mapping[str, str] | None = None
     """Which files of a record are gone."""
 
-    uses: Mapping[str, int] | None = None
-    """How often agents used a record, if it was shown often enough to judge."""
-
 
 def audit(
     items: Sequence[AuditItem], evidence: Evidence, watch: Callable[[Iterable[str]], Iterable[str]] = iter
@@ -75,7 +72,6 @@ def audit(
         "superseded": _each(alive, _superseded(alive)),
         "changed": _listed(current, evidence.changed, _CHANGED),
         "missing": _listed(current, evidence.missing, _GONE),
-        "unused": _unused(current, evidence.uses),
         "overlong": _each(current, _overlong),
         "secrets": _each(items, _secret),
         "junk": _each(current, _junk),
@@ -127,13 +123,6 @@ def _listed(items: Sequence[AuditItem], messages: Mapping[str, str] | None, fix:
     if messages is None:
         return Measure(None, len(items))
     return _each(items, lambda item: (messages[item.id], fix.format(item.id)) if item.id in messages else None)
-
-
-def _unused(items: Sequence[AuditItem], uses: Mapping[str, int] | None) -> Measure:
-    if uses is None:
-        return Measure(None, len(items))
-    shown = [item for item in items if item.id in uses]
-    return _each(shown, lambda item: None if uses[item.id] else ("was shown, never used", f"onrecord show {item.id}"))
 
 
 def _overlong(item: AuditItem) -> tuple[str, str] | None:

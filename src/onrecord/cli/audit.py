@@ -20,7 +20,7 @@ from onrecord.store.store import Broken, Entry
 from onrecord.text import many
 
 CHECKS = (
-    "duplicates", "superseded", "changed", "missing", "unused", "overlong", "secrets", "junk",
+    "duplicates", "superseded", "changed", "missing", "overlong", "secrets", "junk",
 )  # fmt: skip
 SERIOUS = ("superseded", "secrets")
 """What `--strict` refuses: an agent would follow what no longer holds, or a credential would be published."""

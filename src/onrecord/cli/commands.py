@@ -151,7 +151,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("for CI: exit with 1 if something serious is there", "audit --strict"),
             Example("a folder of Markdown notes, which is only read", "audit --markdown docs"),
         )),
-        "stats": Command("stats", "Show what agents were shown and how much of it they used.", (
+        "stats": Command("stats", "Show how often records were shown to agents and opened by them.", (
             Example("the last twelve weeks", "stats"),
             Example("one record", "stats use-uv"),
         )),

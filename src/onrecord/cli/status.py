@@ -225,10 +225,8 @@ def _week(shown: Counts) -> str:
 
 
 def _used(shown: Counts) -> Iterator[tuple[str, int]]:
-    yield "used", shown.used
-    yield "ignored", shown.ignored
-    yield "contradicted", shown.contradicted
     yield "pointed to", shown.pointed
+    yield "opened", shown.opened
     yield "in digests", shown.digest
 
 

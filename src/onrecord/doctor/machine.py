@@ -40,8 +40,8 @@ _FINGERPRINT = 32
 _CACHED = (".sqlite", ".sqlite-journal", ".sqlite-wal", ".sqlite-shm", ".anchors")
 STATE = {
     "sessions": "what each session was shown, and its user's corrections",
-    "usage/sessions": "whether records shown to a session were used",
-    "usage": "how often each record was shown and used",
+    "usage/sessions": "whether records shown to a session were opened",
+    "usage": "how often each record was shown and opened",
     "suggestions": "suggestions to save, with the sentences they quote",
     "history": "what was changed in each store, and what its files held before",
     "imports": "which documents were imported, as fingerprints",

@@ -1,4 +1,4 @@
-"""A turn has ended: look for evidence that what was shown was used, and suggest once to save what was settled."""
+"""A turn has ended: count the records that the agent opened, and suggest once to save what was settled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def stop(asked: Question, place: Place) -> Answer:
     if not asked.is_subagent:
-        turn = (asked.session, table.transcript(asked.host, asked.transcript), place.stores, asked.reply)
+        turn = (asked.session, table.transcript(asked.host, asked.transcript), place.stores)
         budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE)
     return Answer(CONTINUE, _suggestion(asked, place))
 

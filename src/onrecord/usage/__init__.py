@@ -1,4 +1,4 @@
-"""What was shown to agents and what became of it: counts in the user's state folder, never in the records."""
+"""Counts of the records that agents were shown and opened, in the user's state folder, never in the records."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def in_digest(store_root: str, paths: list[str]) -> None:
     usage_log.append(store_root, [("digest", path) for path in paths if path.startswith(store_root)])
 
 
-def observe(session: str, transcript: Transcript, stores: list[str], last_message: str = "") -> None:
-    """Count at the end of a turn what became of the records the session was shown. Never raises."""
+def observe(session: str, transcript: Transcript, stores: list[str]) -> None:
+    """Count at the end of a turn the records that the session was shown and opened. Never raises."""
     from onrecord.usage import usage_log
 
-    usage_log.observe(session, transcript, stores, last_message)
+    usage_log.observe(session, transcript, stores)

@@ -1,11 +1,10 @@
 """The log of one store's usage, a line for each event, and the notes on each session from which its events come.
 
     2026-03-02	injected	decisions/sessions-in-postgres.json
-    2026-03-02	ignored	decisions/sessions-in-postgres.json
-    2026-03-03	-ignored	decisions/sessions-in-postgres.json
-    2026-01-01	used	decisions/sessions-in-postgres.json	17
+    2026-03-02	opened	decisions/sessions-in-postgres.json
+    2026-01-01	injected	decisions/sessions-in-postgres.json	17
 
-An event with a minus takes back one written too early; a number at the end stands for as many lines.
+A number at the end counts as that many lines. Other events, which earlier versions wrote, are passed over.
 """
 
 from __future__ import annotations
@@ -17,20 +16,19 @@ from onrecord.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from onrecord.session.transcript import Message, Transcript
-    from onrecord.usage.evidence import Shown
+    from onrecord.session.transcript import Transcript
 
-EVENTS = ("injected", "used", "ignored", "contradicted", "pointed", "opened", "digest")
-"""What becomes of a record that is shown; of a pointer, which the agent follows or not; and what a digest showed."""
+EVENTS = ("injected", "pointed", "opened", "digest")
+"""A record was shown; a pointer named it; the agent opened it after either; the digest of a session showed it."""
 
 LARGEST = 1_000_000  # bytes, about 17,000 lines, at which a log is compacted
-TURNS = 4  # for how many turns after it was shown a record is watched: what is used at all is used within them
+TURNS = 4  # for how many turns after it was shown a record is watched: what is opened at all is opened within them
 _MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a look at every message
 _DAYS_BY_DAY = 100  # older days are counted by the month
 _DAYS_WITHOUT_RECORD = 30  # a record that is gone may only be on another branch
-_RANK = {"": 0, "unclear": 0, "ignored": 1, "used": 2, "opened": 2, "contradicted": 3}
+_OPENED, _NOT_OPENED = "opened", "unclear"
 _POINTER = "pointer"  # stands in the notes for the wording: a pointer has none
 
 
@@ -86,15 +84,11 @@ def compacted(store_root: str, data: bytes) -> bytes:
     return small
 
 
-def observe(session: str, transcript: Transcript, stores: Iterable[str], last_message: str = "") -> None:
-    """Judge what is not settled yet, and count it. Never raises: the turn has ended well without it.
-
-    The first verdict is counted at once and corrected if a later turn shows more, so that a session that ends
-    abruptly has been counted as far as it went.
-    """
+def observe(session: str, transcript: Transcript, stores: Iterable[str]) -> None:
+    """Count the records of a session that the agent has opened since the last turn. Never raises."""
     try:
         if session and transcript.path:
-            _observe(session, transcript, [root for root in stores if root], last_message)
+            _observe(session, transcript, [root for root in stores if root])
     except Exception as error:  # the Stop hook has other work, which this must not cost
         state_file.leave("usage", f"cannot observe a session: {type(error).__name__}: {error}")
 
@@ -106,14 +100,14 @@ def _log(store_root: str) -> StateFile:
 def _events(data: bytes) -> Iterator[tuple[str, str, str, int]]:
     for line in data.decode("utf-8", "replace").split("\n"):
         parts = line.split("\t")
-        if len(parts) not in (3, 4) or parts[1].lstrip("-") not in EVENTS or not timestamps.is_day(parts[0]):
+        if len(parts) not in (3, 4) or parts[1] not in EVENTS or not timestamps.is_day(parts[0]):
             continue
         count = parts[3] if len(parts) == 4 else "1"
         if count.isascii() and count.isdigit() and len(count) < 12 and parts[2]:
             yield parts[0], parts[1], parts[2], int(count)
 
 
-def _observe(session: str, transcript: Transcript, stores: Sequence[str], last_message: str) -> None:
+def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
     from onrecord.session.ledger import Ledger
 
     with Ledger(session) as ledger:
@@ -127,39 +121,34 @@ def _observe(session: str, transcript: Transcript, stores: Sequence[str], last_m
     if not stamps or not stores:
         return
     notes = _notes(session)
-    turns, verdicts = _read_notes(notes)
-    settled = {key for key, count in turns.items() if count >= TURNS or verdicts[key] in ("contradicted", "opened")}
+    turns, opened = _read_notes(notes)
+    settled = {key for key, count in turns.items() if count >= TURNS} | opened
     watched = [record for record, stamp in stamps.items() if (record, stamp) not in settled][-_MOST_WATCHED:]
-    messages = _conversation(transcript, last_message) if watched else []
-    if messages:
+    if watched:
+        from onrecord.session.transcript import messages
+        from onrecord.usage import evidence
+
+        conversation = messages(transcript, contexts=True)
         roots = {record: root for record in watched for root in stores if within(root, record)}
-        judged = _judged(messages, roots, {record for record in watched if stamps[record] == _POINTER})
-        _count(notes, {(record, stamps[record]): verdict for record, verdict in judged.items()}, roots)
+        verdicts = {
+            (record, stamps[record]): evidence.is_opened(conversation, within(root, record))
+            for record, root in roots.items()
+        }
+        _count(notes, verdicts, roots)
 
 
-def _judged(messages: Sequence[Message], roots: Mapping[str, str], pointed: set[str]) -> dict[str, str]:
-    """What became of the records that were shown, and of those that were only pointed to."""
-    from onrecord.usage import evidence
-
-    shown = (_shown(root, within(root, record), messages) for record, root in roots.items() if record not in pointed)
-    verdicts = evidence.judge(messages, [each for each in shown if each])
-    for record in pointed.intersection(roots):
-        is_opened = evidence.is_opened(messages, within(roots[record], record))
-        verdicts[record] = "opened" if is_opened else "unclear"
-    return verdicts
-
-
-def _count(notes: StateFile, judged: Mapping[tuple[str, str], str], roots: Mapping[str, str]) -> None:
-    """Write down verdicts, and count those that say more than the ones before. Of racing Stops one counts."""
+def _count(notes: StateFile, verdicts: Mapping[tuple[str, str], bool], roots: Mapping[str, str]) -> None:
+    """Note the records that were opened, and count those that were not counted before. Of racing Stops one counts."""
     events: dict[str, list[tuple[str, str]]] = {}
     with notes:
-        _, verdicts = _read_notes(notes)
-        for key, verdict in judged.items():
-            before, record = verdicts.get(key, ""), key[0]
-            if _RANK[verdict] > _RANK[before]:
-                changes = [(f"-{before}", record), (verdict, record)] if _RANK[before] else [(verdict, record)]
-                events.setdefault(roots[record], []).extend(changes)
-        notes.append("".join(f"{record}\t{stamp}\t{verdict}\n" for (record, stamp), verdict in judged.items()))
+        _, counted = _read_notes(notes)
+        for key, is_opened in verdicts.items():
+            if is_opened and key not in counted:
+                events.setdefault(roots[key[0]], []).append((_OPENED, key[0]))
+        notes.append("".join(
+            f"{record}\t{stamp}\t{_OPENED if is_opened else _NOT_OPENED}\n"
+            for (record, stamp), is_opened in verdicts.items()
+        ))  # fmt: skip
     for root, changes in events.items():
         append(root, changes)
 
@@ -173,51 +162,13 @@ def _notes(session: str) -> StateFile:
     return StateFile(path, 250_000, "usage")
 
 
-def _read_notes(notes: StateFile) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], str]]:
-    """How many turns each record was watched for, and the verdict that says most."""
+def _read_notes(notes: StateFile) -> tuple[dict[tuple[str, str], int], set[tuple[str, str]]]:
+    """Return for how many turns each record was watched, and the records that were opened."""
     turns: dict[tuple[str, str], int] = {}
-    verdicts: dict[tuple[str, str], str] = {}
+    opened: set[tuple[str, str]] = set()
     for parts in (line.split("\t") for line in notes.lines()):
-        if len(parts) == 3 and parts[2] in _RANK:
+        if len(parts) == 3:
             key = (parts[0], parts[1])
             turns[key] = turns.get(key, 0) + 1
-            verdicts[key] = max(verdicts.get(key, ""), parts[2], key=_RANK.__getitem__)
-    return turns, verdicts
-
-
-def _conversation(transcript: Transcript, last_message: str) -> list[Message]:
-    """The session's messages; the last answer may not have reached the file yet."""
-    from onrecord.session.transcript import Message, messages
-
-    conversation = messages(transcript, contexts=True)
-    if last_message and conversation and all(each.text != last_message.strip() for each in conversation[-6:]):
-        conversation.append(Message("assistant", "text", last_message))
-    return conversation
-
-
-def _shown(root: str, path: str, messages: Sequence[Message]) -> Shown | None:
-    """A record as it stands in the conversation; if that part is out of sight, as its file says it now."""
-    from onrecord.usage.evidence import Shown
-
-    for at in reversed(range(len(messages))):
-        text = _quoted(messages[at].text, path) if messages[at].kind == "context" else ""
-        if text:
-            return Shown(path, text, at + 1, os.path.join(root, path))
-    from onrecord.errors import OnrecordError
-    from onrecord.record import summary_line
-    from onrecord.store.store import Store
-
-    try:
-        return Shown(path, summary_line.of(Store(root).read(path).memory), 0, os.path.join(root, path))
-    except OnrecordError:
-        return None
-
-
-def _quoted(block: str, path: str) -> str:
-    """What a block of ours says about a record."""
-    at = block.find(f'{path}"')
-    start, end = block.find(">", at), block.find("</result>", at)
-    text = block[start + 1 : end] if at >= 0 and 0 < start < end else ""
-    for mark, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
-        text = text.replace(mark, char)
-    return text
+            opened.update([key] if parts[2] == _OPENED else [])
+    return turns, opened

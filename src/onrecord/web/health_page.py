@@ -17,7 +17,6 @@ from onrecord.project import require_store
 from onrecord.search import listing
 from onrecord.search.index import Index
 from onrecord.store.store import Entry, Store
-from onrecord.usage import counts
 from onrecord.web import view
 
 _MOST_CHECKED = 500
@@ -71,10 +70,6 @@ def _quick(store: Store, opened: Index) -> Iterator[Group]:
     ]
     yield _group("Cannot be read", broken)
     yield _group("Files changed since", list(_changed(store, opened)))
-    wanted = counts.advice(store.root)
-    yield _group("Shown and never used, or contradicted", [
-        Finding(((each.title, view.address(view.PROJECT, each.path)),), each.reason, each.fix) for each in wanted
-    ])  # fmt: skip
 
 
 def _changed(store: Store, opened: Index) -> Iterator[Finding]:

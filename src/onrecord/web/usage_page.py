@@ -1,4 +1,4 @@
-"""`/usage`: what agents were shown and how much of it they used, week by week and record by record."""
+"""`/usage`: the records that agents were shown and opened, by week and by record."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _HEIGHT, _WIDTH, _STEP = 120, 24, 40
 
 
 class Bar(NamedTuple):
-    """One week in the plot: what was shown, and the part of it that was used."""
+    """One week in the plot: how often records were shown and opened."""
 
     week: str
     shown: int
-    used: int
+    opened: int
     x: int
     shown_height: int
-    used_height: int
+    opened_height: int
 
 
 class Row(NamedTuple):
@@ -52,17 +52,15 @@ def show(request: Request) -> Response:
         bar_width=_WIDTH,
         width=_STEP * len(weeks),
         rows=[_row(store, path, each) for path, each in by_path[:_MOST]],
-        advice=counts.advice(store.root)[:_MOST],
-        address=lambda path: view.address(view.PROJECT, path),
     )
 
 
 def _bars(weeks: list[tuple[str, Counts]]) -> list[Bar]:
-    most = max((each.injected for _, each in weeks), default=0) or 1
+    most = max((max(each.injected, each.opened) for _, each in weeks), default=0) or 1
     bars = []
     for place, (week, each) in enumerate(weeks):
-        shown, used = (_HEIGHT * number // most for number in (each.injected, min(each.used, each.injected)))
-        bars.append(Bar(week, each.injected, each.used, place * _STEP, shown, used))
+        shown, opened = (_HEIGHT * number // most for number in (each.injected, each.opened))
+        bars.append(Bar(week, each.injected, each.opened, place * _STEP, shown, opened))
     return bars
 
 
