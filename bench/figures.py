@@ -21,7 +21,8 @@ _HEAD = """# All figures
 <!-- Generated from bench/results by `python -m bench figures` and `scripts/docs`. Edits are overwritten. -->
 """
 _ABOUT = (
-    "`python -m bench all` measures everything on this page and writes it again; `--only` and `--skip` name parts."
+    "All that was measured, and how to repeat it."
+    " `python -m bench all` measures everything on this page and writes it again; `--only` and `--skip` name parts."
     " Below each table stand its command, the day, the machine and the commit. A *load* above the number of cores means"
     " that other programs competed for them: CPU times are then up to half higher, multiples of a bare interpreter less"
     " so, times on the clock several times. Ranges in brackets are 95 % intervals unless something else is said."
