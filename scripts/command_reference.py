@@ -51,11 +51,13 @@ def _contents() -> Iterator[str]:
 
 def _section(name: str) -> Iterator[str]:
     parser = parser_of(name)
-    own = [action for title, actions in help.sections(parser) if title != help.COMMON for action in actions]
+    own = [(title, actions) for title, actions in help.sections(parser) if title != help.COMMON]
     yield from ("", f"## {name}", "", COMMANDS[name].summary, "", "```")
     yield from (parser.usage_line.removeprefix("usage: "), "```")
-    if own:
-        yield from ("", *_table(own))
+    if own and not parser.actions:
+        yield from ("", *_table([action for _, actions in own for action in actions]))
+    for title, actions in own if parser.actions else ():
+        yield from ("", f"{title[0].upper()}{title[1:]}:", "", *_table(actions))
     yield from ("", "```sh")
     for example in COMMANDS[name].examples:
         yield from (f"# {example.meaning}", help.typed(example))

@@ -221,18 +221,24 @@ def _fault(line: Line, capsys: pytest.CaptureFixture[str]) -> str:
     if name not in COMMANDS:
         return "no such command"
     try:
-        args = parser_of(name).parse_intermixed_args(rest)
+        args = parser_of(name).parse(rest)
     except SystemExit:
         return capsys.readouterr().err
     if name == "config" and args.key:
-        return "" if _is_setting(args.key) and _takes(args.key, args.value) else "no such setting, or not that value"
+        return (
+            ""
+            if _is_setting(args.key) and _takes(args.key, getattr(args, "value", None))
+            else "no such setting, or not that value"
+        )
     if name == "update" and args.set and not args.hash and line.page == "SKILL.md":
         return "an agent needs a hash"
     return ""
 
 
 def _flags(name: str) -> set[str]:
-    return {flag for action in parser_of(name)._actions for flag in action.option_strings}
+    parser = parser_of(name)
+    parsers = (parser, *parser.actions.values())
+    return {flag for each in parsers for action in each._actions for flag in action.option_strings}
 
 
 def _is_setting(key: str) -> bool:

@@ -26,7 +26,9 @@ def test_every_command_has_help(name, capsys):
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_is_explained(name):
-    unexplained = [action.dest for action in parser_of(name)._actions if not action.help]
+    parser = parser_of(name)
+    parsers = (parser, *parser.actions.values())
+    unexplained = [action.dest for each in parsers for action in each._actions if not action.help]
 
     assert unexplained == []
 

@@ -176,7 +176,7 @@ def test_nobody_answering_is_an_error_and_decides_nothing(onrecord, drafted):
 def test_answers_that_exclude_each_other_decide_nothing(onrecord, drafted, words):
     outcome = onrecord("review", *words)
 
-    assert outcome.code == 1 and "exclude each other" in outcome.err
+    assert outcome.code == 2 and "exclude each other" in outcome.err
     assert drafts(onrecord) == [NAME]
 
 

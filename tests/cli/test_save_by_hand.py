@@ -133,7 +133,7 @@ def test_a_number_given_by_a_flag_does_not_hinder_stopping(project):
 def test_a_kept_form_and_flags_exclude_each_other(onrecord):
     outcome = onrecord("save", "decision", "Title", "--from", "form.md")
 
-    assert outcome.err.startswith("BAD_INPUT: with --from the form alone says what is saved")
+    assert outcome.err.startswith("onrecord save: --from and TITLE exclude each other")
 
 
 def test_ctrl_c_at_the_first_question_keeps_no_file(project, edits):

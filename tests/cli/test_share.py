@@ -186,7 +186,6 @@ def test_a_drafted_update_shows_both_versions_in_review(onrecord, saved, platfor
     ("words", "reason"),
     [
         (["--to=nowhere"], "no remote 'nowhere' is connected"),
-        (["--to=platform", "--update=x", "--supersedes=y"], "exclude each other"),
         (["--to=platform", "--update=x"], "'x'"),
     ],
 )
@@ -194,6 +193,12 @@ def test_what_cannot_be_meant_is_refused(onrecord, saved, platform, words, reaso
     refused = onrecord("share", saved["id"], "--yes", *words)
 
     assert refused.code == 1 and reason in refused.err and "fix: " in refused.err
+
+
+def test_a_copy_cannot_update_one_record_and_supersede_another(onrecord, saved, platform):
+    refused = onrecord("share", saved["id"], "--yes", "--to=platform", "--update=x", "--supersedes=y")
+
+    assert refused.code == 2 and "--update and --supersedes exclude each other" in refused.err
 
 
 def test_a_remote_that_was_never_synced_is_a_warning(onrecord, saved):

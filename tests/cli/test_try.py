@@ -230,7 +230,7 @@ def test_try_says_what_is_missing(project, onrecord, tmp_path, home):
     assert (nothing.code, nothing.err.split(":")[0]) == (1, "BAD_INPUT")
     assert "--transcripts DIR" in nothing.err
     assert (no_records.code, no_records.err.split(":")[0]) == (1, "NO_STORE")
-    assert onrecord("try", "--last", "0").code == 1
+    assert "--last must be 1 or more, not 0" in onrecord("try", "--last", "0").err
     assert onrecord("try", "--transcripts", "nowhere").code == 1
 
 

@@ -1,7 +1,7 @@
-"""The command line: `main` finds the command, loads its module alone, and prints what it answers.
+"""The command line: `main` finds the command, loads its module alone, and prints its result.
 
-A command module has `add_arguments(parser)` and `run(args) -> CommandResult`; where it holds several commands,
-`args.command` is the name of the one that runs.
+A command module has `add_arguments(parser)` and `run(args) -> CommandResult`. In a module of several commands
+`args.command` is the name of the one that runs; a command of several actions has `args.action`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Sequence
 
 from onrecord import __version__
 from onrecord.cli import fixes, help
+from onrecord.cli.command import WrongUsage
 from onrecord.cli.commands import COMMANDS
 from onrecord.cli.help import Parser
 from onrecord.cli.output import CommandResult, Screen, emit, emit_error
-from onrecord.errors import OnrecordError
+from onrecord.errors import BadInput, OnrecordError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,11 +40,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser_of(name: str) -> Parser:
-    """The argument parser of one command."""
-    parser = Parser(name)
+    """Return the argument parser of a command."""
+    parser = Parser(f"onrecord {name}")
     module = COMMANDS[name].module
     if module:
         importlib.import_module(f"onrecord.cli.{module}").add_arguments(parser)
+    parser.add_common()
+    return parser
+
+
+def common_parser() -> Parser:
+    """Return the parser of the options that every command takes, which may stand before the command, too."""
+    parser = Parser("onrecord")
     parser.add_common()
     return parser
 
@@ -53,26 +61,36 @@ def _run(words: list[str]) -> int:
         from onrecord.cli import complete
 
         return complete.run(words[1:])
-    if words[:1] == ["help"] and words[1:]:
-        words = [words[1], "--help"]
-    if not words or words[0] in ("-h", "--help", "help"):
+    at = common_parser().first_word(words)
+    options, name, rest = words[:at], "".join(words[at : at + 1]), words[at + 1 :]
+    if name == "help" and rest:
+        name, rest = rest[0], [*rest[1:], "--help"]
+    if {"--version", "-V"}.intersection(options):
+        name, options = "version", [word for word in options if word not in ("--version", "-V")]
+    if {"--help", "-h"}.intersection(options) or name in ("", "help"):
         print(help.overview(Screen.of(sys.stdout)))
         return 0 if words else 2
-    name = "version" if words[0] in ("--version", "-V") else words[0]
     if name not in COMMANDS:
-        return _unknown(name)
-    args = parser_of(name).parse_intermixed_args(words[1:])
+        return _unknown(name, as_json="--json" in words)
+    return _run_command(name, [*options, *rest])
+
+
+def _run_command(name: str, words: list[str]) -> int:
+    parser = parser_of(name)
+    args = parser.parse(words)
     module, where = COMMANDS[name].module, fixes.where(args)
     try:
-        answer: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
+        result: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
+    except WrongUsage as error:
+        parser.error(error.message)
     except OnrecordError as error:
         error.fix = fixes.placed(error.fix, where)
         emit_error(error, as_json=args.json)
         return 1
-    warning = "; ".join(filter(None, (answer.warning, *getattr(args, "warnings", ()))))
-    answer = answer._replace(warning=fixes.placed(warning, where), note=fixes.placed(answer.note, where))
-    emit(answer, as_json=args.json, is_paged=not args.no_pager)
-    return answer.status
+    warning = "; ".join(filter(None, (result.warning, *getattr(args, "warnings", ()))))
+    result = result._replace(warning=fixes.placed(warning, where), note=fixes.placed(result.note, where))
+    emit(result, as_json=args.json, is_paged=not args.no_pager)
+    return result.status
 
 
 def _version() -> CommandResult:
@@ -80,10 +98,13 @@ def _version() -> CommandResult:
     return CommandResult({"version": __version__, "python": python}, lambda screen: f"onrecord {__version__}")
 
 
-def _unknown(name: str) -> int:
+def _unknown(name: str, *, as_json: bool) -> int:
     nearest = difflib.get_close_matches(name, list(COMMANDS), n=1)
     hint = f"did you mean {nearest[0]}?" if nearest else "onrecord --help lists them"
-    print(f"onrecord: {name!r} is not a command; {hint}", file=sys.stderr)
+    if as_json:
+        emit_error(BadInput(f"{name!r} is not a command", fix=hint), as_json=True)
+    else:
+        print(f"onrecord: {name!r} is not a command; {hint}", file=sys.stderr)
     return 2
 
 

@@ -7,10 +7,11 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onrecord import paths, timestamps
+from onrecord.cli.command import WrongUsage
 from onrecord.errors import BadInput, BadRecord
 from onrecord.freshness import related_files
 from onrecord.paths import StorePlace
@@ -38,6 +39,9 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 _OLDEST_DAYS = 100_000
 """Days before which no record can be, about 270 years; more would leave the calendar."""
 
+_LARGEST_COUNT = 1_000_000_000
+"""More than a store has of anything, and less than SQLite's largest integer."""
+
 _EXAMPLE = 'for example {"title": "…", "tags": ["…"], "content": {…}}'
 
 
@@ -49,16 +53,56 @@ _REPEATABLE = (
 )
 
 
-def add(parser: argparse.ArgumentParser, *names: str) -> None:
+def add(parser: argparse._ActionsContainer, *names: str) -> None:
     """Add options that several commands share."""
     for name in names:
         parser.add_argument(name, **_SHARED[name])
 
 
+def count(least: int = 0, most: int | None = None) -> Callable[[str], int]:
+    """Return a `type=` for whole numbers from `least` to `most`."""
+
+    def parse(text: str) -> int:
+        return min(int(_within(int, text, least, most)), _LARGEST_COUNT)
+
+    return parse
+
+
+def seconds(least: float, most: float) -> Callable[[str], float]:
+    """Return a `type=` for a duration from `least` to `most` seconds."""
+
+    def parse(text: str) -> float:
+        return _within(float, text, least, most)
+
+    return parse
+
+
+def _within(convert: Callable[[str], float], text: str, least: float, most: float | None) -> float:
+    try:
+        number = convert(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= (number if most is None else most):
+        limits = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
+        raise argparse.ArgumentTypeError(f"must be {limits}, not {shorten(text)}")
+    return number
+
+
+def exclude(option: str, given: object, others: Mapping[str, object]) -> None:
+    """Raise WrongUsage if `option` is given and so is one of `others`, which have their values by their names."""
+    for other, value in others.items():
+        if given and value:
+            raise WrongUsage(f"{option} and {other} exclude each other")
+
+
+def require(option: str, given: object, other: str, value: object) -> None:
+    """Raise WrongUsage if `option` is given without `other`, which it belongs to."""
+    if given and not value:
+        raise WrongUsage(f"{option} is only for {other}")
+
+
 def store_of(args: argparse.Namespace) -> Store:
     """The project's store, the user's with `--user`, or a replica with `--remote`; the first two may not exist yet."""
-    if args.user and args.remote:
-        raise BadInput("--user and --remote name two stores", fix="leave one of them out")
     if args.remote:
         store = Store(replicas.ready(args.remote).store)
     else:

@@ -42,8 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"exit with 1 if there are any {', '.join(SERIOUS)} or records that cannot be read",
     )
     parser.add_argument("--category", default="", metavar="NAME", help="only the records of this category")
-    parser.add_argument("--claude-memory", metavar="DIR", help="read an auto memory folder of Claude Code instead")
-    parser.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
+    folder = parser.add_mutually_exclusive_group()
+    folder.add_argument("--claude-memory", metavar="DIR", help="read an auto memory folder of Claude Code instead")
+    folder.add_argument("--markdown", metavar="DIR", help="read a folder of Markdown notes instead")
     parser.add_argument("--all", action="store_true", help=f"show every finding, not {_MOST_SHOWN} of each kind")
 
 
@@ -78,8 +79,6 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _material(args: argparse.Namespace) -> tuple[str, Sequence[AuditItem], Evidence, list[str]]:
     """What is audited: a store of ours, or somebody else's folder."""
-    if args.claude_memory and args.markdown:
-        raise BadInput("two folders were named", fix="give --claude-memory or --markdown, not both")
     folder = args.claude_memory or args.markdown
     if folder:
         items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)

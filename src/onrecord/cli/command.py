@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput
+
+
+class WrongUsage(BadInput):
+    """Arguments that do not go together, in a way that argparse cannot check; treated as its own errors are."""
 
 
 class Example(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 
+from onrecord.cli import help
 from onrecord.cli.help import Parser
 from onrecord.coldstart import NamedTuple
 
@@ -19,6 +20,8 @@ class Line(NamedTuple):
     """The option or argument whose value is typed; None where nothing more is taken."""
     is_value: bool
     """Whether it is the value of an option, which may begin with a hyphen."""
+    actions: tuple[argparse.Action, ...] = ()
+    """The actions of the command, if one of them may come next."""
 
     def value(self, name: str) -> str:
         """The last value of an argument or option; empty if there is none."""
@@ -27,8 +30,11 @@ class Line(NamedTuple):
 
 def read(parser: Parser, words: list[str]) -> Line:
     """The line before the word that is typed."""
+    has_action = parser.first_word(words) < len(words)
+    actions = () if has_action else tuple(dict(help.sections(parser)).get("actions", ()))
+    parser, words = parser.for_action(words)
     values: dict[str, list[str]] = {}
-    arguments = [action for action in parser._actions if not action.option_strings]
+    arguments = [action for action in parser._get_positional_actions() if action.help is not argparse.SUPPRESS]
     awaited: argparse.Action | None = None
     for word in words:
         if awaited is not None:
@@ -43,7 +49,7 @@ def read(parser: Parser, words: list[str]) -> Line:
             arguments = arguments if arguments[0].nargs in ("+", "*") else arguments[1:]
     if awaited is not None:
         return Line(parser, values, awaited, True)
-    return Line(parser, values, arguments[0] if arguments else None, False)
+    return Line(parser, values, arguments[0] if arguments else None, False, actions)
 
 
 def split(before: list[str], last: str) -> tuple[list[str], str, str]:

@@ -115,11 +115,11 @@ GROUPS: dict[str, dict[str, Command]] = {
             Example("those that are connected", "remote list"),
             Example("last sync, changes to push, conflicts", "remote status"),
             Example("take it off, with its replica", "remote remove platform"),
-        )),
+        ), has_store=False),
         "sync": Command("sync", "Bring shared stores and their replicas to the same records.", (
             Example("all that are connected", "sync"),
             Example("one, and only show what would happen", "sync platform --dry-run"),
-        )),
+        ), has_store=False),
         "freshness": Command("freshness", "Show which records are about files that changed since.", (
             Example("only those to look at again", "freshness --stale"),
             Example("one record", "freshness 60-calls-a-minute"),

@@ -60,14 +60,17 @@ def run(words: Sequence[str]) -> int:
 
 def answer(before: list[str], last: str, *, splits_values: bool) -> list[Word] | None:
     """What may stand in the place of the last word; None for the name of a file."""
-    if not before or before == ["help"]:
-        return _matching((Word(name, row.summary) for name, row in COMMANDS.items()), last)
-    if before[0] not in COMMANDS:
-        return []
-    from onrecord.cli import parser_of
+    from onrecord.cli import common_parser, parser_of
 
     before, last, head = command_line.split(before, last)
-    line = command_line.read(parser_of(before[0]), before[1:])
+    line = command_line.read(common_parser(), before)
+    at = line.parser.first_word(before)
+    if at < len(before) and before[at] != "help":
+        if before[at] not in COMMANDS:
+            return []
+        line = command_line.read(parser_of(before[at]), [*before[:at], *before[at + 1 :]])
+    elif not line.is_value and not last.startswith("-"):
+        return _matching((Word(name, row.summary) for name, row in COMMANDS.items()), last)
     if last.startswith("-") and not line.is_value:
         return _matching(_options(line), last)
     offered = _offered(line, last)
@@ -91,6 +94,10 @@ def _options(line: Line) -> Iterator[Word]:
 def _offered(line: Line, beginning: str) -> Iterable[Word] | None:
     """What the awaited option or argument takes; None for the name of a file, nothing for free text."""
     action = line.awaited
+    if line.actions and not line.is_value:
+        words = [Word(each.dest, each.help or "") for each in line.actions]
+        default = _BY_METAVAR.get(str(action.metavar)) if action else None
+        return [*words, *(default(line, beginning) if default else ())]
     if action is None:
         return ()
     if action.choices:
@@ -167,16 +174,11 @@ def _settings(line: Line, beginning: str) -> Iterator[Word]:
     return (Word(key, setting.doc) for key, setting in SETTINGS.items())
 
 
-def _config_words(line: Line, beginning: str) -> Iterator[Word]:
-    yield from (Word("get", "show settings"), Word("set", "change one"), Word("unset", "go back to the default"))
-    yield from _settings(line, beginning)
-
-
 def _setting_values(line: Line, beginning: str) -> Iterator[Word]:
     from onrecord.setting_table import setting
 
     declared = setting(line.value("key"))
-    if declared is None or line.value("action") != "set":
+    if declared is None:
         return iter(())
     return map(Word, ("true", "false") if isinstance(declared.default, bool) else declared.choices)
 
@@ -219,5 +221,4 @@ _BY_METAVAR: dict[str, Callable[[Line, str], Iterable[Word]]] = {
     "REMOTE": _remotes,
     "TAG": _tags,
     "VALUE": _setting_values,
-    "get|set|unset": _config_words,
 }

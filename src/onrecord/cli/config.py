@@ -9,7 +9,7 @@ import shlex
 from typing import Any
 
 from onrecord import files, paths, setting_table
-from onrecord.cli import actions, arguments
+from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
 from onrecord.errors import BadInput
 from onrecord.recall import rules_and_pointers, showing
@@ -20,37 +20,34 @@ from onrecord.store.store import Store
 _LARGEST = 1_000_000
 """Bytes of a config file: all settings together take 5 kB."""
 
-_USAGES = {"get": "[KEY]", "show": "[KEY]", "set": "KEY VALUE", "unset": "KEY"}
 _BY_HAND = "correct it by hand first; nothing was written"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", metavar="get|set|unset", default="get", help="default: get")
-    parser.add_argument("key", nargs="?", metavar="KEY", help="a setting such as retrieval.max_inject (default: all)")
-    parser.add_argument("value", nargs="?", metavar="VALUE", help="its new value")
+    parser.set_defaults(action="get")
+    actions = parser.add_subparsers(prog=parser.prog, dest="action", metavar="ACTION", help="default: get")
+    get = actions.add_parser("get", help="show the settings, or one of them (the default)")
+    get.add_argument("key", nargs="?", metavar="KEY", help="a setting such as retrieval.max_inject (default: all)")
+    get.add_argument("value", nargs="?", help=argparse.SUPPRESS)
+    change = actions.add_parser("set", help="change a setting")
+    change.add_argument("key", metavar="KEY", help="a setting such as retrieval.max_inject")
+    change.add_argument("value", metavar="VALUE", help="its new value")
+    unset = actions.add_parser("unset", help="go back to the default of a setting")
+    unset.add_argument("key", metavar="KEY", help="a setting such as retrieval.max_inject")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
     if args.remote:
         raise BadInput("a shared store has no settings", fix="leave out --remote")
     store = arguments.store_of(args)
-    if args.action not in _USAGES:
-        _read_as_key(args)
-    words = [word for word in (args.key, args.value) if word is not None]
-    actions.check(args, _USAGES, args.action, words, choices="`onrecord config` lists the settings")
-    if args.action in ("get", "show"):
+    if args.action == "get" and args.value is not None:
+        _declared(args.key)
+        fix = f"onrecord config set {args.key} {shlex.quote(args.value)}"
+        raise BadInput(f"{args.key} is a setting; set changes it", fix=fix)
+    if args.action == "get":
         return _show(load_settings(store.root), args.key)
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
     return _change(store, args.key, value)
-
-
-def _read_as_key(args: argparse.Namespace) -> None:
-    """Take `config KEY` for `config get KEY`."""
-    _declared(args.action)
-    if args.key is not None:
-        fix = f"onrecord config set {args.action} {shlex.quote(args.key)}"
-        raise BadInput(f"{args.action} is a setting; set changes it", fix=fix)
-    args.action, args.key = "get", args.action
 
 
 def _declared(key: str) -> Setting:

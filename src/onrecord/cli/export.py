@@ -28,10 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=tuple(_FORMATS), help=default)
     arguments.add(parser, "--category", "--tag")
     parser.add_argument("--all", action="store_true", help="retired, archived and superseded records too")
+    target = parser.add_mutually_exclusive_group()
     file = "make FILE of a line for each record, or renew it; a file of somebody else is refused"
-    parser.add_argument("--file", metavar="FILE", default="", help=file)
+    target.add_argument("--file", metavar="FILE", default="", help=file)
     into = "put the same lines into FILE, in the place of those it put there before; all else stays"
-    parser.add_argument("--into", metavar="FILE", default="", help=into)
+    target.add_argument("--into", metavar="FILE", default="", help=into)
     check = "write nothing, exit with 1 if FILE, or the file of the setting export.file, is out of date"
     parser.add_argument("--check", action="store_true", help=check)
 
@@ -51,12 +52,9 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _file(store: Store, args: argparse.Namespace, only: Only) -> CommandResult:
     """Make or renew a file, or check it."""
-    if args.format not in (None, "agents") or args.all:
-        raise BadInput(
-            "a file holds a line for each current record, for agents", fix="leave out --format and --all, or redirect"
-        )
-    if args.file and args.into:
-        raise BadInput("--file and --into both name the file to write", fix="leave one of them out")
+    for name, value in (("--file", args.file), ("--into", args.into), ("--check", args.check)):
+        is_for_agents = args.format in (None, "agents")
+        arguments.exclude(name, value, {"--all": args.all, f"--format {args.format}": not is_for_agents})
     file = args.file or args.into or _named(store)
     records = (entry.memory for entry in watched(store.entries(), "reading records"))
     page = generated_page.plan(file, records, only, may_add=bool(args.into))

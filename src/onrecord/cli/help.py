@@ -1,16 +1,18 @@
-"""What `onrecord --help` and `onrecord COMMAND --help` print, and what wrong usage does, alike on every Python."""
+"""The parser of a command, its help page, and its errors, alike on every Python."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
-from collections.abc import Iterable, Iterator
-from typing import NoReturn
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
 from onrecord.cli.command import Example
 from onrecord.cli.commands import COMMANDS, GROUPS
-from onrecord.cli.output import Screen, clean, wrap
+from onrecord.cli.output import Screen, clean, emit_error, wrap
+from onrecord.errors import BadInput
 
 WIDTH = 80
 COMMON = "for every command"
@@ -19,39 +21,98 @@ _TITLE = 20
 """Columns of an argument in a help text; a longer one has its line to itself."""
 
 
-class Parser(argparse.ArgumentParser):
-    """The parser of one command, with help and errors in our own words."""
+_HELP = ("-h", "--help")
+_BAD_VALUE = re.compile(r"argument (\S+): must be ")
+_EXCLUDED = re.compile(r"argument (\S+): not allowed with argument (\S+)")
 
-    def __init__(self, name: str) -> None:
-        super().__init__(prog=f"onrecord {name}", add_help=False, allow_abbrev=False)
-        self.name = name
+
+class Parser(argparse.ArgumentParser):
+    """The parser of a command, or of one action of a command that has several; help and errors in our own words.
+
+    A command has actions if it calls `add_subparsers`; the default of `action` is the one that may be left out.
+    """
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog=prog, add_help=False, allow_abbrev=False, **options)
+        self.name = prog.split()[1] if " " in prog else ""
         self.usage_line = ""
-        self.set_defaults(command=name)
+        self._is_json = False
+        if self.name:
+            self.set_defaults(command=self.name)
+
+    @property
+    def actions(self) -> Mapping[str, Parser]:
+        """The parsers of the actions; empty for a command that does one thing."""
+        groups = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        return groups[0].choices if groups else {}
 
     def add_common(self) -> None:
-        """The options of every command, behind its own; only where it acts on one store, those that choose it."""
+        """Add the options of every command behind its own; `--user` and `--remote` only where it acts on one store."""
         common = self.add_argument_group(COMMON)
         common.add_argument("--json", action="store_true", help="answer, and report errors, as JSON on standard output")
         self.set_defaults(user=False, remote="")
-        if COMMANDS[self.name].has_store:
-            common.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
-            common.add_argument(
-                "--remote", metavar="REMOTE", default="", help="act on the replica of this shared store"
-            )
+        if not self.name or COMMANDS[self.name].has_store:
+            store = common.add_mutually_exclusive_group()
+            store.add_argument("--user", action="store_true", help="act on your own store, the one for every project")
+            store.add_argument("--remote", metavar="REMOTE", default="", help="act on the replica of this shared store")
         common.add_argument("--project", metavar="DIR", default=".", help="act on the project of DIR (default: here)")
         common.add_argument("--no-pager", action="store_true", help="print a long answer without a pager")
-        common.add_argument("-h", "--help", action="help", help="show this help")
+        common.add_argument(*_HELP, action="help", help="show this help")
+        for action in _actions_of(self):
+            parser, meaning = self.actions[action.dest], action.help or ""
+            parser.description = f"{meaning[:1].upper()}{meaning[1:]}."
+            parser.set_defaults(action=action.dest)
+            action.metavar = " ".join(
+                [action.dest, *(argument_of(each) for each in _shown(parser) if not each.option_strings)]
+            )
+            parser.add_common()
         # Made now: while `parse_intermixed_args` runs, arguments do not say whether they may be left out.
         self.usage_line = _usage(self)
+
+    def first_word(self, words: Sequence[str]) -> int:
+        """Return the position of the first word that is neither an option nor the value of one; or the length."""
+        options = dict(self._option_string_actions)
+        for parser in self.actions.values():
+            options.update(parser._option_string_actions)
+        at = 0
+        while at < len(words) and words[at].startswith("-"):
+            option = options.get(words[at])
+            at += 1 if option is None or option.nargs == 0 else 2
+        return min(at, len(words))
+
+    def for_action(self, words: Sequence[str]) -> tuple[Parser, list[str]]:
+        """Return the parser of the action that `words` name, or else of the default one, and all other words.
+
+        Return `self` and `words` if there are no actions, if the word is none of them, or if help for all is wanted.
+        """
+        at = self.first_word(words)
+        name, default = "".join(words[at : at + 1]), self.actions.get(self.get_default("action"))
+        if set(words[:at]) & set(_HELP):
+            return self, list(words)
+        if name in self.actions:
+            return self.actions[name], [*words[:at], *words[at + 1 :]]
+        if default and (not name or default._get_positional_actions()):
+            return default, list(words)
+        return self, list(words)
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """Parse words and options in any order, which argparse does only for a parser without actions."""
+        parser, words = self.for_action(words)
+        self._is_json = parser._is_json = "--json" in words
+        return parser.parse_args(words) if parser.actions else parser.parse_intermixed_args(words)
 
     def format_help(self) -> str:
         return page(self, Screen.of(sys.stdout)) + "\n"
 
     def error(self, message: str) -> NoReturn:
-        hint = _hint(message, self._option_string_actions)
-        wrong, screen = f"{self.prog}: {clean(_plain(message))}{hint}", Screen.of(sys.stderr)
-        wrong = wrap(wrong, screen.width) if screen.is_terminal else wrong
-        self.exit(2, f"{wrong}\n{self.usage_line}\nonrecord {self.name} --help shows more\n")
+        """Say what is wrong with the command line, and exit with 2."""
+        wrong = clean(_plain(message)) + _hint(message, self._option_string_actions)
+        if self._is_json:
+            emit_error(BadInput(wrong, fix=f"{self.prog} --help"), as_json=True)
+            self.exit(2)
+        screen, line = Screen.of(sys.stderr), f"{self.prog}: {wrong}"
+        line = wrap(line, screen.width) if screen.is_terminal else line
+        self.exit(2, f"{line}\n{self.usage_line}\n{self.prog} --help shows more\n")
 
 
 def overview(screen: Screen) -> str:
@@ -69,17 +130,18 @@ def overview(screen: Screen) -> str:
 
 
 def page(parser: Parser, screen: Screen) -> str:
-    """The help text of a command: what it is called with, its own options, those of every command, examples."""
+    """Return the help text of a command or action: its usage, its own options, those of every command, examples."""
     command = COMMANDS[parser.name]
-    lines = [parser.usage_line, "", wrap(command.summary, WIDTH)]
+    lines = [parser.usage_line, "", wrap(parser.description or command.summary, WIDTH)]
     for title, actions in sections(parser):
         lines += [
             "",
             screen.paint(f"{title}:", "bold"),
             *(_lines(title_of(each), meaning_of(each)) for each in actions),
         ]
+    own = [example for example in command.examples if f"onrecord {example.command} ".startswith(f"{parser.prog} ")]
     lines += ["", screen.paint("examples:", "bold")]
-    for example in command.examples:
+    for example in own or command.examples:
         lines += [screen.paint(f"  # {example.meaning}", "dim"), f"  {typed(example)}"]
     return "\n".join(lines)
 
@@ -90,29 +152,60 @@ def typed(example: Example) -> str:
 
 
 def _usage(parser: Parser) -> str:
-    """One line: what must be given, and that there are options."""
-    own = [action for title, actions in sections(parser) if title != COMMON for action in actions]
+    """Return one line: what must be given, and that there are options."""
+    own = [action for action in _shown(parser) if action not in _common(parser)]
     words = [argument_of(action) for action in own if not action.option_strings]
     needed = [title_of(action) for action in own if action.option_strings and action.required]
-    return " ".join(["usage: onrecord", parser.name, *words, *needed, "[options]"])
+    return " ".join(["usage:", parser.prog, *words, *needed, "[options]"])
 
 
 def sections(parser: Parser) -> Iterator[tuple[str, list[argparse.Action]]]:
-    """The arguments of a command, its own options, and those of every command."""
-    common = [action for group in parser._action_groups if group.title == COMMON for action in group._group_actions]
-    own = [action for action in parser._actions if action not in common]
-    arguments = [action for action in own if not action.option_strings]
-    options = [action for action in own if action.option_strings]
-    for title, actions in (("arguments", arguments), ("options", options), (COMMON, common)):
+    """Yield the actions of a command and what each takes, its arguments, its options, and those of every command."""
+    common = _common(parser)
+    own = [action for action in _shown(parser) if action not in common and action.nargs != argparse.PARSER]
+    own += _of_every(parser.actions)
+    of_actions = [
+        (f"for {name}", [action for action in _shown(each) if action not in (*_common(each), *own)])
+        for name, each in parser.actions.items()
+    ]
+    for title, actions in (
+        ("actions", _actions_of(parser)),
+        *of_actions,
+        ("arguments", [action for action in own if not action.option_strings]),
+        ("options", [action for action in own if action.option_strings]),
+        (COMMON, common),
+    ):
         if actions:
             yield title, actions
+
+
+def _shown(parser: Parser) -> list[argparse.Action]:
+    """Return the arguments of a parser that its help has; the others are there for a better error."""
+    return [action for action in parser._actions if action.help is not argparse.SUPPRESS]
+
+
+def _actions_of(parser: Parser) -> list[argparse.Action]:
+    """Return what stands for the actions of a command in its help: each with its name, arguments and meaning."""
+    groups = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return [action for group in groups for action in group._choices_actions]
+
+
+def _of_every(parsers: Mapping[str, Parser]) -> list[argparse.Action]:
+    """Return the arguments that all actions of a command take."""
+    first, others = next(iter(parsers.values()), None), list(parsers.values())[1:]
+    return [action for action in (first._actions if first else ()) if all(action in each._actions for each in others)]
+
+
+def _common(parser: Parser) -> list[argparse.Action]:
+    return [action for group in parser._action_groups if group.title == COMMON for action in group._group_actions]
 
 
 def argument_of(action: argparse.Action) -> str:
     """An argument as the usage line names it: in brackets if it may be left out, with dots if it may be repeated."""
     title = title_of(action)
     repeated = f"{title} …" if action.nargs in ("+", "*") else title
-    return f"[{repeated}]" if action.nargs in ("?", "*") else repeated
+    may_be_left_out = action.nargs in ("?", "*") or (action.nargs == argparse.PARSER and not action.required)
+    return f"[{repeated}]" if may_be_left_out else repeated
 
 
 def title_of(action: argparse.Action) -> str:
@@ -140,6 +233,7 @@ def _lines(title: str, meaning: str) -> str:
 
 def _plain(message: str) -> str:
     """The message with a list of choices as it is on every Python: some put each in quotes."""
+    message = _BAD_VALUE.sub(r"\1 must be ", _EXCLUDED.sub(r"\2 and \1 exclude each other", message))
     head, mark, choices = message.partition("(choose from ")
     return head + mark + choices.replace("'", "")
 

@@ -5,94 +5,101 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from onrecord.cli import actions, questions
+from onrecord.cli import arguments, questions
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.errors import BadInput, NotFound
 from onrecord.shared import remotes
 from onrecord.text import many
 
 if TYPE_CHECKING:
-    from onrecord.shared.hub_connection import Session, TeamAddress
+    from onrecord.shared.hub_connection import Session
     from onrecord.shared.hub_teams import Team
 
 VARIABLE = "ONRECORD_HUB_URL"
-_USAGES = {
-    "init": "[URL] [--review|--no-review]",
-    "grant": "LOGIN ROLE [--create]",
-    "revoke": "LOGIN",
-    "forget": "PATH",
-    "status": "",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=tuple(_USAGES), help="make the tables, manage members, delete history, look")
-    parser.add_argument(
-        "words", nargs="*", metavar="WORD", help="init: URL; grant: LOGIN ROLE; revoke: LOGIN; forget: PATH"
-    )
-    parser.add_argument("--url", default="", help=f"address of the database, or a remote (default: ${VARIABLE})")
-    parser.add_argument("--team", metavar="NAME", default="", help="the team (default: what follows # in the URL)")
-    review = parser.add_mutually_exclusive_group()
-    review.add_argument("--review", action="store_const", const=True, help="init: writers of the team only send drafts")
-    review.add_argument("--no-review", dest="review", action="store_const", const=False, help="init: no longer")
-    parser.add_argument(
-        "--create", action="store_true", default=None, help="grant: make the login, with a password you type"
-    )
+    database = argparse.ArgumentParser(add_help=False)
+    database.add_argument("--url", default="", help=f"address of the database, or a remote (default: ${VARIABLE})")
+    database.add_argument("--team", metavar="NAME", default="", help="the team (default: what follows # in the URL)")
+    actions = parser.add_subparsers(prog=parser.prog, dest="action", metavar="ACTION", required=True, help="what to do")
+    init = actions.add_parser("init", parents=[database], help="make or update the tables, and a team")
+    init.add_argument("address", nargs="?", metavar="URL", default="", help="the same as --url")
+    review = init.add_mutually_exclusive_group()
+    review.add_argument("--review", action="store_const", const=True, help="writers of the team only send drafts")
+    review.add_argument("--no-review", dest="review", action="store_const", const=False, help="no longer")
+    grant = actions.add_parser("grant", parents=[database], help="make a login a member of the team")
+    grant.add_argument("login", metavar="LOGIN", help="a login of the database")
+    grant.add_argument("role", metavar="ROLE", help="reader, writer or reviewer")
+    grant.add_argument("--create", action="store_true", help="make the login, with a password you type")
+    revoke = actions.add_parser("revoke", parents=[database], help="take a member off the team")
+    revoke.add_argument("login", metavar="LOGIN", help="a login of the database")
+    forget = actions.add_parser("forget", parents=[database], help="delete the earlier versions of a record")
+    forget.add_argument("path", metavar="PATH", help="the record, such as decisions/use-uv.json")
+    actions.add_parser("status", parents=[database], help="list the teams, their members, and what is there")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    actions.check(args, _USAGES, args.action, args.words)
     from onrecord.shared import hub_connection
 
-    where = hub_connection.parse(_url(args))
+    address = getattr(args, "address", "")
+    arguments.exclude("--url", args.url, {"URL": address})
+    where = hub_connection.parse(_url(args.url or address))
     if args.team:
         where = where._replace(team=hub_connection.checked_team(args.team))
     # `init` is for tables of any version, and the others ask for what every version has.
     hub = hub_connection.Hub(where, lambda session: None)
     with closing(hub), hub.explained():
-        return _ACTIONS[args.action](args, hub.session(), where)
+        session, team = hub.session(), where.team
+        if args.action == "init":
+            return _init(session, team, args.review)
+        if args.action == "grant":
+            password = _password(questions.can_ask(args)) if args.create else None
+            return _grant(session, team, args.login, args.role, password)
+        if args.action == "revoke":
+            return _revoke(session, team, args.login)
+        return _forget(session, team, args.path) if args.action == "forget" else _status(session, args.team)
 
 
-def _url(args: argparse.Namespace) -> str:
-    """The address that was typed, that of a remote, or that of the environment; never one of a project."""
-    typed = args.url or (args.words[0] if args.action == "init" and args.words else os.environ.get(VARIABLE, ""))
+def _url(typed: str) -> str:
+    """Return the address that was typed, that of a remote, or that of the environment; never one of a project."""
+    typed = typed or os.environ.get(VARIABLE, "")
     if not typed:
         raise BadInput("no hub is named", fix=f"add --url postgresql://HOST/DATABASE, or set {VARIABLE}")
     return typed if "://" in typed else remotes.get(typed).url
 
 
-def _init(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
+def _init(session: Session, team: str, review: bool | None) -> CommandResult:
     from onrecord.shared import hub_schema, hub_teams
 
     before, after = hub_schema.migrate(session)
-    is_new = hub_teams.make(session, where.team, args.review)
-    data = {"schema_before": before, "schema": after, "team": where.team, "is_new": is_new}
+    is_new = hub_teams.make(session, team, review)
+    data = {"schema_before": before, "schema": after, "team": team, "is_new": is_new}
     tables = f"updated from schema {before} to {after}" if before < after else f"up to date: schema {after}"
-    lines = [f"tables {tables if before else 'made'}", f"team {where.team} {'made' if is_new else 'is there'}"]
+    lines = [f"tables {tables if before else 'made'}", f"team {team} {'made' if is_new else 'is there'}"]
     return CommandResult(
         data, lambda screen: "\n".join(lines), note="next: `onrecord hub grant LOGIN ROLE`" if is_new else ""
     )
 
 
-def _grant(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
+def _grant(session: Session, team: str, login: str, role: str, password: str | None) -> CommandResult:
+    """Make a login a member of the team; with a password, make the login first."""
     from onrecord.shared import hub_teams
 
-    login, role = args.words
     with session.transaction():
-        if args.create:
-            hub_teams.create_login(session, login, _password(args))
-        hub_teams.grant(session, where.team, login, role)
-    data = {"team": where.team, "login": login, "role": role}
-    return CommandResult(data, lambda screen: f"{clean(login)} is a {role} of the team {where.team}")
+        if password is not None:
+            hub_teams.create_login(session, login, password)
+        hub_teams.grant(session, team, login, role)
+    data = {"team": team, "login": login, "role": role}
+    return CommandResult(data, lambda screen: f"{clean(login)} is a {role} of the team {team}")
 
 
-def _password(args: argparse.Namespace) -> str:
+def _password(can_ask: bool) -> str:
     """A password typed unseen, or the first line of standard input; others can see the words of a command."""
-    if not questions.can_ask(args):
+    if not can_ask:
         password = sys.stdin.readline().rstrip("\r\n")
     else:
         import getpass
@@ -105,32 +112,31 @@ def _password(args: argparse.Namespace) -> str:
     return password
 
 
-def _revoke(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
+def _revoke(session: Session, team: str, login: str) -> CommandResult:
     from onrecord.shared import hub_teams
 
-    login = args.words[0]
-    hub_teams.revoke(session, where.team, login)
-    data = {"team": where.team, "login": login}
-    return CommandResult(data, lambda screen: f"{clean(login)} is no longer a member of the team {where.team}")
+    hub_teams.revoke(session, team, login)
+    data = {"team": team, "login": login}
+    return CommandResult(data, lambda screen: f"{clean(login)} is no longer a member of the team {team}")
 
 
-def _forget(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
+def _forget(session: Session, team: str, path: str) -> CommandResult:
     from onrecord.shared import hub_teams
 
-    path = args.words[0]
-    count = hub_teams.forget(session, where.team, path)
+    count = hub_teams.forget(session, team, path)
     if not count:
         raise NotFound(f"the hub has no earlier version of {path!r}", fix="give a path such as decisions/use-uv.json")
-    data = {"team": where.team, "path": path, "versions": count}
+    data = {"team": team, "path": path, "versions": count}
     note = "replicas and backups may still hold them"
     return CommandResult(data, lambda screen: f"deleted {many(count, 'earlier version')} of {clean(path)}", note=note)
 
 
-def _status(args: argparse.Namespace, session: Session, where: TeamAddress) -> CommandResult:
+def _status(session: Session, team: str) -> CommandResult:
+    """Return what the hub has; only of `team` unless that is empty."""
     from onrecord.shared import hub_schema, hub_teams
 
     hub_schema.check(session)
-    listed = [team for team in hub_teams.listed(session) if not args.team or team.name == args.team]
+    listed = [each for each in hub_teams.listed(session) if not team or each.name == team]
     data = {
         "server": session.info.server_version,
         "schema": hub_schema.version(session),
@@ -150,12 +156,3 @@ def _text(screen: Screen, data: dict[str, Any], listed: list[Team]) -> str:
         ]
         lines += [table(screen, ("login", "role"), team.members)] if team.members else ["no members"]
     return "\n".join(lines)
-
-
-_ACTIONS: dict[str, Callable[[argparse.Namespace, Any, Any], CommandResult]] = {
-    "init": _init,
-    "grant": _grant,
-    "revoke": _revoke,
-    "forget": _forget,
-    "status": _status,
-}

@@ -28,16 +28,15 @@ _AGAIN_HELP = "propose again what was proposed before, even if it was rejected"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help=_PATHS_HELP)
-    parser.add_argument("--accept", action="store_true", help=_ACCEPT_HELP)
-    parser.add_argument("--pending", action="store_true", help=_PENDING_HELP)
-    parser.add_argument("--done", action="store_true", help=_DONE_HELP)
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--accept", action="store_true", help=_ACCEPT_HELP)
+    mode.add_argument("--pending", action="store_true", help=_PENDING_HELP)
+    mode.add_argument("--done", action="store_true", help=_DONE_HELP)
     parser.add_argument("--again", action="store_true", help=_AGAIN_HELP)
     arguments.add(parser, "--dry-run")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    if sum((args.accept, args.pending, args.done)) > 1:
-        raise BadInput("--accept, --pending and --done exclude each other", fix="give one of them")
     writer = arguments.writer_of(args)
     root = Project(args.project).root
     if args.done:

@@ -11,7 +11,6 @@ from onrecord.cli import arguments, chosen, fixes
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled
 from onrecord.cli.progress import watched
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput
 from onrecord.freshness import anchors
 from onrecord.record import compose, memory
 from onrecord.store.inbox import Inbox
@@ -38,13 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="append", default=[], choices=CHECKS, help=f"only this check: {checks}")
     arguments.add(parser, "--category")
     parser.add_argument(
-        "--limit", type=int, default=_MOST_SHOWN, metavar="N", help=f"the worst N (default: {_MOST_SHOWN}; 0 is all)"
+        "--limit",
+        type=arguments.count(),
+        default=_MOST_SHOWN,
+        metavar="N",
+        help=f"the worst N (default: {_MOST_SHOWN}; 0 is all)",
     )
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    if args.limit < 0:
-        raise BadInput(f"--limit {args.limit} is less than none", fix="write --limit 20, or --limit 0 for all")
     store = arguments.existing(args)
     scanned = list(watched(store.scan(), "reading records"))
     entries = {entry.memory.path: entry for entry in scanned if isinstance(entry, Entry)}

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    arguments.exclude("--brief", args.brief, {"NAME": args.name})
     if args.brief:
         # For a status line, which is no place for errors: nothing waits where there is no store.
         root = arguments.store_of(args).root

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add(parser, "--tag")
     parser.add_argument("--status", choices=STATUSES, default="active", help="only this status (default: active)")
     arguments.add(parser, "--since")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N")
+    parser.add_argument("--limit", type=arguments.count(), metavar="N", help="only the first N")
     meaning = "in this order (default: updated, the newest first)"
     parser.add_argument("--sort", choices=tuple(listing.ORDERS), default="updated", help=meaning)
     parser.add_argument("--by", choices=tuple(_GROUPS), help="in groups: what has several tags or files is in several")

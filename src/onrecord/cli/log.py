@@ -30,7 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         arguments.add(parser, "--dry-run")
     else:
         parser.add_argument(
-            "--limit", type=int, default=_MOST_LISTED, metavar="N", help=f"how many (default: {_MOST_LISTED})"
+            "--limit",
+            type=arguments.count(1),
+            default=_MOST_LISTED,
+            metavar="N",
+            help=f"how many (default: {_MOST_LISTED})",
         )
 
 
@@ -40,7 +44,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _log(args: argparse.Namespace) -> CommandResult:
     changes = history.read(arguments.existing(args).root)
-    newest = list(itertools.islice(reversed(changes), max(1, args.limit)))
+    newest = list(itertools.islice(reversed(changes), args.limit))
 
     def text(screen: Screen) -> str:
         rows = [(_when(screen, each.at), each.id, each.by, _verb(each), _summary(each.files)) for each in newest]

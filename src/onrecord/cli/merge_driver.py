@@ -7,6 +7,7 @@ import os
 import time
 
 from onrecord import files
+from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput, BadRecord, Unwritable
 from onrecord.git import repository
@@ -21,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("base", metavar="O", help="the common ancestor's file (git's %%O)")
     parser.add_argument("ours", metavar="A", help="our version's file, which the result replaces (%%A)")
     parser.add_argument("theirs", metavar="B", help="their version's file (%%B)")
-    parser.add_argument("size", metavar="L", nargs="?", type=int, default=7, help="length of conflict markers (%%L)")
+    parser.add_argument(
+        "size", metavar="L", nargs="?", type=arguments.count(1), default=7, help="length of conflict markers (%%L)"
+    )
     parser.add_argument("path", metavar="P", nargs="?", default="", help="the path being merged (%%P)")
 
 

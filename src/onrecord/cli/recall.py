@@ -29,7 +29,9 @@ _STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     if parser.get_default("command") == "search":
         parser.add_argument("text", nargs="+", metavar="TEXT", help="what to look for, in your own words")
-        parser.add_argument("--limit", type=int, default=10, metavar="N", help="at most N results (default: 10)")
+        parser.add_argument(
+            "--limit", type=arguments.count(1), default=10, metavar="N", help="at most N results (default: 10)"
+        )
         arguments.add(parser, "--category", "--tag")
         parser.add_argument("--include-retired", action="store_true", help="retired and archived records too")
         return
@@ -52,8 +54,8 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _search(args: argparse.Namespace, project: Project, only: StorePlace | None) -> CommandResult:
-    if args.limit < 1:
-        raise BadInput(f"--limit {args.limit} asks for nothing", fix="give a number from 1 on")
+    if not " ".join(args.text).strip():
+        raise BadInput("the text to search for is empty", fix="give a word or a question: onrecord search TEXT")
     if args.remote and (answer := server_search.answer(args)):
         return answer
     text = " ".join(args.text)

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from onrecord import timestamps
-from onrecord.cli import actions, syncing
+from onrecord.cli import syncing
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, table, wrap
 from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, WrongState
 from onrecord.project import Project
+from onrecord.settings import Settings
 from onrecord.shared import remotes as address
 from onrecord.shared import remotes as remote
 from onrecord.shared import replicas, sync_base
@@ -22,7 +23,6 @@ from onrecord.shared.replicas import Replica, State
 from onrecord.store import record_files
 from onrecord.text import first_few, many
 
-_USAGES = {"list": "", "add": "NAME URL [--review] [--auto]", "remove": "NAME [--force]", "status": "[NAME]"}
 _MOST_NAMED = 5
 _INDENT = "  "
 
@@ -40,33 +40,38 @@ class _Standing(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=tuple(_USAGES), default="list", help="what to do (default: list)")
-    parser.add_argument("name", nargs="?", metavar="REMOTE", help="the name of a remote, such as platform")
-    meaning = "add: its address, such as git@host:team/memory.git or postgresql://host/memory"
-    parser.add_argument("url", nargs="?", metavar="URL", help=meaning)
-    meaning = "add: what is shared waits in its inbox until somebody accepts it"
-    parser.add_argument("--review", action="store_true", default=None, help=meaning)
-    parser.add_argument(
-        "--auto", action="store_true", default=None, help="add: sync in the background when a session starts"
-    )
-    parser.add_argument(
-        "--force", action="store_true", default=None, help="remove: even with changes that were not pushed"
-    )
+    parser.set_defaults(action="list")
+    actions = parser.add_subparsers(prog=parser.prog, dest="action", metavar="ACTION", help="default: list")
+    actions.add_parser("list", help="list those that are connected (the default)")
+    add = actions.add_parser("add", help="connect a shared store; nothing is fetched yet")
+    add.add_argument("name", metavar="NAME", help="a name for it, such as platform")
+    meaning = "its address, such as git@host:team/memory.git or postgresql://host/memory"
+    add.add_argument("url", metavar="URL", help=meaning)
+    add.add_argument("--review", action="store_true", help="put what is shared in its inbox until it is accepted there")
+    add.add_argument("--auto", action="store_true", help="sync in the background when a session starts")
+    remove = actions.add_parser("remove", help="disconnect a shared store and delete its replica")
+    remove.add_argument("name", metavar="REMOTE", help="the name of a remote")
+    remove.add_argument("--force", action="store_true", help="even with changes that were not pushed")
+    status = actions.add_parser("status", help="show the last sync, changes to push, and conflicts")
+    status.add_argument("name", nargs="?", metavar="REMOTE", help="only this remote (default: all)")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    words = [word for word in (args.name, args.url) if word is not None]
-    actions.check(args, _USAGES, args.action, words, choices=remote.listed() if args.action == "remove" else "")
-    return {"list": _list, "add": _add, "remove": _remove, "status": _status}[args.action](args)
+    if args.action == "add":
+        return _add(args.name, args.url, review=args.review, auto=args.auto)
+    if args.action == "remove":
+        return _remove(args.name, force=args.force)
+    settings = Project(args.project).settings
+    return _status(settings, args.name) if args.action == "status" else _list(settings)
 
 
-def _add(args: argparse.Namespace) -> CommandResult:
-    _refuse_old_replica(args.name)
-    if address.address_kind(address.absolute(args.url)) == address.POSTGRES:
+def _add(name: str, url: str, *, review: bool, auto: bool) -> CommandResult:
+    _refuse_old_replica(name)
+    if address.address_kind(address.absolute(url)) == address.POSTGRES:
         from onrecord.shared import hub_connection
 
-        hub_connection.parse(args.url)
-    added = remote.add(args.name, args.url, review=bool(args.review), auto=bool(args.auto))
+        hub_connection.parse(url)
+    added = remote.add(name, url, review=review, auto=auto)
     root = replicas.ready(added.name).root
     data = {**added._asdict(), "replica": root}
     text = f"connected {added.name} ({added.kind}); nothing was fetched yet: `onrecord sync` does that"
@@ -83,11 +88,11 @@ def _refuse_old_replica(name: str) -> None:
         raise BadInput(f"there is a replica of an earlier remote {name!r} at {old.root}", fix=fix)
 
 
-def _remove(args: argparse.Namespace) -> CommandResult:
-    removed = remote.get(args.name)
+def _remove(name: str, *, force: bool) -> CommandResult:
+    removed = remote.get(name)
     left = Replica(removed.name)
     waiting = sync_base.changes(left)
-    if waiting and not args.force:
+    if waiting and not force:
         count = many(len(waiting), "change")
         fix = f"sync it first, or lose what was not pushed: onrecord remote remove {removed.name} --force"
         raise WrongState(f"{removed.name} has {count} that the remote does not have: {first_few(waiting)}", fix=fix)
@@ -101,8 +106,8 @@ def _remove(args: argparse.Namespace) -> CommandResult:
     )
 
 
-def _list(args: argparse.Namespace) -> CommandResult:
-    remotes, missing = remote.connected(), replicas.missing(Project(args.project).settings)
+def _list(settings: Settings) -> CommandResult:
+    remotes, missing = remote.connected(), replicas.missing(settings)
     rows = [(each.name, each.url, ", ".join(_allowed(each))) for each in remotes]
     data = {"remotes": [each._asdict() for each in remotes], "asked_for": missing}
 
@@ -123,11 +128,11 @@ def _allowed(each: Remote) -> Iterator[str]:
         yield "auto"
 
 
-def _status(args: argparse.Namespace) -> CommandResult:
-    remotes = [remote.get(args.name)] if args.name else remote.connected()
+def _status(settings: Settings, name: str | None) -> CommandResult:
+    remotes = [remote.get(name)] if name else remote.connected()
     with Progress("comparing files"):
         standings = [_standing(each) for each in remotes]
-    missing = replicas.missing(Project(args.project).settings)
+    missing = replicas.missing(settings)
     data = {"remotes": [_data(each) for each in standings], "asked_for": missing}
 
     def text(screen: Screen) -> str:

@@ -19,20 +19,20 @@ from onrecord.store.writer import Writer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
-    parser.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
+    decision, target = parser.add_mutually_exclusive_group(), parser.add_mutually_exclusive_group()
+    decision.add_argument("--accept", metavar="NAME", help="make this draft a record, without asking")
+    decision.add_argument("--merge", metavar="NAME", help="put this draft into an existing record (with --into)")
     parser.add_argument("--into", metavar="ID", default="", help="the record to merge into")
-    parser.add_argument("--reject", metavar="NAME", help="throw this draft away and never suggest it again")
-    parser.add_argument("--update", metavar="ID", default="", help="with --accept: it changes this record")
-    parser.add_argument("--supersedes", metavar="ID", default="", help="with --accept: it replaces this record")
+    decision.add_argument("--reject", metavar="NAME", help="throw this draft away and never suggest it again")
+    target.add_argument("--update", metavar="ID", default="", help="with --accept: it changes this record")
+    target.add_argument("--supersedes", metavar="ID", default="", help="with --accept: it replaces this record")
     parser.add_argument("--force", action="store_true", help="accept it although a record says nearly the same")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    for exclusive in (("accept", "merge", "reject"), ("update", "supersedes")):
-        if sum(bool(getattr(args, name)) for name in exclusive) > 1:
-            names = f"--{', --'.join(exclusive[:-1])} and --{exclusive[-1]}"
-            raise BadInput(f"{names} exclude each other", fix="give one of them")
+    arguments.require("--into", args.into, "--merge", args.merge)
+    arguments.require("--update", args.update, "--accept", args.accept)
+    arguments.require("--supersedes", args.supersedes, "--accept", args.accept)
     desk = Desk(args)
     for verb in ("accept", "merge", "reject"):
         if getattr(args, verb):

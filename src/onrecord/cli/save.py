@@ -35,8 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("title", metavar="TITLE", nargs="?", help="one line that says what it is about")
     arguments.add_record(parser)
     parser.add_argument("--from", dest="text", metavar="FILE", help="open a form that was kept, in your editor")
-    parser.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
-    parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--update", metavar="ID", default="", help="update this record instead of creating one")
+    target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record, which no longer holds")
     parser.add_argument("--force", action="store_true", help=_FORCE_HELP)
     parser.add_argument("--draft", action="store_true", help="put it in the inbox, to be reviewed before it is used")
     parser.add_argument("--suggested", action="store_true", help="it answers the suggestion made in this session")
@@ -44,12 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    if args.update and args.supersedes:
-        raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
-    if args.text and (args.title or args.file or args.set or args.tag or args.trigger or args.related):
-        raise BadInput(
-            "with --from the form alone says what is saved", fix="write the title and the fields into the form"
-        )
+    fields = {"--file": args.file, "--tag": args.tag, "--trigger": args.trigger, "--related": args.related}
+    arguments.exclude("--from", args.text, {"TITLE": args.title, **fields, "--set": args.set})
     writer = arguments.writer_of(args)
     by_hand = save_by_hand.is_wanted(args)
     category = "" if by_hand and not (args.category or args.text) else _category(args)

@@ -51,8 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", metavar="REMOTE", required=True, help="the remote to share it with")
     for name, metavar, meaning in _SCOPES:
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
-    parser.add_argument("--update", metavar="ID", default="", help="let this record there say what yours says")
-    parser.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record there")
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--update", metavar="ID", default="", help="let this record there say what yours says")
+    target.add_argument("--supersedes", metavar="ID", default="", help="it replaces this record there")
     parser.add_argument("--force", action="store_true", help="share it although a record there says nearly the same")
     parser.add_argument("--draft", action="store_true", help="put it in the inbox there, to be reviewed first")
     parser.add_argument("--sync", action="store_true", help="send it now, not with the next sync")
@@ -61,8 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    if args.update and args.supersedes:
-        raise BadInput("--update and --supersedes exclude each other", fix="say which of the two it does")
     store = arguments.existing(args)
     remote = remotes.get(args.to)
     record = chosen.record(args, store, args.id, changes=True).memory

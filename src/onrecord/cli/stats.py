@@ -28,7 +28,9 @@ _HEADS = ("title", *_LISTED, "last", "id")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", nargs="?", help="one record only: its id, or a beginning or words of it")
     arguments.add(parser, "--since")
-    parser.add_argument("--limit", type=int, metavar="N", default=20, help="only the N shown most often (default: 20)")
+    parser.add_argument(
+        "--limit", type=arguments.count(), metavar="N", default=20, help="only the N shown most often (default: 20)"
+    )
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -75,7 +77,7 @@ def _text(screen: Screen, root: str, data: dict[str, Any], limit: int, *, only: 
         return f"{'this record was not' if only else 'no record was'} shown to an agent{since}"
     lines = [*_summary(screen, data, only), "", *_chart(screen, data["weeks"])]
     if not only:
-        lines += ["", *_table(screen, root, data["records"][: max(0, limit)], len(data["records"]))]
+        lines += ["", *_table(screen, root, data["records"][:limit], len(data["records"]))]
     return "\n".join(lines)
 
 

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
-from onrecord.cli import actions, arguments, automatic_sync, syncing, watch
+from onrecord.cli import arguments, automatic_sync, syncing, watch
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, say, to_json
 from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import BadInput, NotFound, Offline, OnrecordError
+from onrecord.errors import NotFound, Offline, OnrecordError
 from onrecord.shared import background, engine, incoming, sync_base
 from onrecord.shared import remotes as remote
 from onrecord.shared.engine import Synced
@@ -19,12 +19,6 @@ from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica
 from onrecord.text import first_few, many
 
-_USAGES = {
-    "": "[REMOTE…] [--missing=restore|delete]",
-    "--dry-run": "[REMOTE…]",
-    "--watch": "[REMOTE…] [--every=SECONDS]",
-    "--automatic": "",
-}
 _MOST_NAMED = 5
 _INDENT = "  "
 
@@ -38,21 +32,21 @@ class _Done(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="REMOTE", help="which ones (default: all that are connected)")
-    arguments.add(parser, "--dry-run")
+    mode = parser.add_mutually_exclusive_group()
+    arguments.add(mode, "--dry-run")
     meaning = "if most records are gone from a replica: bring them back, or delete them for everybody"
     parser.add_argument("--missing", choices=("restore", "delete"), help=meaning)
-    parser.add_argument("--watch", action="store_true", help="sync again and again, until Ctrl-C")
+    mode.add_argument("--watch", action="store_true", help="sync again and again, until Ctrl-C")
     every = f"with --watch: at least so often (default: {watch.EVERY:g})"
-    parser.add_argument("--every", type=float, metavar="SECONDS", help=every)
+    parser.add_argument("--every", type=arguments.seconds(watch.SHORTEST, watch.LONGEST), metavar="SECONDS", help=every)
     meaning = "as a session's start does: remotes added with --auto, in a limited time, without output"
-    parser.add_argument("--automatic", action="store_true", help=meaning)
+    mode.add_argument("--automatic", action="store_true", help=meaning)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    modes = [f"--{mode}" for mode in ("watch", "automatic", "dry-run") if vars(args)[mode.replace("-", "_")]]
-    if len(modes) > 1:
-        raise BadInput("--watch, --automatic and --dry-run exclude each other", fix="give one of them")
-    actions.check(args, _USAGES, "".join(modes), args.names)
+    arguments.exclude("--automatic", args.automatic, {"REMOTE": args.names, "--missing": args.missing})
+    arguments.exclude("--missing", args.missing, {"--watch": args.watch, "--dry-run": args.dry_run})
+    arguments.require("--every", args.every, "--watch", args.watch)
     if args.automatic:
         automatic_sync.run(sync_one)
         return CommandResult({}, lambda screen: "")

@@ -52,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--why", action="store_true", help="show for each entry why it was chosen")
         return
     parser.add_argument("prompts", nargs="*", metavar="PROMPT", help="these prompts, instead of your last ones")
-    parser.add_argument("--last", type=int, default=20, metavar="N", help="the last N prompts (default: 20)")
+    parser.add_argument(
+        "--last", type=arguments.count(1), default=20, metavar="N", help="the last N prompts (default: 20)"
+    )
     parser.add_argument("--transcripts", metavar="DIR", help=_TRANSCRIPTS_HELP)
     parser.add_argument("--import", dest="sources", nargs="*", metavar="PATH", help=_IMPORT_HELP)
 
@@ -82,8 +84,6 @@ def _digest(args: argparse.Namespace) -> CommandResult:
 
 
 def _try(args: argparse.Namespace) -> CommandResult:
-    if args.last < 1:
-        raise BadInput(f"--last {args.last} asks for nothing", fix="give a number from 1 on")
     project = Project(args.project)
     only = arguments.only(args, project) if args.user or args.remote else None
     recent = _sessions(args, project)

@@ -27,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     if command == "init":
         parser.add_argument("--merge-driver", action="store_true", help=_DRIVER_HELP)
     elif command == "index":
-        parser.add_argument("action", choices=("rebuild", "check"), help="make it again, or report how it differs")
+        actions = parser.add_subparsers(
+            prog=parser.prog, dest="action", metavar="ACTION", required=True, help="what to do"
+        )
+        actions.add_parser("rebuild", help="make it again")
+        actions.add_parser("check", help="report how it differs from the records")
     if command not in ("init", "index"):
         arguments.add(parser, "--dry-run")
 

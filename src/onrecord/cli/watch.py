@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Callable, Union
 
 from onrecord.cli import syncing
-from onrecord.errors import BadInput, OnrecordError
+from onrecord.errors import OnrecordError
 from onrecord.shared.engine import Synced
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica
@@ -77,8 +77,6 @@ def _left(synced: Synced) -> tuple[object, ...]:
 
 def run(remotes: Sequence[Remote], every: float, connect: Callable[[Remote], Transport], tell: _Tell) -> None:
     """Sync the remotes in turn and tell what is new, until Ctrl-C, a signal, or the end of a pipe on standard input."""
-    if not SHORTEST <= every <= LONGEST:
-        raise BadInput(f"--every takes {SHORTEST:g} to {LONGEST:g} seconds, not {every:g}", fix="--every 60")
     watched = [_Watched(remote, connect) for remote in remotes]
     try:
         with syncing.ended_by_signals():

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=int, metavar="N", default=0, help="the port to listen on (default: any)")
+    parser.add_argument(
+        "--port", type=arguments.count(0, 65_535), metavar="N", default=0, help="the port to listen on (default: any)"
+    )
     static = "write the pages into DIR as a site to publish: only to read, without drafts and usage"
     parser.add_argument("--static", metavar="DIR", default="", help=static)
     parser.add_argument("--no-open", action="store_true", help="print the address and open no browser")
