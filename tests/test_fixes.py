@@ -33,8 +33,8 @@ ADR = "# 1. Use NATS\n\n## Status\n\nAccepted\n\n## Context\n\nJobs are late.\n\
 FORM = "# Kept\n## decision\nKept.\n## context\nForm.\n## rationale\n- typed\n## status\naccepted\n## tags\n- kept\n"
 SAMPLES = {
     "change.id": "{change}", "draft.name": "{draft}", "quote(name)": "{draft}", "path": "decisions/first.json",
-    "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "args.action": "retrieval.max_inject",
-    "renamed.key": "capture.mode", "shlex.quote(args.key)": "5", "shlex.quote(text)": "5", "error.fix": "or leave it",
+    "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "where": "",
+    "renamed.key": "capture.mode", "shlex.quote(text)": "5", "error.fix": "or leave it",
     "file": "{form}", "self.category": "decision", "fixes.where(self.args)": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
     "new.id": "second", "old": "second", "fixes.where(args)": "", "entry.memory.id": "second",

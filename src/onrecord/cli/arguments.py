@@ -88,16 +88,16 @@ def _within(convert: Callable[[str], float], text: str, least: float, most: floa
     return number
 
 
-def exclude(option: str, given: object, others: Mapping[str, object]) -> None:
-    """Raise WrongUsage if `option` is given and so is one of `others`, which have their values by their names."""
-    for other, value in others.items():
-        if given and value:
+def exclude(option: str, value: object, others: Mapping[str, object]) -> None:
+    """Raise WrongUsage if `option` has a value and so has one of `others`, which have their values by their names."""
+    for other, other_value in others.items():
+        if value and other_value:
             raise WrongUsage(f"{option} and {other} exclude each other")
 
 
-def require(option: str, given: object, other: str, value: object) -> None:
-    """Raise WrongUsage if `option` is given without `other`, which it belongs to."""
-    if given and not value:
+def require(option: str, value: object, other: str, other_value: object) -> None:
+    """Raise WrongUsage if `option` has a value and `other`, which it belongs to, has none."""
+    if value and not other_value:
         raise WrongUsage(f"{option} is only for {other}")
 
 

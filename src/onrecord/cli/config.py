@@ -40,14 +40,18 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.remote:
         raise BadInput("a shared store has no settings", fix="leave out --remote")
     store = arguments.store_of(args)
-    if args.action == "get" and args.value is not None:
-        _declared(args.key)
-        fix = f"onrecord config set {args.key} {shlex.quote(args.value)}"
-        raise BadInput(f"{args.key} is a setting; set changes it", fix=fix)
     if args.action == "get":
+        if args.value is not None:
+            raise _needs_set(args.key, args.value)
         return _show(load_settings(store.root), args.key)
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
     return _change(store, args.key, value)
+
+
+def _needs_set(key: str, text: str) -> BadInput:
+    """Return the error for `config KEY VALUE`; raise BadInput if there is no such setting."""
+    _declared(key)
+    return BadInput(f"{key} is a setting; set changes it", fix=f"onrecord config set {key} {shlex.quote(text)}")
 
 
 def _declared(key: str) -> Setting:
