@@ -232,8 +232,8 @@ def test_every_candidate_has_an_outcome(project):
 def test_what_a_session_was_shown_is_marked_as_repeated(project):
     session = ledger.Ledger("")
     request, settings = for_prompt.Request(ASKS), load_settings(project.store.root)
-    first = for_prompt.decide(project.stores, request, settings, open_ledger=lambda: session)
-    again = for_prompt.decide(project.stores, request, settings, open_ledger=lambda: session)
+    first = for_prompt.decide(project.stores, request, settings, ledger=session)
+    again = for_prompt.decide(project.stores, request, settings, ledger=session)
 
     assert [each.outcome for each in again.candidates if each.match.id in {c.match.id for c in first.shown}] == [
         "shown before in this session" for _ in first.shown

@@ -60,7 +60,7 @@ def decided(probabilities, tokens_left=300):
     bars = Bars(0.8, 0.45)
     candidates = [candidate(number, each) for number, each in enumerate(probabilities)]
     formed = [in_form(each, bars.form(each.match.probability), "below the bar") for each in candidates]
-    return showing.show(formed, bars, Room(3, tokens_left), lambda: Ledger(""))
+    return showing.show(formed, bars, Room(3, tokens_left), Ledger(""))
 
 
 def test_a_likely_record_is_named_in_one_line(project):

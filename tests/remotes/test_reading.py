@@ -12,7 +12,7 @@ import pytest
 import onrecord
 from onrecord import budget, paths, state_file
 from onrecord.cli import main
-from onrecord.mcp import reading, resources
+from onrecord.mcp import reading
 from onrecord.project import Project
 from onrecord.recall import for_file, rules_and_pointers
 from onrecord.recall.candidate import Candidate
@@ -194,18 +194,6 @@ def test_a_pointer_says_how_to_read_the_record(share):
     line = rules_and_pointers.pointer(Candidate(match, "platform:"))
 
     assert line.endswith(f"onrecord show --remote platform {short_name.of(entry.path)}")
-
-
-def test_records_of_shared_stores_are_resources(project, share):
-    share("platform", "decision", DECISION)
-    share("acme", "constraint", SIX["constraint"])
-    project.save("preference", SIX["preference"])
-
-    addresses = [str(address) for address, _ in resources._current(project, None)]
-
-    assert [each.split("/")[2] for each in addresses] == ["acme", "platform", "project"]
-    after = resources.parse(addresses[0])
-    assert [str(address) for address, _ in resources._current(project, after)] == addresses[1:]
 
 
 def test_a_broken_list_costs_the_shared_stores_alone(project, share):

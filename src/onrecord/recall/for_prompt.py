@@ -81,33 +81,20 @@ class Decision(NamedTuple):
         return [candidate for candidate in self.shown if candidate.form == POINTER]
 
 
-def decide(
-    stores: Stores,
-    request: Request,
-    settings: Settings,
-    *,
-    judge: Judge | None = None,
-    open_ledger: Callable[[], Ledger] = lambda: Ledger(""),
-    even_if_off: bool = False,
-) -> Decision:
-    """What to show for a prompt; what is shown is noted in the ledger."""
+class PromptSearch(NamedTuple):
+    """The result of searching all stores for a prompt."""
+
+    query: Query
+    is_past: bool
+    """True if the prompt asks about the past; then `query` is the topic of the question."""
+    candidates: list[Candidate]
+
+
+def search(stores: Stores, request: Request, settings: Settings) -> PromptSearch:
+    """Search all stores for a prompt."""
     topic = past_question.topic(request.prompt)
-    is_past = bool(topic)
-    prompt = query.parse(topic or request.prompt, request.borrowed)
-    candidates = find(stores, prompt, settings, is_past=is_past)
-    matches = [candidate.match for candidate in candidates]
-    bars = rules_and_pointers.bars(settings, matches, is_first=request.is_first, is_past=is_past)
-    off = "" if even_if_off else turned_off(settings)
-    text = ""
-    if off:
-        candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in candidates]
-    else:
-        candidates = _with_forms(candidates, request, bars, judge)
-        if any(candidate.form for candidate in candidates):
-            text, candidates = showing.show(candidates, bars, _room(settings, request, is_past), open_ledger)
-        elif is_past and not candidates and stores.have_no_match(prompt, settings):
-            text = NOTHING_ON_FILE
-    return Decision(text, request.is_first, bars, request.borrowed, tuple(candidates), is_past)
+    parsed = query.parse(topic or request.prompt, request.borrowed)
+    return PromptSearch(parsed, bool(topic), find(stores, parsed, settings, is_past=bool(topic)))
 
 
 def find(stores: Stores, prompt: Query, settings: Settings, *, is_past: bool = False) -> list[Candidate]:
@@ -115,6 +102,46 @@ def find(stores: Stores, prompt: Query, settings: Settings, *, is_past: bool = F
     judged = settings.count("retrieval.judge.max_candidates") if settings.flag("retrieval.judge.enabled") else 0
     filter = Filter("past" if is_past else "auto", settings=settings)
     return stores.search(prompt, filter, max(_MAX_CANDIDATES, judged), is_last=False)
+
+
+def decide(
+    stores: Stores,
+    request: Request,
+    settings: Settings,
+    *,
+    judge: Judge | None = None,
+    ledger: Ledger | None = None,
+    even_if_off: bool = False,
+) -> Decision:
+    """Search for a prompt and decide what to show; what is shown is noted in `ledger`."""
+    result = search(stores, request, settings)
+    ledger = ledger or Ledger("")
+    return choose(stores, request, result, settings, judge=judge, ledger=ledger, even_if_off=even_if_off)
+
+
+def choose(
+    stores: Stores,
+    request: Request,
+    result: PromptSearch,
+    settings: Settings,
+    *,
+    judge: Judge | None,
+    ledger: Ledger,
+    even_if_off: bool = False,
+) -> Decision:
+    """Decide what to show of the candidates of a search; what is shown is noted in `ledger`, which must be open."""
+    matches = [candidate.match for candidate in result.candidates]
+    bars = rules_and_pointers.bars(settings, matches, is_first=request.is_first, is_past=result.is_past)
+    text, off = "", "" if even_if_off else turned_off(settings)
+    candidates = [] if off else _with_forms(result.candidates, request, bars, judge)
+    if off:
+        candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in result.candidates]
+    elif any(candidate.form for candidate in candidates):
+        room = _room(settings, request, result.is_past)
+        text, candidates = showing.show(candidates, bars, room, ledger)
+    elif result.is_past and not candidates and stores.have_no_match(result.query, settings):
+        text = NOTHING_ON_FILE
+    return Decision(text, request.is_first, bars, request.borrowed, tuple(candidates), result.is_past)
 
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:
@@ -142,12 +169,14 @@ def _with_forms(candidates: list[Candidate], request: Request, bars: Bars, judge
 
 def answer(stores: Stores, prompt: str, settings: Settings, *, session: str, transcript: Transcript) -> str:
     """What the prompt hook shows: a block of records, that nothing is on file, or nothing. What is shown is noted."""
-    with Ledger(session) as noted:
-        is_first = bool(session) and noted.is_first_prompt
-        noted.count_prompt()
     judge = configured_judge(settings)
-    request = request_for(prompt, transcript, is_first=is_first, turns=_most_turns(judge, settings))
-    decision = decide(stores, request, settings, judge=judge, open_ledger=lambda: Ledger(session))
+    request = request_for(prompt, transcript, is_first=False, turns=_most_turns(judge, settings))
+    result = search(stores, request, settings)
+    # Opened once, and only now: other hooks of the session do not wait for the search.
+    with Ledger(session) as ledger:
+        request = request._replace(is_first=bool(session) and ledger.is_first_prompt)
+        ledger.count_prompt()
+        decision = choose(stores, request, result, settings, judge=judge, ledger=ledger)
     count_shown(decision.shown)
     return decision.text
 

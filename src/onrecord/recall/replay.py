@@ -145,7 +145,7 @@ def _turns(session: Session, stores: Stores, settings: Settings) -> Iterator[Tur
             borrowed = for_prompt.lent(earlier[-_MOST_LENDING:]) if query.is_referring(prompt.text) else ""
             request = Request(prompt.text, noted.is_first_prompt, borrowed)
             noted.count_prompt()
-            decision = for_prompt.decide(stores, request, settings, open_ledger=lambda: noted, even_if_off=True)
+            decision = for_prompt.decide(stores, request, settings, ledger=noted, even_if_off=True)
             turn = turn._replace(decision=decision)
         yield turn
         earlier.append(prompt.text)

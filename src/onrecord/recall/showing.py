@@ -12,8 +12,6 @@ from onrecord.text import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from onrecord.session.ledger import Ledger
     from onrecord.settings import Settings
 
@@ -45,21 +43,18 @@ def room(settings: Settings, *, is_first: bool) -> Room:
     return Room(rules, int(tokens * generosity))
 
 
-def show(
-    candidates: list[Candidate], bars: Bars, room: Room, open_ledger: Callable[[], Ledger]
-) -> tuple[str, list[Candidate]]:
-    """The block, and all candidates with their outcome; the ledger is locked from the first look to the last note."""
-    with open_ledger() as session:
-        text, decided = _rendered(_checked(candidates, session, bars), room)
-        for candidate in decided:
-            if candidate.shown == RULE:
-                session.add_shown(candidate.record, candidate.stamp)
-            elif candidate.shown == POINTER:
-                session.add_pointer(candidate.record)
+def show(candidates: list[Candidate], bars: Bars, room: Room, ledger: Ledger) -> tuple[str, list[Candidate]]:
+    """Return the block, and all candidates with their outcome; what is shown is noted in `ledger`."""
+    text, decided = _rendered(_checked(candidates, ledger, bars), room)
+    for candidate in decided:
+        if candidate.shown == RULE:
+            ledger.add_shown(candidate.record, candidate.stamp)
+        elif candidate.shown == POINTER:
+            ledger.add_pointer(candidate.record)
     return text, decided
 
 
-def _checked(candidates: list[Candidate], session: Ledger, bars: Bars) -> list[Candidate]:
+def _checked(candidates: list[Candidate], ledger: Ledger, bars: Bars) -> list[Candidate]:
     """Those shown before in the session marked, the others with a caution where their files have changed.
 
     A missing file counts against a record, which may then be dropped, or be shown as a pointer.
@@ -72,21 +67,21 @@ def _checked(candidates: list[Candidate], session: Ledger, bars: Bars) -> list[C
         lower = bars.form(gate.shifted(match.probability, _MISSING)) if is_missing else candidate.form
         return rules_and_pointers.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
 
-    new = [_if_new(candidate, session) for candidate in candidates]
+    new = [_if_new(candidate, ledger) for candidate in candidates]
     checked = [candidate if candidate.outcome else check(candidate) for candidate in new]
     # A rule may have become a pointer.
-    return [_if_new(candidate, session) for candidate in checked]
+    return [_if_new(candidate, ledger) for candidate in checked]
 
 
-def _if_new(candidate: Candidate, session: Ledger) -> Candidate:
+def _if_new(candidate: Candidate, ledger: Ledger) -> Candidate:
     """The candidate, marked if the session was shown it before."""
     if candidate.outcome:
         return candidate
-    if session.has_shown(candidate.record, candidate.stamp):
+    if ledger.has_shown(candidate.record, candidate.stamp):
         return candidate._replace(outcome=REPEATED)
-    if candidate.form == POINTER and session.has_named(candidate.record):
+    if candidate.form == POINTER and ledger.has_named(candidate.record):
         return candidate._replace(outcome=REPEATED)
-    if candidate.form == POINTER and candidate.record in session.pointed:
+    if candidate.form == POINTER and candidate.record in ledger.pointed:
         return candidate._replace(outcome=POINTED)
     return candidate
 
