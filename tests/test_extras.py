@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -154,6 +155,22 @@ def test_without_pip(installation: Installation, monkeypatch: pytest.MonkeyPatch
     assert extras.install_command("web") == f"uv pip install --python {sys.executable} {WEB}"
 
 
+def test_packages_beside_a_clone_can_be_imported(clone: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(paths, "clone", lambda: str(clone))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    extras.add_to_path()
+    before = list(sys.path)
+    folder = clone / ".packages" / "{}.{}".format(*sys.version_info)
+    folder.mkdir(parents=True)
+    (folder / "beside_a_clone.py").touch()
+
+    extras.add_to_path()
+    extras.add_to_path()
+
+    assert sorted(sys.path) == sorted([*before, str(folder)])
+    assert importlib.import_module("beside_a_clone").__file__ == str(folder / "beside_a_clone.py")
+
+
 class Machine:
     """An empty environment with a clone, a project with one record, and the tool that installs."""
 
@@ -227,3 +244,15 @@ def test_after_the_printed_command_the_same_command_works(way: str, version: str
 
     assert needs.startswith("BAD_INPUT: the web page needs a package: ")
     assert "wrote 0 records to site/index.html" in machine.run(web)
+
+
+@pytest.mark.heavy
+def test_after_the_printed_command_a_clone_can_use_a_hub(tmp_path: Path):
+    machine = Machine(tmp_path, sys.executable)
+    status = f"'{machine.bin}/python' '{machine.clone}/bin/onrecord' hub status --url postgresql://127.0.0.1:1/x"
+
+    needs = machine.run(status, status=1)
+    machine.run(needs.partition("fix: ")[2].strip())
+
+    assert needs.startswith("BAD_INPUT: a Postgres remote needs a package: ")
+    assert machine.run(status, status=1).startswith("OFFLINE: ")

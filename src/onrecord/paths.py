@@ -26,6 +26,12 @@ _SHARED_MARK = ":"
 CONFIG = "memory-config.json"
 INDEX_MD = "index.md"
 INBOX = "inbox"
+_STANDARD = {
+    "cache": ("XDG_CACHE_HOME", (".cache",), ("Library", "Caches")),
+    "state": ("XDG_STATE_HOME", (".local", "state"), ("Library", "Application Support")),
+    "data": ("XDG_DATA_HOME", (".local", "share"), ("Library", "Application Support")),
+}
+"""The variable that names the folder for a kind of file, and the folder below the home on Unix and macOS."""
 
 
 class StorePlace(NamedTuple):
@@ -158,17 +164,17 @@ def launcher() -> str:
 
 def cache_dir() -> str:
     """Where derived files go: everything in it can be deleted at any time."""
-    return _base("ONRECORD_CACHE_DIR", "XDG_CACHE_HOME", ".cache", ("Library", "Caches"), "cache")
+    return os.environ.get("ONRECORD_CACHE_DIR") or standard_dir("cache")
 
 
 def state_dir() -> str:
     """Where ledgers, counters and traces go: losing them loses no memory."""
-    return _base("ONRECORD_STATE_DIR", "XDG_STATE_HOME", ".local/state", ("Library", "Application Support"), "state")
+    return os.environ.get("ONRECORD_STATE_DIR") or standard_dir("state")
 
 
 def data_dir() -> str:
     """Where copies of shared stores go: they may hold changes that are nowhere else yet."""
-    return _base("ONRECORD_DATA_DIR", "XDG_DATA_HOME", ".local/share", ("Library", "Application Support"), "data")
+    return os.environ.get("ONRECORD_DATA_DIR") or standard_dir("data")
 
 
 def index_file(store_root: str) -> str:
@@ -177,15 +183,15 @@ def index_file(store_root: str) -> str:
     return os.path.join(cache_dir(), f"{name}.sqlite")
 
 
-def _base(own: str, xdg: str, unix: str, mac: tuple[str, ...], windows: str) -> str:
-    if os.environ.get(own):
-        return os.environ[own]
+def standard_dir(kind: str, program: str = "onrecord") -> str:
+    """Return the folder that this system has for files of a `kind` (cache, state or data) of a program."""
+    variable, unix, mac = _STANDARD[kind]
     if sys.platform == "win32":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or _home("AppData", "Local"), "onrecord", windows)
-    root = os.environ.get(xdg, "")
+        return os.path.join(os.environ.get("LOCALAPPDATA") or _home("AppData", "Local"), program, kind)
+    root = os.environ.get(variable, "")
     if not os.path.isabs(root):
-        root = _home(*mac) if sys.platform == "darwin" else _home(*unix.split("/"))
-    return os.path.join(root, "onrecord")
+        root = _home(*mac) if sys.platform == "darwin" else _home(*unix)
+    return os.path.join(root, program)
 
 
 def _home(*parts: str) -> str:

@@ -94,6 +94,7 @@ def test_doctor_and_audit_find_nothing_wrong(old: OldProject) -> None:
     findings = answered(old, "doctor")["findings"]
 
     assert [each for each in findings if each["severity"] in ("error", "warning")] == []
+    assert [each["severity"] for each in findings if each["check"] == "old name"] == ["note"]
     old.command("audit", "--strict")
 
 

@@ -10,7 +10,7 @@ from onrecord import paths
 from onrecord.cli import arguments, fixes
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, readable
 from onrecord.cli.progress import Progress, watched
-from onrecord.doctor import Finding, agents, machine, store_checks
+from onrecord.doctor import Finding, agents, machine, old_name, store_checks
 from onrecord.doctor.machine import OwnFiles
 from onrecord.errors import UnsafePath, Unwritable
 from onrecord.git import git_files
@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         findings += [each._replace(fix=fixes.placed(each.fix, flags)) for each in _in_store(args, store)]
     if not args.user and stores:
         findings += _git(Project(args.project).root)
+    findings += old_name.examine(root)
     findings = [each._replace(fix=fixes.placed(each.fix, fixes.where(args))) for each in findings]
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0

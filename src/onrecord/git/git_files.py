@@ -84,9 +84,9 @@ def ignores(root: str, path: str) -> bool:
     return is_clone(root) and _ask(root, "check-ignore", "-q", "--no-index", path).is_good
 
 
-def driver(root: str) -> str:
+def driver(root: str, name: str = DRIVER) -> str:
     """The command git would merge records with here; empty if none is registered."""
-    return _ask(root, "config", "--get", f"{_KEY}.driver").output.decode("utf-8", "replace").strip()
+    return _ask(root, "config", "--get", f"merge.{name}.driver").output.decode("utf-8", "replace").strip()
 
 
 def register_driver(root: str) -> str:

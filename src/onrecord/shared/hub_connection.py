@@ -22,6 +22,7 @@ from onrecord.errors import BadInput, BadRemote, Offline, OnrecordError, Refused
 from onrecord.shared import remotes
 from onrecord.text import cut, flat
 
+extras.add_to_path()
 try:
     import psycopg
     from psycopg import conninfo, errors
