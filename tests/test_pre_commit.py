@@ -1,4 +1,4 @@
-"""The hook that .pre-commit-hooks.yaml offers, run by pre-commit itself as docs/how-to/audit.md shows it."""
+"""The hook that .pre-commit-hooks.yaml offers, run by pre-commit as docs/how-to/look-after-records.md shows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from tests.git_project import GitProject
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "how-to" / "audit.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "look-after-records.md").read_text(encoding="utf-8")
 (EXAMPLE,) = re.findall(r"^```yaml\n(repos:\n.*?)^```$", PAGE, re.M | re.S)
 
 pytest.importorskip("pre_commit", reason="pre-commit is not installed")

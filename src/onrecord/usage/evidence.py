@@ -1,7 +1,7 @@
 """Evidence of use: the tool calls in which an agent opened or changed a record that it was shown.
 
 An agent that follows a rule without opening its record leaves no evidence: names and values that its work has in
-common with the record, and objections by the user, were wrong too often to be counted (docs/how-to/stats.md).
+common with the record, and objections by the user, were wrong too often to be counted (docs/benchmarks.md).
 """
 
 from __future__ import annotations
