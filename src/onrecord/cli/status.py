@@ -220,11 +220,11 @@ def _week(shown: Counts) -> str:
     if not (shown.injected or shown.pointed or shown.digest):
         return "no record was shown to an agent"
     parts = [f"records shown {many(shown.injected, 'time')}"]
-    parts += [f"{verb} {many(count, 'time')}" for verb, count in _used(shown) if count]
+    parts += [f"{verb} {many(count, 'time')}" for verb, count in _other_counts(shown) if count]
     return ", ".join(parts)
 
 
-def _used(shown: Counts) -> Iterator[tuple[str, int]]:
+def _other_counts(shown: Counts) -> Iterator[tuple[str, int]]:
     yield "pointed to", shown.pointed
     yield "opened", shown.opened
     yield "in digests", shown.digest

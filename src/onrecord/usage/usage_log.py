@@ -29,7 +29,7 @@ _MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a 
 _DAYS_BY_DAY = 100  # older days are counted by the month
 _DAYS_WITHOUT_RECORD = 30  # a record that is gone may only be on another branch
 _OPENED, _NOT_OPENED = "opened", "unclear"
-_POINTER = "pointer"  # stands in the notes for the wording: a pointer has none
+_POINTER = "pointer"  # in the notes, in place of the stamp: a pointer has none
 
 
 def folder() -> str:
@@ -111,7 +111,7 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
     from onrecord.session.ledger import Ledger
 
     with Ledger(session) as ledger:
-        # The digest of a session's start is shown to everybody, so it proves nothing.
+        # A digest is shown at the start of every session, so its records are not watched.
         stamps = {
             record: stamp
             for record, stamp in ledger.shown.items()
@@ -124,16 +124,17 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
     turns, opened = _read_notes(notes)
     settled = {key for key, count in turns.items() if count >= TURNS} | opened
     watched = [record for record, stamp in stamps.items() if (record, stamp) not in settled][-_MOST_WATCHED:]
-    if watched:
-        from onrecord.session.transcript import messages
-        from onrecord.usage import evidence
+    if not watched:
+        return
+    from onrecord.session import transcript as transcripts
+    from onrecord.usage import evidence
 
-        conversation = messages(transcript, contexts=True)
-        roots = {record: root for record in watched for root in stores if within(root, record)}
-        verdicts = {
-            (record, stamps[record]): evidence.is_opened(conversation, within(root, record))
-            for record, root in roots.items()
-        }
+    messages = transcripts.messages(transcript, contexts=True)
+    roots = {record: root for record in watched for root in stores if within(root, record)}
+    verdicts = {
+        (record, stamps[record]): evidence.is_opened(messages, within(root, record)) for record, root in roots.items()
+    }
+    if messages:
         _count(notes, verdicts, roots)
 
 

@@ -1,4 +1,4 @@
-"""`/record/…`: one record: what it says, what it replaced and was replaced by, its files, and what became of it."""
+"""`/record/…`: one record: its text, what it replaced and was replaced by, its files, and how often it was shown."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class File(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """How often a record was shown and what became of it, in all and in the weeks in which it was."""
+    """How often a record was shown and opened, in all and in each week with such an event."""
 
     total: Counts
     weeks: tuple[tuple[str, Counts], ...]
