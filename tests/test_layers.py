@@ -110,6 +110,14 @@ def test_the_tree_of_the_architecture_page_names_every_module():
     assert listed == {package: sorted(modules) for package, modules in leaves.items()}
 
 
+def test_the_modules_that_the_page_on_the_inside_names_exist():
+    page = (ROOT / "docs" / "how-it-works-inside.md").read_text(encoding="utf-8")
+    names = [f"onrecord.{name}" for name in re.findall(rf"`((?:{'|'.join(ORDER)})\.[a-z_]+)[.`]", page)]
+
+    assert len(names) > 10
+    assert sorted(set(names) - set(MODULES)) == []
+
+
 def test_packages_import_only_what_the_architecture_page_allows():
     allowed = _allowed()
     wrong = [
