@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.learn import Model
-from onrecord.search import coefficients, gate
+from onrecord.search import coefficients, relevance
 
 FILE = Path(coefficients.__file__)
 
@@ -49,9 +49,9 @@ def _table(name: str, model: Model) -> list[str]:
 
 def _rows(model: Model) -> Iterable[tuple[str, tuple[float, ...]]]:
     """The weights by feature; what compares scores has none in the ranking."""
-    ranks = [model.rank.base, *model.rank.weights, *(0.0 for _ in gate.RELATIVE)]
+    ranks = [model.rank.base, *model.rank.weights, *(0.0 for _ in relevance.RELATIVE)]
     columns = zip(ranks, [model.gate.base, *model.gate.weights])
-    return zip(("base", *gate.NAMES[: model.features], *gate.RELATIVE), columns)
+    return zip(("base", *relevance.NAMES[: model.features], *relevance.RELATIVE), columns)
 
 
 def plain(models: Mapping[str, Model]) -> dict[str, dict[str, list[float]]]:

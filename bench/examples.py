@@ -19,7 +19,7 @@ from bench import life_sets
 from bench.data import Prompt, Set
 from bench.stage import Stage, borrowed
 from onrecord.record.memory import render
-from onrecord.search import coefficients, gate, query, rank, word_table
+from onrecord.search import coefficients, query, rank, relevance, vectors
 from onrecord.search.candidates import Filter
 
 CANDIDATES = 30
@@ -81,8 +81,8 @@ def pool(stage: Stage, prompt: Prompt) -> Pool:
     """The candidates for a prompt, in the order of their ids."""
     matches = rank.find(stage.index, query.parse(prompt.text, borrowed(prompt)), Filter("auto"), CANDIDATES)
     matches = sorted((match for match in matches if match.status == "active"), key=lambda match: match.id)
-    rows = [[match.features[name] for name in gate.NAMES] for match in matches]
-    table = np.array(rows, dtype=float).reshape(-1, len(gate.NAMES))
+    rows = [[match.features[name] for name in relevance.NAMES] for match in matches]
+    table = np.array(rows, dtype=float).reshape(-1, len(relevance.NAMES))
     labels = np.array([match.id in prompt.relevant for match in matches], dtype=bool)
     maybe = np.array([match.id in prompt.maybe for match in matches], dtype=bool)
     present = prompt.relevant & stage.paths.keys()
@@ -133,5 +133,5 @@ def _digest(own: Set) -> str:
 
 def _sources() -> Iterable[Path]:
     """The files that the features depend on: the search without its coefficients."""
-    folder = Path(gate.__file__).parent
-    return [*sorted(set(folder.glob("*.py")) - {Path(coefficients.__file__)}), Path(word_table.FILE)]
+    folder = Path(relevance.__file__).parent
+    return [*sorted(set(folder.glob("*.py")) - {Path(coefficients.__file__)}), Path(vectors.FILE)]

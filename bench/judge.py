@@ -25,7 +25,7 @@ from onrecord import paths
 from onrecord.errors import OnrecordError
 from onrecord.judge import api, judge
 from onrecord.judge.judge import Ruling
-from onrecord.search import gate, query, rank
+from onrecord.search import query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.search.rank import Match
 from onrecord.settings import Settings, load_settings
@@ -159,7 +159,7 @@ def _sample(chosen: Set, most: int) -> Set:
 def _systems(chosen: Set, settings: Settings, ask: Ask | None) -> Iterator[tuple[str, list[Shown]]]:
     with Stage(chosen.records) as stage:
         asked = list(_asked(stage, chosen, settings))
-    yield "gate alone", [Shown(one, _cut(one.found, gate.THRESHOLD, settings)) for one in asked]
+    yield "gate alone", [Shown(one, _cut(one.found, relevance.THRESHOLD, settings)) for one in asked]
     if ask is not None:
         yield "gate + judge", [_shown(one, settings, ask) for one in asked]
     yield "perfect judge", [_shown(one, settings, _perfect(one)) for one in asked]
@@ -186,7 +186,7 @@ def _shown(asked: Asked, settings: Settings, ask: Ask) -> Shown:
     meter = Meter(ask)
     turns = [f"User: {turn}" for turn in asked.prompt.turns]
     opinion = judge.verdicts(asked.prompt.text, asked.found, turns, settings, ask=meter)
-    kept = opinion.kept(gate.THRESHOLD)
+    kept = opinion.kept(relevance.THRESHOLD)
     return Shown(
         asked,
         _cut(kept, 0.0, settings),

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench import life_sets
 from bench.examples import Pool
-from onrecord.search import gate
+from onrecord.search import relevance
 
 TOP = 8
 """Matches of a prompt that are judged: five could be shown, and those behind them teach what is not relevant."""
@@ -56,7 +56,7 @@ class Ranked(NamedTuple):
     pool: Pool
 
 
-def fit(parts: Sequence[Part], features: int = len(gate.NAMES)) -> Model:
+def fit(parts: Sequence[Part], features: int = len(relevance.NAMES)) -> Model:
     """A model of the first features."""
     rank = _fit_rank(parts, features)
     judged = [part for part in parts if not part.is_ranked_only]
@@ -80,7 +80,7 @@ def standing(pool: Pool, rank: Line, features: int) -> tuple[np.ndarray, np.ndar
     scores = rank.of(table)
     order = np.argsort(-scores, kind="stable")
     best = order[:TOP]
-    compared = np.array(gate.relative(list(scores[order]))[:TOP]).reshape(-1, len(gate.RELATIVE))
+    compared = np.array(relevance.relative(list(scores[order]))[:TOP]).reshape(-1, len(relevance.RELATIVE))
     return np.hstack([table[best], compared]), pool.labels[best], pool.maybe[best]
 
 

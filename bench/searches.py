@@ -22,7 +22,7 @@ from bench import data, learn, life_sets, results
 from bench.data import Prompt, Set
 from bench.stage import Stage
 from onrecord.recall import past_question
-from onrecord.search import candidates, document, gate, meaning, query, rank, search_coefficients, terms
+from onrecord.search import candidates, document, query, rank, relevance, search_coefficients, terms
 
 MODEL = Path(search_coefficients.__file__)
 TOP = 6
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"not there: {', '.join(missing)}; the weights are left alone", file=sys.stderr)
         return 1
     learnt = [search for name in life_sets.FIT for variant in ("none", "lean") for search in gather(name, variant)]
-    words = [name for name in _FEATURES if name not in meaning.NAMES]
+    words = [name for name in _FEATURES if name not in relevance.MEANING_NAMES]
     models = fit(learnt, _FEATURES), fit(learnt, words)
     figures = {}
     for name in life_sets.CHOOSE:
@@ -144,10 +144,10 @@ def _of_identifiers(stage: Stage, rng: random.Random, importance: float) -> Iter
 def _search(stage: Stage, kind: str, text: str, relevant: frozenset[str], importance: float) -> Iterator[Search]:
     matches = rank.find(stage.index, query.parse(text), limit=candidates.SEARCH)
     matches = [match for match in matches if match.status == "active"]
-    rows = [[match.features[name] for name in gate.NAMES] for match in matches]
-    weights = gate.weights(max((match.features["vector_share"] for match in matches), default=0.0))
+    rows = [[match.features[name] for name in relevance.NAMES] for match in matches]
+    weights = relevance.weights(max((match.features["vector_share"] for match in matches), default=0.0))
     # In the order of prompts: that of searches depends on the weights that are to be fitted.
-    best = sorted(range(len(rows)), key=lambda place: (-gate.score(weights, rows[place]), matches[place].id))[:TOP]
+    best = sorted(range(len(rows)), key=lambda place: (-relevance.score(weights, rows[place]), matches[place].id))[:TOP]
     if best:
         labels = np.array([matches[place].id in relevant for place in best], dtype=float)
         yield Search(kind, np.array([rows[place] for place in best], dtype=float), labels, bool(relevant), importance)
@@ -176,12 +176,12 @@ class Model(NamedTuple):
     weights: dict[str, float]
 
     def probabilities(self, features: np.ndarray) -> np.ndarray:
-        weights = np.array([self.weights.get(name, 0.0) for name in gate.NAMES])
+        weights = np.array([self.weights.get(name, 0.0) for name in relevance.NAMES])
         return 1 / (1 + np.exp(-np.clip(features @ weights + self.base, -30, 30)))
 
 
 def fit(searches: Iterable[Search], names: Sequence[str]) -> Model:
-    columns = [gate.NAMES.index(name) for name in names]
+    columns = [relevance.NAMES.index(name) for name in names]
     chosen = list(searches)
     rows = np.vstack([search.features[:, columns] for search in chosen])
     labels = np.concatenate([search.labels for search in chosen])

@@ -12,7 +12,7 @@ from bench.stage import Stage, borrowed
 from onrecord.recall import for_prompt
 from onrecord.recall.for_prompt import Request
 from onrecord.record.memory import Memory
-from onrecord.search import document, keyword_scorer, query, rank
+from onrecord.search import document, query, rank
 from onrecord.search.candidates import Filter
 from onrecord.settings import load_settings
 
@@ -91,7 +91,7 @@ class Systems:
 
     def keywords(self, prompt: Prompt) -> list[Hit]:
         asked = query.parse(prompt.text, borrowed(prompt))
-        found = keyword_scorer.find(self.stage.index, asked, Filter(now=_NOW))[:20]
+        found = rank.by_keywords(self.stage.index, asked, Filter(now=_NOW))[:20]
         return [Hit(one.id, one.score, place < MOST_SHOWN) for place, one in enumerate(found)]
 
     def porter(self, prompt: Prompt) -> list[Hit]:

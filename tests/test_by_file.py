@@ -11,7 +11,7 @@ import onrecord
 from onrecord import paths
 from onrecord.recall import for_file
 from onrecord.recall.stores import Stores
-from onrecord.search import index, refresh
+from onrecord.search import index, indexing
 from onrecord.settings import load_settings
 
 
@@ -81,7 +81,7 @@ def test_what_is_settled_or_of_no_concern_to_a_file_is_left_out(project):
 
 
 def test_stores_are_indexed_as_far_as_a_hook_has_time_for_unless_it_is_said_otherwise(project, monkeypatch):
-    monkeypatch.setattr(refresh, "HOOK_SECONDS", -1.0)
+    monkeypatch.setattr(indexing, "HOOK_SECONDS", -1.0)
     for number in range(3):
         project.save("constraint", constraint(f"Rule {number}", related_files=["a.py"]))
     root = project.store.root

@@ -8,7 +8,7 @@ import pytest
 
 import onrecord
 from onrecord import coldstart
-from onrecord.search import candidates, index, indexing, keyword_scorer, query, tables
+from onrecord.search import candidates, index, indexing, query, rank
 from tests import searching
 from tests.records import sample
 from tests.test_index import put
@@ -22,7 +22,7 @@ DAYS = dict(zip(NAMES, ("2026-01-03", "2026-01-01", "2026-01-04", "2026-01-02"))
 def opened():
     """An index of four records of the same words, without links."""
     connection = coldstart.connect(":memory:", isolation_level=None)
-    built = index.Index("/nowhere", connection, has_words=tables.prepare(connection), in_memory=True)
+    built = index.Index("/nowhere", connection, has_words=index.prepare(connection), in_memory=True)
     for n, name in enumerate(NAMES, 1):
         values = (n, f"decisions/{name}.json", name, "decision", f"Queue {name}", "active", DAYS[name])
         connection.execute(
@@ -94,7 +94,7 @@ def test_in_a_circle_the_newest_active_one_is_shown(tmp_path, statuses, shown):
     opened = index.in_memory(root)
 
     assert {match.id for match in searching.find(opened, "queue", mode="auto")} == {shown}
-    assert [row.id for row in keyword_scorer.find(opened, query.parse("queue"), candidates.Filter())] == [shown]
+    assert [row.id for row in rank.by_keywords(opened, query.parse("queue"), candidates.Filter())] == [shown]
 
 
 def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):

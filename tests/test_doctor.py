@@ -10,7 +10,7 @@ import pytest
 from onrecord import coldstart, state_file
 from onrecord import project as projects
 from onrecord.doctor import machine, store_checks
-from onrecord.search import word_table
+from onrecord.search import vectors
 from onrecord.settings import Settings, load_settings
 from onrecord.store import journal
 from onrecord.store.store import Store
@@ -190,7 +190,7 @@ def test_a_missing_or_damaged_table_of_word_vectors_is_reported(tmp_path, monkey
     table = tmp_path / "words.vec"
     if content is not None:
         table.write_bytes(content)
-    monkeypatch.setattr(word_table, "FILE", str(table))
+    monkeypatch.setattr(vectors, "FILE", str(table))
 
     (finding,) = [finding for finding in machine.examine() if finding.check == "words"]
 
@@ -203,7 +203,7 @@ def test_a_table_whose_tokens_are_not_in_order_is_reported(tmp_path, monkeypatch
     table = tiny_table.write(tmp_path / "words.vec", tiny_table.tokens(["one two"]))
     content = table.read_bytes()
     table.write_bytes(content[:16] + content[20:24] + content[16:20] + content[24:])
-    monkeypatch.setattr(word_table, "FILE", str(table))
+    monkeypatch.setattr(vectors, "FILE", str(table))
 
     (finding,) = [finding for finding in machine.examine() if finding.check == "words"]
 

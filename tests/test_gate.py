@@ -1,51 +1,51 @@
 import pytest
 
-from onrecord.search import coefficients, gate, index, word_features
+from onrecord.search import coefficients, index, relevance, word_features
 from tests import searching
 from tests.test_index import put
 from tests.test_search import decision
 
 
 def test_the_coefficients_fit_the_features():
-    assert tuple(coefficients.WITH_MEANING) == ("base", *gate.NAMES, *gate.RELATIVE)
-    assert tuple(coefficients.WORDS_ONLY) == ("base", *word_features.NAMES, *gate.RELATIVE)
-    assert 0 < coefficients.POINTER < gate.THRESHOLD < 1
+    assert tuple(coefficients.WITH_MEANING) == ("base", *relevance.NAMES, *relevance.RELATIVE)
+    assert tuple(coefficients.WORDS_ONLY) == ("base", *word_features.NAMES, *relevance.RELATIVE)
+    assert 0 < coefficients.POINTER < relevance.THRESHOLD < 1
 
 
 def test_meaning_counts_where_enough_words_of_the_prompt_have_a_vector():
-    in_english, in_another_language = gate.weights(0.9), gate.weights(0.1)
+    in_english, in_another_language = relevance.weights(0.9), relevance.weights(0.1)
 
-    assert len(in_english.rank) == len(gate.NAMES)
+    assert len(in_english.rank) == len(relevance.NAMES)
     assert len(in_another_language.rank) == len(word_features.NAMES)
-    assert len(in_another_language.gate) == len(word_features.NAMES) + len(gate.RELATIVE)
+    assert len(in_another_language.gate) == len(word_features.NAMES) + len(relevance.RELATIVE)
 
 
 def test_without_a_table_features_of_meaning_change_nothing():
-    weights = gate.weights(0.0)
+    weights = relevance.weights(0.0)
     values = [0.5] * len(word_features.NAMES)
     compared = (0.5, -0.7, 1.0, 0.2)
 
-    low, high = ([*values, *[meaning] * (len(gate.NAMES) - len(values))] for meaning in (0.0, 0.9))
+    low, high = ([*values, *[meaning] * (len(relevance.NAMES) - len(values))] for meaning in (0.0, 0.9))
 
-    assert gate.score(weights, low) == gate.score(weights, high)
-    assert gate.probability(weights, low, compared) == gate.probability(weights, high, compared)
+    assert relevance.score(weights, low) == relevance.score(weights, high)
+    assert relevance.probability(weights, low, compared) == relevance.probability(weights, high, compared)
 
 
 def test_a_lone_hit_has_no_rivals_and_a_crowd_shares():
-    assert gate.relative([]) == []
-    assert gate.relative([1.5]) == [(1.0, 0.0, 1.5, 2.0)]
-    crowd = gate.relative([1.0, 1.0, 1.0, 1.0])
+    assert relevance.relative([]) == []
+    assert relevance.relative([1.5]) == [(1.0, 0.0, 1.5, 2.0)]
+    crowd = relevance.relative([1.0, 1.0, 1.0, 1.0])
     assert [one[0] for one in crowd] == pytest.approx([0.25] * 4)
 
 
 def test_evidence_from_outside_the_text_moves_a_probability():
-    assert gate.shifted(0.5, 1.0) > 0.5 > gate.shifted(0.5, -1.0)
-    assert gate.shifted(0.3, 0.0) == pytest.approx(0.3)
+    assert relevance.shifted(0.5, 1.0) > 0.5 > relevance.shifted(0.5, -1.0)
+    assert relevance.shifted(0.3, 0.0) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(("probability", "word"), [(0.95, "high"), (0.6, "medium"), (0.1, "low")])
 def test_confidence(probability, word):
-    assert gate.confidence(probability) == word
+    assert relevance.confidence(probability) == word
 
 
 _TOPICS = {
@@ -81,7 +81,7 @@ def test_the_gate_is_not_fooled_by_the_size_of_the_store(tmp_path, fillers):
     def best(prompt):
         return max((match.probability for match in searching.find(opened, prompt, mode="auto")), default=0.0)
 
-    assert best("how often is the signing key of the gateway rotated?") >= gate.THRESHOLD
-    assert best("are alembic migrations applied before or after the deploy?") >= gate.THRESHOLD
-    assert best("make the button on the settings page blue") < gate.THRESHOLD
-    assert best("thanks, looks good") < gate.THRESHOLD
+    assert best("how often is the signing key of the gateway rotated?") >= relevance.THRESHOLD
+    assert best("are alembic migrations applied before or after the deploy?") >= relevance.THRESHOLD
+    assert best("make the button on the settings page blue") < relevance.THRESHOLD
+    assert best("thanks, looks good") < relevance.THRESHOLD

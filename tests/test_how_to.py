@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.search import gate
+from onrecord.search import relevance
 from tests import pages, shell
 
 ROOT = Path(__file__).parents[1]
@@ -111,7 +111,7 @@ def test_the_commands_of_the_readme_work_and_find_what_they_save(home: Path, tmp
     assert [one for one in played if one.code] == []
     assert "1  Sessions live in Postgres\n" in searched
     score = re.search(r"1  Sessions live in Postgres\n.* (\d\.\d\d) shown as a rule\n", explained)
-    assert score and float(score[1]) >= gate.THRESHOLD
+    assert score and float(score[1]) >= relevance.THRESHOLD
 
 
 def test_a_command_that_fails_is_noticed(home: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from onrecord import coldstart, paths
 from onrecord.record import memory
-from onrecord.search import index, refresh
+from onrecord.search import index, indexing
 from onrecord.store.store import Store
 from tests import searching, without_fts5
 from tests.records import sample
@@ -89,7 +89,7 @@ def test_an_edited_record_is_not_shown_stale_even_if_no_sweep_came_by(root, monk
     settle(root)
     found(root, "zebra")
     put(root, topic("one", "okapi and zebra"))
-    monkeypatch.setattr(refresh, "refresh", lambda *_, **__: False)
+    monkeypatch.setattr(indexing, "refresh", lambda *_, **__: False)
 
     opened = index.open(root, hook=True)
 
@@ -192,9 +192,9 @@ def test_a_huge_store_is_indexed_in_slices_by_hooks(root, monkeypatch):
     for number in range(30):
         put(root, topic(f"more-{number:02}", f"animal{number}"))
     ticks = iter(range(10_000))
-    monkeypatch.setattr(refresh, "HOOK_SECONDS", 10)
+    monkeypatch.setattr(indexing, "HOOK_SECONDS", 10)
     monkeypatch.setattr("onrecord.search.indexing.time.monotonic", lambda: next(ticks))
-    monkeypatch.setattr("onrecord.search.refresh.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("onrecord.search.indexing.time.monotonic", lambda: next(ticks))
 
     sizes = []
     for _ in range(5):
@@ -261,7 +261,7 @@ def test_a_touched_file_keeps_its_place_and_gets_a_new_stamp(root):
 
     assert opened.refresh()
     assert {row.id: row.n for row in opened._select()} == before
-    assert all(refresh.is_unchanged(opened, row.path) for row in opened._select())
+    assert all(indexing.is_unchanged(opened, row.path) for row in opened._select())
     assert not opened.refresh()
 
 
@@ -270,7 +270,7 @@ def test_a_command_checks_a_part_of_a_huge_store_and_all_that_it_shows(root, mon
     found(root, "zebra")
     put(root, topic("one", "okapi and zebra"))
     os.utime(os.path.join(root, "decisions"), (1_700_000_000, 1_700_000_000))
-    monkeypatch.setattr(refresh, "_MOST_CHECKED", 0)
+    monkeypatch.setattr(indexing, "_MOST_CHECKED", 0)
 
     opened = index.open(root)
 

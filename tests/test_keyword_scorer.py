@@ -1,6 +1,6 @@
 import pytest
 
-from onrecord.search import index, keyword_scorer, query, rank
+from onrecord.search import index, query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.settings import Settings
 from tests import searching
@@ -16,7 +16,7 @@ def points(prompt, title, tags=(), text=""):
         body_terms = " ".join(query.terms.stream(text))
         category = "decision"
 
-    return keyword_scorer.points(set(query.parse(prompt).terms), Row)
+    return relevance.keyword_points(set(query.parse(prompt).terms), Row)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_recent_records_come_first_among_equals(tmp_path):
     put(root, decision("fresh", "Redis", "", updated_at="2026-03-01T00:00:00Z"))
     put(root, sample(id="gone", title="Redis", superseded_by="fresh"))
 
-    found = keyword_scorer.find(index.in_memory(root), query.parse("redis"), Filter(now="2026-03-02T00:00:00Z"))
+    found = rank.by_keywords(index.in_memory(root), query.parse("redis"), Filter(now="2026-03-02T00:00:00Z"))
 
     assert [(match.id, match.score) for match in found] == [("fresh", 3), ("old", 2)]
     assert all(isinstance(match, rank.Match) for match in found)

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from onrecord.search import index, listing, refresh
+from onrecord.search import index, indexing, listing
 from onrecord.search.listing import Choice
 from tests.records import sample
 from tests.test_index import put, settle
@@ -40,7 +40,7 @@ def test_a_long_list_is_read_in_parts(root, monkeypatch):
 
 def test_what_is_listed_is_as_it_is_now_although_few_files_are_checked(root, monkeypatch):
     index.open(root).close()
-    monkeypatch.setattr(refresh, "_MOST_CHECKED", 0)
+    monkeypatch.setattr(indexing, "_MOST_CHECKED", 0)
     put(root, sample(id="r5", title="Changed", updated_at="2025-01-01T00:00:00Z"))
     os.utime(os.path.join(root, "decisions"), (1_700_000_000, 1_700_000_000))
 

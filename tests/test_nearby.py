@@ -11,13 +11,10 @@ from onrecord.search import (
     candidates,
     index,
     indexing,
-    lanes,
-    nearby,
     query,
     record_vectors,
-    vector_blocks,
+    semantic,
     vectors,
-    word_table,
 )
 from tests import searching, tiny_table
 from tests.records import sample
@@ -34,7 +31,7 @@ MEANINGS = [
 def table(tmp_path, monkeypatch):
     """A table of a few meanings as the one of the package."""
     path = tiny_table.write(tmp_path / "words.vec", tiny_table.tokens(MEANINGS))
-    monkeypatch.setattr(word_table, "FILE", str(path))
+    monkeypatch.setattr(vectors, "FILE", str(path))
     return path
 
 
@@ -62,8 +59,8 @@ def features(root, text):
 def cosine(first, second):
     made = vectors.shared()
     return (
-        lanes.products(
-            lanes.signed(made.of(vectors.words(first))), lanes.columns(made.of(vectors.words(second)), 128), 1
+        vectors.products(
+            vectors.signed(made.of(vectors.words(first))), vectors.columns(made.of(vectors.words(second)), 128), 1
         )[0]
         / vectors.LENGTH**2
     )
@@ -128,7 +125,7 @@ def test_without_a_good_table_words_alone_decide(root, table, content):
 def test_vectors_of_another_table_are_made_anew(root, table, tmp_path, monkeypatch):
     assert found(root, "release logout", mode="auto")[:1] == ["logout"]
     other = tiny_table.write(tmp_path / "other.vec", tiny_table.tokens(MEANINGS, seed=2))
-    monkeypatch.setattr(word_table, "FILE", str(other))
+    monkeypatch.setattr(vectors, "FILE", str(other))
 
     assert found(root, "release logout", hook=True, mode="auto")[:1] == ["logout"]
     assert index.open(root)._connection.execute("SELECT identity FROM vector_source").fetchall() == [
@@ -138,7 +135,7 @@ def test_vectors_of_another_table_are_made_anew(root, table, tmp_path, monkeypat
 
 def test_vectors_made_partly_without_a_table_are_made_anew(root, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(word_table, "FILE", str(tmp_path / "nowhere"))
+        patch.setattr(vectors, "FILE", str(tmp_path / "nowhere"))
         found(root, "receipt")
 
     assert found(root, "release logout") == ["logout"]
@@ -184,11 +181,11 @@ def written(tmp_path, records):
 def test_gists_are_compared_exactly_in_all_dimensions_or_in_the_first(tmp_path, monkeypatch, exact, dimensions):
     records, text = random_store(600)
     opened, numbers = written(tmp_path, records)
-    monkeypatch.setattr(vector_blocks, "_EXACT", exact)
+    monkeypatch.setattr(semantic, "_EXACT", exact)
     made = vectors.shared()
-    values = lanes.signed(made.of(vectors.words(text(6))))
+    values = vectors.signed(made.of(vectors.words(text(6))))
 
-    first, products = vector_blocks.compare(opened, values)
+    first, products = semantic.compare(opened, values)
 
     gists = {record.id: record_vectors.of(record, made).gist[:dimensions] for record in records}
     plain = {name: sum(a * (b - 128) for a, b in zip(values, gist)) for name, gist in gists.items()}
@@ -197,33 +194,33 @@ def test_gists_are_compared_exactly_in_all_dimensions_or_in_the_first(tmp_path, 
 
 def test_a_gist_is_as_close_as_the_whole_and_the_title_with_triggers_on_average(root):
     made = vectors.shared()
-    values = lanes.signed(made.of(["release", "logout"]))
+    values = vectors.signed(made.of(["release", "logout"]))
     whole = "Customers stay logged in The rollout keeps people signed in"
     topic = "Customers stay logged in users logged customers signed again"
     opened = index.in_memory(root)
     ((number,),) = opened._connection.execute("SELECT n FROM record WHERE id = 'logout'").fetchall()
 
-    _, products = vector_blocks.compare(opened, values)
+    _, products = semantic.compare(opened, values)
 
     expected = (cosine("release logout", whole) + cosine("release logout", topic)) / 2
     assert products[number] / vectors.LENGTH**2 == pytest.approx(expected, abs=0.01)
 
 
 def test_the_nearest_are_the_nearest_by_plain_sums(tmp_path, monkeypatch):
-    monkeypatch.setattr(nearby, "_LEAST", -1)
+    monkeypatch.setattr(semantic, "_LEAST", -1)
     records, text = random_store(40)
     opened, numbers = written(tmp_path, records)
     made = vectors.shared()
     for _ in range(10):
         prompt = text(6)
-        values = lanes.signed(made.of(vectors.words(prompt)))
+        values = vectors.signed(made.of(vectors.words(prompt)))
         plain = {numbers[record.id]: _plain_meaning(values, record, made) for record in records}
 
-        nearest = nearby.compare(opened, query.parse(prompt)).nearest(())
+        nearest = semantic.compare(opened, query.parse(prompt)).nearest(())
 
         above = [n for n in sorted(plain, key=lambda n: (-plain[n], n)) if n in nearest]
         assert nearest == above
-        assert len(nearest) == nearby.NEAREST
+        assert len(nearest) == semantic.NEAREST
         assert nearest[0] == min(plain, key=lambda n: (-plain[n], n))
 
 

@@ -11,7 +11,7 @@ from onrecord import paths
 from onrecord.recall import for_prompt, past_question
 from onrecord.recall.context_block import NOTHING_ON_FILE
 from onrecord.recall.stores import Stores
-from onrecord.search import refresh
+from onrecord.search import indexing
 from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings
 
@@ -143,7 +143,7 @@ def test_a_retired_record_is_on_file(project):
 
 def test_nothing_is_denied_while_the_index_is_incomplete(project, monkeypatch):
     project.save("decision", KEYCLOAK)
-    monkeypatch.setattr(refresh, "is_complete", lambda index: False)
+    monkeypatch.setattr(indexing, "is_complete", lambda index: False)
 
     assert shown(project, "why did we choose kubernetes?") == ""
 

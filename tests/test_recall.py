@@ -12,7 +12,7 @@ from onrecord import paths
 from onrecord.hosts import claude_code
 from onrecord.recall import after_compaction, for_prompt, rules_and_pointers
 from onrecord.recall.stores import Stores
-from onrecord.search import gate
+from onrecord.search import relevance
 from onrecord.session import ledger
 from onrecord.settings import load_settings
 from tests.hooks.conftest import SIX, six_records
@@ -204,7 +204,7 @@ def test_a_memory_whose_file_is_gone_is_believed_less(project, anchored):
     settings = load_settings(project.store.root)
     before = for_prompt.preview(project.stores, GANGWAY, settings, first=False).shown[0].match.probability
     os.unlink(anchored)
-    bar = gate.shifted(before, -0.5)
+    bar = relevance.shifted(before, -0.5)
 
     configure(project.store.root, min_probability=bar, pointers=False)
     shown(project, OTHER)
@@ -296,7 +296,7 @@ def test_the_confidence_belongs_to_the_probability(project):
     match = for_prompt.preview(project.stores, ASKS, load_settings(project.store.root), first=False).candidates[0].match
 
     for probability in (0.1, 0.6, 0.9):
-        assert match._replace(probability=probability).confidence == gate.confidence(probability)
+        assert match._replace(probability=probability).confidence == relevance.confidence(probability)
 
 
 def test_parallel_prompts_of_one_session_tell_a_memory_once(project):

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from onrecord.search import gate, index, keyword_scorer, query, rank
+from onrecord.search import index, query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.settings import Settings
 from tests import searching
@@ -36,7 +36,7 @@ def test_a_match_carries_what_an_injection_needs(root):
     assert (match.id, match.category, match.path) == ("keys", "decision", "decisions/keys.json")
     assert match.tags == ("topic",)
     assert "rotated on the 1st" in match.summary_line
-    assert match.confidence == gate.confidence(match.probability)
+    assert match.confidence == relevance.confidence(match.probability)
     assert set(match.features) >= {"coverage", "window", "share"}
 
 
@@ -122,7 +122,7 @@ def test_records_that_supersede_each_other_silence_only_the_older_one(root):
     current = f"SELECT id FROM record WHERE NOT void AND {index.NOT_REPLACED}"
     assert ids(root, "pingpong queue", mode="auto") == ["q"]
     assert index.open(root)._connection.execute(current).fetchall() == [("q",)]
-    assert [match.id for match in keyword_scorer.find(index.open(root), query.parse("queue"), Filter())] == ["q"]
+    assert [match.id for match in rank.by_keywords(index.open(root), query.parse("queue"), Filter())] == ["q"]
 
     put(root, newer._replace(superseded_by=""))
     assert ids(root, "pingpong queue", mode="auto") == ["q"]

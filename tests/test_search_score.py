@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import onrecord
-from onrecord.search import gate, search_coefficients, search_score
+from onrecord.search import relevance, search_coefficients
 
 SESSIONS = {"title": "Sessions live in Postgres", "tags": ["auth"], "context": "Redis lost sessions on failover",
             "decision": "Sessions are rows in auth.sessions, 14 day expiry", "rationale": "one fewer moving part",
@@ -37,12 +37,12 @@ def test_the_words_of_a_trigger_are_a_good_match(project):
     best = project.search("login state")[0]
 
     assert best.title == "Sessions live in Postgres"
-    assert best.probability >= gate.MEDIUM
+    assert best.probability >= relevance.MEDIUM
 
 
 def test_a_word_of_one_title_is_a_good_match(project):
     for word in ("keycloak", "nightly", "invoices", "postgres"):
-        assert project.search(word)[0].probability >= gate.MEDIUM, word
+        assert project.search(word)[0].probability >= relevance.MEDIUM, word
 
 
 def test_a_word_is_found_together_with_the_words_that_begin_like_it(project):
@@ -74,16 +74,16 @@ def test_noise_is_not_listed_and_the_best_come_first(project, text):
 
 
 def test_without_vectors_words_alone_decide(project):
-    values = dict.fromkeys(gate.NAMES, 0.0)
-    nothing = search_score.score(list(values.values()))
+    values = dict.fromkeys(relevance.NAMES, 0.0)
+    nothing = relevance.search_score(list(values.values()))
     values.update(coverage=1.0, title_asked=1.0, in_title=1.0, title_both=1.0, matches=0.7, mass=0.5)
 
-    assert gate.shifted(0.5, search_score.score(list(values.values()))) > 0.9
-    assert gate.shifted(0.5, nothing) < 0.2
+    assert relevance.shifted(0.5, relevance.search_score(list(values.values()))) > 0.9
+    assert relevance.shifted(0.5, nothing) < 0.2
 
 
 def test_the_weights_are_of_features_there_are():
     names = {*search_coefficients.WEIGHTS, *search_coefficients.WORDS_WEIGHTS}
 
-    assert names <= set(gate.NAMES)
+    assert names <= set(relevance.NAMES)
     assert 0 < search_coefficients.FLOOR < search_coefficients.ASKED_POINTER < search_coefficients.ASKED < 1

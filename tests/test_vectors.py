@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.search import lanes, vectors, word_table
-from onrecord.search.vectors import LENGTH, Vectors
-from onrecord.search.word_table import BadTable
+from onrecord.search import vectors
+from onrecord.search.vectors import LENGTH, BadTable, Vectors
 from tests import tiny_table
 
 TOKENS = tiny_table.tokens(["sign log", "users people", "session", "redis", "##ing ##s", "token tokens"])
@@ -24,7 +23,7 @@ def of(made: Vectors, text: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Vectors:
-    return Vectors(word_table.open(str(tiny_table.write(tmp_path_factory.mktemp("table") / "words.vec", TOKENS))))
+    return Vectors(vectors.open_table(str(tiny_table.write(tmp_path_factory.mktemp("table") / "words.vec", TOKENS))))
 
 
 def plain_words(text: str) -> list[str]:
@@ -74,15 +73,15 @@ def test_a_vector_is_the_sum_of_its_words_at_one_length(made, text):
     vector = of(made, text)
 
     assert len(vector) == len(expected)
-    assert lanes.signed(vector) == pytest.approx([value * LENGTH for value in expected], abs=0.6)
+    assert vectors.signed(vector) == pytest.approx([value * LENGTH for value in expected], abs=0.6)
 
 
 def test_a_dimension_that_is_nearly_all_of_a_vector_is_cut_to_a_byte(tmp_path):
     rows = {"up": (0.01, [127] + [0] * 127), "down": (0.01, [-127] + [1] * 127)}
-    made = Vectors(word_table.open(str(tiny_table.write(tmp_path / "words.vec", rows))))
+    made = Vectors(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
-    assert lanes.signed(of(made, "up")) == [127] + [0] * 127
-    assert lanes.signed(of(made, "down"))[0] == -128
+    assert vectors.signed(of(made, "up")) == [127] + [0] * 127
+    assert vectors.signed(of(made, "down"))[0] == -128
 
 
 def test_words_that_cannot_be_looked_up_have_no_vector(made):
@@ -118,14 +117,14 @@ def test_a_text_of_unknown_words_costs_only_so_many_lookups(made, monkeypatch):
 def test_products_are_plain_sums(rows, query):
     expected = [sum(a * (b - 128) for a, b in zip(query, row)) for row in rows]
 
-    assert lanes.products(query, lanes.columns(b"".join(rows), 8), len(rows)) == expected
-    assert lanes.products_of_each([query, query], lanes.columns(b"".join(rows), 8), len(rows)) == [expected] * 2
+    assert vectors.products(query, vectors.columns(b"".join(rows), 8), len(rows)) == expected
+    assert vectors.products_of_each([query, query], vectors.columns(b"".join(rows), 8), len(rows)) == [expected] * 2
 
 
 @pytest.mark.parametrize("value", [-127, 127])
 @pytest.mark.parametrize("stored", [0, 255])
 def test_the_largest_products_stay_in_their_lanes(value, stored):
-    assert lanes.products([value] * 128, [bytes([stored]) * 9] * 128, 9) == [128 * value * (stored - 128)] * 9
+    assert vectors.products([value] * 128, [bytes([stored]) * 9] * 128, 9) == [128 * value * (stored - 128)] * 9
 
 
 @pytest.mark.parametrize(
@@ -145,19 +144,19 @@ def test_a_damaged_table_is_refused(tmp_path, damage):
     path.write_bytes(damage(path.read_bytes()))
 
     with pytest.raises(BadTable):
-        word_table.open(str(path))
+        vectors.open_table(str(path))
 
 
 def test_two_tables_have_two_identities(tmp_path):
     one = tiny_table.write(tmp_path / "a.vec", TOKENS)
     other = tiny_table.write(tmp_path / "b.vec", {**TOKENS, "redis": (0.5, TOKENS["redis"][1])})
 
-    assert word_table.open(str(one)).identity != word_table.open(str(other)).identity
-    assert word_table.open(str(one)).identity == word_table.open(str(one)).identity
+    assert vectors.open_table(str(one)).identity != vectors.open_table(str(other)).identity
+    assert vectors.open_table(str(one)).identity == vectors.open_table(str(one)).identity
 
 
 def test_scales_that_no_training_gives_count_nothing(tmp_path):
     rows = {"nan": (math.nan, [1] * 128), "huge": (1e30, [1] * 128), "minus": (-1.0, [1] * 128)}
-    made = Vectors(word_table.open(str(tiny_table.write(tmp_path / "words.vec", rows))))
+    made = Vectors(vectors.open_table(str(tiny_table.write(tmp_path / "words.vec", rows))))
 
     assert of(made, "nan huge minus") == b""

@@ -6,25 +6,25 @@ import os
 
 import pytest
 
-from onrecord.search import lanes, vectors, word_table
+from onrecord.search import vectors
 
 LARGEST = 6_000_000
 
 
 @pytest.fixture(scope="module")
 def made() -> vectors.Vectors:
-    return vectors.Vectors(word_table.open(word_table.FILE))
+    return vectors.Vectors(vectors.open_table(vectors.FILE))
 
 
 def cosine(made: vectors.Vectors, first: str, second: str) -> float:
-    columns = lanes.columns(made.of(vectors.words(second)), word_table.DIMENSIONS)
-    return lanes.products(lanes.signed(made.of(vectors.words(first))), columns, 1)[0] / vectors.LENGTH**2
+    columns = vectors.columns(made.of(vectors.words(second)), vectors.DIMENSIONS)
+    return vectors.products(vectors.signed(made.of(vectors.words(first))), columns, 1)[0] / vectors.LENGTH**2
 
 
 def test_the_table_is_whole_and_small(made):
     made.table.check()
 
-    assert os.path.getsize(word_table.FILE) <= LARGEST
+    assert os.path.getsize(vectors.FILE) <= LARGEST
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from onrecord import timestamps
-from onrecord.search import gate
+from onrecord.search import relevance
 
 from .conftest import DECISION
 
@@ -148,7 +148,7 @@ def test_the_values_that_hold_are_shown_where_the_default_stands_for_another(onr
     def value(key):
         return json.loads(onrecord("config", key, "--json").out)["settings"][0]["value"]
 
-    assert value("retrieval.min_probability") == gate.THRESHOLD
+    assert value("retrieval.min_probability") == relevance.THRESHOLD
     assert value("retrieval.max_tokens") == 300
     onrecord("config", "set", "retrieval.min_probability", "0.4")
     onrecord("config", "set", "retrieval.max_inject", "6")

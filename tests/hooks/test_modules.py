@@ -141,7 +141,7 @@ def test_only_a_prompt_reads_the_table_of_word_vectors(event: str, settled: Proj
 
     modules, _ = loaded(sys.executable, event, fields, tmp_path)
 
-    assert "onrecord.search.word_table" not in modules
+    assert "onrecord.search.vectors" not in modules
 
 
 def test_a_prompt_is_answered_by_a_package_without_the_table(settled: Project, tmp_path: Path):

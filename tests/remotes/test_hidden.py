@@ -15,7 +15,7 @@ from onrecord.cli import main
 from onrecord.digest import digest
 from onrecord.mcp import reading
 from onrecord.recall.stores import Stores
-from onrecord.search import index, indexing, refresh
+from onrecord.search import index, indexing
 from onrecord.settings import load_settings
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
@@ -179,8 +179,8 @@ def test_a_hook_knows_at_once_that_a_record_of_a_large_store_replaces_a_shared_o
     project.save("preference", {**SIX["preference"], "title": "Ours"})
     assert "platform:" in _from_hook(project)
     # As many files as a hook has time for in a store of any size.
-    monkeypatch.setattr(refresh, "SLICE", 0)
-    monkeypatch.setattr(refresh, "LARGER_SLICE", 0)
+    monkeypatch.setattr(indexing, "SLICE", 0)
+    monkeypatch.setattr(indexing, "LARGER_SLICE", 0)
 
     run("supersede", f"platform:{ID}", "ours")
 

@@ -19,7 +19,7 @@ from onrecord.errors import NearDuplicate, OnrecordError
 from onrecord.record import summary_line
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
-from onrecord.search import index, lanes, query, rank, record_vectors, terms, vectors
+from onrecord.search import index, query, rank, record_vectors, terms, vectors
 from onrecord.store.store import Entry, Store
 
 SAME = 0.7
@@ -100,7 +100,7 @@ def cosine(first: Memory, second: Memory) -> float:
         made = vectors.shared()
     except (OSError, ValueError):
         return 0.0
-    left, right = (lanes.signed(record_vectors.of(record, made).gist) for record in (first, second))
+    left, right = (vectors.signed(record_vectors.of(record, made).gist) for record in (first, second))
     return sum(a * b for a, b in zip(left, right)) / (hypot(*left) * hypot(*right) or 1.0)
 
 

@@ -12,7 +12,7 @@ from onrecord.digest.lesson_search import Unavailable
 from onrecord.digest.selection import Candidate
 from onrecord.recall import stores
 from onrecord.recall.stores import HigherStore
-from onrecord.search import index, query, rank, refresh
+from onrecord.search import index, indexing, query, rank
 from onrecord.search.candidates import Filter
 
 TYPE_CHECKING = False
@@ -112,15 +112,15 @@ class Records:
 
     def have_changed(self, shown: Sequence[Candidate]) -> bool:
         """Whether the index is behind the files of some records; if so these are indexed again."""
-        stale = refresh.changed_since(self._index, self._paths(shown))
+        stale = indexing.changed_since(self._index, self._paths(shown))
         if stale:
-            refresh.reread(self._index, stale)
+            indexing.reread(self._index, stale)
         return bool(stale)
 
     @property
     def is_complete(self) -> bool:
         """Whether all records of the store were read, so that it is known what they hide in others."""
-        return refresh.is_complete(self._index)
+        return indexing.is_complete(self._index)
 
     def _visible(self, rows: Sequence[DigestRow]) -> list[Candidate]:
         """Return candidates for `rows`, without those that no longer apply or that a store before this one hides."""

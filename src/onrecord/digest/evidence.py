@@ -3,7 +3,7 @@
 Words alone mislead: the names of changed files match records about the same area that are of no use for the change.
 So two things must speak for a record, for example a changed file that it names and the name of the branch. The bars
 were chosen on three projects and measured on nine others: `python -m bench digest`, docs/how-it-works.md. They are low
-because a list of words is no prompt: the gate is far less sure of it.
+because a list of words is no prompt: the model for prompts is far less sure of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from onrecord import globs
 from onrecord.categories import BY_NAME
 from onrecord.coldstart import NamedTuple
-from onrecord.search import gate
+from onrecord.search import coefficients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def reason(category: str, places: Sequence[str], relevance: Relevance, files: Se
         return "most words of the branch are in it" if relevance.intent else ""
     if not files:
         # A new branch: its name is all there is, and is taken for a prompt.
-        return "the branch is about it" if relevance.intent >= gate.THRESHOLD else ""
+        return "the branch is about it" if relevance.intent >= coefficients.THRESHOLD else ""
     touched = _touched(places, files) if relevance.words >= ABOUT else []
     if touched and relevance.intent >= ASKED:
         return f"the branch is about it, and it names {touched[0]}"

@@ -16,7 +16,7 @@ from onrecord import coldstart, files, paths, state_file, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding
 from onrecord.errors import Unwritable
-from onrecord.search import word_table
+from onrecord.search import vectors
 from onrecord.shared import remotes
 from onrecord.text import many
 
@@ -93,11 +93,11 @@ def _full_text_search() -> Finding:
 
 def _word_table() -> Finding:
     try:
-        table = word_table.open(word_table.FILE)
+        table = vectors.open_table(vectors.FILE)
         table.check()
-    except (OSError, word_table.BadTable) as error:
+    except (OSError, vectors.BadTable) as error:
         what = f"no table of word vectors ({error}), so prompts and records are compared by words alone"
-        return Finding("warning", "words", what, f"install Onrecord again, so that {word_table.FILE} is whole")
+        return Finding("warning", "words", what, f"install Onrecord again, so that {vectors.FILE} is whole")
     table.close()
     return Finding("ok", "words", "the table of word vectors is whole")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
-from onrecord.search import coefficients, gate
+from onrecord.search import coefficients
 from onrecord.store import short_name
 from onrecord.text import cut, tokens
 
@@ -58,7 +58,7 @@ def bars(settings: Settings, matches: Iterable[Match], *, is_first: bool, is_pas
     own = settings.number("retrieval.min_probability")
     if is_past:
         return _bars_of_question(is_scored=is_scored, has_pointers=settings.flag("retrieval.pointers"))
-    rule = own or (coefficients.KEYWORD_THRESHOLD if is_scored else gate.THRESHOLD)
+    rule = own or (coefficients.KEYWORD_THRESHOLD if is_scored else coefficients.THRESHOLD)
     if is_first:
         rule = max(rule - settings.number("retrieval.first_prompt_relief"), _LOWEST_BAR)
     pointer = coefficients.KEYWORD_POINTER if is_scored else coefficients.POINTER

@@ -7,7 +7,7 @@ from onrecord.paths import PROJECT_SOURCE
 from onrecord.recall import context_block, rules_and_pointers
 from onrecord.recall.candidate import SHOWN, Candidate, Cautions
 from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
-from onrecord.search import gate
+from onrecord.search import relevance
 from onrecord.text import tokens
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ def _checked(candidates: list[Candidate], ledger: Ledger, bars: Bars) -> list[Ca
     def check(candidate: Candidate) -> Candidate:
         match = candidate.match
         caution, is_missing = cautions.check(match.root, candidate.source, match.anchors)
-        lower = bars.form(gate.shifted(match.probability, _MISSING)) if is_missing else candidate.form
+        lower = bars.form(relevance.shifted(match.probability, _MISSING)) if is_missing else candidate.form
         return rules_and_pointers.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
 
     new = [_if_new(candidate, ledger) for candidate in candidates]

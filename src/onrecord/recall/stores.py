@@ -11,7 +11,7 @@ from __future__ import annotations
 from onrecord import budget, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.recall.candidate import Candidate
-from onrecord.search import index, rank, refresh
+from onrecord.search import index, indexing, rank
 from onrecord.search.candidates import Filter
 
 TYPE_CHECKING = False
@@ -166,7 +166,7 @@ class Stores:
         """True if a store may hide records of those after it, and all of its records are known."""
         if paths.is_shared(place.source) or place == self.places[-1]:
             return False
-        return not self._hook or refresh.is_complete(index)
+        return not self._hook or indexing.is_complete(index)
 
     def search(
         self, query: Query, filter: Filter, limit: int, *, min_probability: float = 0.0, is_last: bool = True
@@ -194,7 +194,7 @@ class Stores:
         index = self.open(place.root)
         filter = Filter(include_retired=True, settings=settings, fits=self.fits(place))
         matches = rank.find(index, query, filter, limit=1)
-        count = index.totals()[0] if not matches and refresh.is_complete(index) else None
+        count = index.totals()[0] if not matches and indexing.is_complete(index) else None
         self.close(index)
         return count
 

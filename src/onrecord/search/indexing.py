@@ -1,19 +1,44 @@
-"""How records get into the index and out of it. Loaded only when a file has changed."""
+"""Keeping the index in step with the files: added, removed and edited records get into it and out of it.
+
+A store of thousands is not checked file by file before every prompt. A hook checks the folders' times, which show added
+and removed files, and a slice of the files; a record about to be shown is always checked. What it takes to read a
+record is imported only when a file has changed.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterable
 
-from onrecord import coldstart, files, state_file
-from onrecord.errors import OnrecordError
-from onrecord.freshness import anchors
-from onrecord.record import summary_line
-from onrecord.record.memory import LARGEST_FILE, Memory
-from onrecord.search import candidates, document, record_vectors, refresh
-from onrecord.search.document import Document
-from onrecord.search.index import Index
-from onrecord.store.store import Store
+from onrecord import coldstart
+from onrecord.categories import BY_NAME
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onrecord.record.memory import Memory
+    from onrecord.search.document import Document
+    from onrecord.search.index import Index
+
+    Watch = Callable[[Iterable[str]], Iterable[str]]
+
+FOLDERS = tuple(category.folder for category in BY_NAME.values())
+
+HOOK_SECONDS = 1.5
+"""How long a hook may index; what is left is for the next one."""
+
+SLICE, LARGER_SLICE = 64, 512
+"""Files that a hook checks when no folder has changed, and when one has: then others were probably edited too."""
+
+_MOST_CHECKED = 50_000
+"""Files that a command checks: all in any store but a huge one, where checking them would take seconds."""
+
+_LARGE = 8_000
+"""Bytes of a file that is larger than nearly all records."""
+
+_YOUNG = 2_000_000_000
+"""Nanoseconds: a folder changed this recently may change again within the same tick of its clock."""
 
 HOOK_CPU = 0.12
 """Seconds of computing that a hook may spend reading records: some 100. Writing them takes half as long again, and a
@@ -32,6 +57,106 @@ _COUNT = (
     " DO UPDATE SET records = records + excluded.records, titles = titles + excluded.titles"
 )
 _TOTAL = "UPDATE total SET records = records + ?, title_terms = title_terms + ?, body_terms = body_terms + ?"
+
+
+def refresh(index: Index, *, hook: bool, watch: Watch = iter) -> bool:
+    """Bring the index in step; whether anything changed. A hook leaves it as it is while another process writes."""
+    before = _folder_times(index)
+    now = {folder: _folder_time(index.root, folder) for folder in FOLDERS}
+    moved = [folder for folder in FOLDERS if now[folder] != before.get(folder)]
+    edited = _edited(index, (LARGER_SLICE if moved else SLICE) if hook else _MOST_CHECKED)
+    if not moved and not edited:
+        return False
+    try:
+        index._connection.execute("BEGIN IMMEDIATE")
+    except coldstart.SqliteError:
+        if hook and before:
+            return False
+        raise
+    with index._connection:
+        changed = [*edited, *(path for folder in moved for path in _added_and_removed(index, folder))]
+        deadline = time.monotonic() + HOOK_SECONDS if hook else None
+        _apply(index, watch(dict.fromkeys(changed)), {folder: now[folder] for folder in moved}, deadline)
+    return True
+
+
+def is_complete(index: Index) -> bool:
+    """Whether every file there is was indexed: a hook that ran out of time has left some for the next one."""
+    indexed = _folder_times(index)
+    return all(indexed.get(folder, 0) in (-1, _folder_time(index.root, folder)) for folder in FOLDERS)
+
+
+def is_unchanged(index: Index, path: str) -> bool:
+    """Whether a file is as it was indexed."""
+    indexed = index._connection.execute("SELECT mtime, size FROM record WHERE path = ?", (path,)).fetchone()
+    return indexed is not None and stamp(index.root, path) == indexed
+
+
+def changed_since(index: Index, record_paths: Sequence[str]) -> list[str]:
+    """Return those of these paths whose file is not as it was indexed; paths that are not indexed are left out."""
+    query = f"SELECT path, mtime, size FROM record WHERE path IN ({','.join('?' * len(record_paths))})"
+    rows = index._connection.execute(query, record_paths).fetchall()
+    return [path for path, mtime, size in rows if stamp(index.root, path) != (mtime, size)]
+
+
+def reread(index: Index, names: Iterable[str]) -> None:
+    """Index some records again, whatever the index has of them."""
+    index._connection.execute("BEGIN IMMEDIATE")
+    with index._connection:
+        replace(index, names, None)
+
+
+def stamp(root: str, path: str) -> tuple[int, int] | None:
+    """What tells one version of a file from another without reading it; None if there is no file."""
+    try:
+        # Joined by hand: this is done for every record of a store, and `os.path.join` takes as long as the rest.
+        status = os.stat(root + os.sep + path)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _folder_times(index: Index) -> dict[str, int]:
+    return dict(index._connection.execute("SELECT name, mtime FROM folder").fetchall())
+
+
+def _folder_time(root: str, folder: str) -> int:
+    try:
+        return os.stat(os.path.join(root, folder)).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _edited(index: Index, most: int) -> list[str]:
+    """Records whose file is not the one that was indexed, among a slice that moves with the clock."""
+    execute = index._connection.execute
+    last = execute("SELECT max(n) FROM record").fetchone()[0] or 0
+    start = time.time_ns() // 1_000_000 % last if last > most else 0
+    rows = execute("SELECT path, mtime, size FROM record WHERE n >= ? LIMIT ?", (start, most))
+    return [path for path, mtime, size in rows.fetchall() if stamp(index.root, path) != (mtime, size)]
+
+
+def _apply(index: Index, changed: Iterable[str], folders: dict[str, int], deadline: float | None) -> None:
+    if replace(index, changed, deadline):
+        settled = time.time_ns() - _YOUNG
+        index._connection.executemany(
+            "INSERT OR REPLACE INTO folder VALUES (?, ?)",
+            [(folder, mtime if mtime < settled else -1) for folder, mtime in folders.items()],
+        )
+
+
+def _added_and_removed(index: Index, folder: str) -> list[str]:
+    from onrecord.store import record_files
+
+    # The names of records are ASCII; another could have bytes that are no text, which SQLite refuses.
+    there = {f"{folder}/{name}" for name in record_files.names_in(index.root, folder) if name.isascii()}
+    rows = index._connection.execute(
+        "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
+    ).fetchall()
+    changed = there.symmetric_difference(path for (path,) in rows)
+    # In order, so that equal stores have equal indexes: ties in a search are settled by the number of a record. Large
+    # ones last: one that takes all of a hook's time must not keep the others out.
+    return sorted(changed, key=lambda path: ((stamp(index.root, path) or (0, 0))[1] > _LARGE, path))
 
 
 def replace(index: Index, paths: Iterable[str], deadline: float | None) -> bool:
@@ -62,16 +187,21 @@ class _Changes:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._execute = index._connection.execute
+        from onrecord.search import record_vectors
+        from onrecord.store.store import Store
+
         self._store = Store(index.root)
         self._terms: dict[str, list[int]] = {}
         self._totals = [0, 0, 0]
         self._vectors = record_vectors.Blocks(index)
 
     def remove(self, path: str) -> int | None:
-        """Take a record out; its number, which the next version of it gets."""
+        """Take a record out; return its number, which the next version of it gets."""
+        from onrecord.search import document
+
         n = None
         for row in self._index._select("WHERE path = ?", (path,)):
-            fields = Document(row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
+            fields = document.Document(row.title_terms, row.tag_terms, row.trigger_terms, row.body_terms)
             if self._index.has_words and row.status != "broken":
                 table = _table(row.status)
                 # An external-content table can only forget a row if it is told what the row held.
@@ -91,23 +221,33 @@ class _Changes:
     def renew(self, path: str) -> None:
         """Put the file at a path in the place of what is indexed of it; where its content is the same, that stays."""
         # The stamp is taken before reading: an edit in between is seen next time, never lost.
-        stamp = refresh.stamp(self._index.root, path)
-        if stamp is not None:
+        version = stamp(self._index.root, path)
+        if version is not None:
             indexed = self._execute("SELECT hash FROM record WHERE path = ?", (path,)).fetchone()
             if indexed and indexed[0] and indexed[0] == self._hash(path):
-                self._execute("UPDATE record SET mtime = ?, size = ? WHERE path = ?", (*stamp, path))
+                self._execute("UPDATE record SET mtime = ?, size = ? WHERE path = ?", (*version, path))
                 return
         n = self.remove(path)
-        if stamp is not None:
-            self.add(path, stamp, n)
+        if version is not None:
+            self.add(path, version, n)
 
     def _hash(self, path: str) -> str:
+        from onrecord import files
+        from onrecord.errors import OnrecordError
+        from onrecord.record.memory import LARGEST_FILE
+
         try:
             return coldstart.digest(files.read_inside(self._index.root, path, LARGEST_FILE + 1))
         except (OSError, OnrecordError):
             return ""
 
-    def add(self, path: str, stamp: tuple[int, int], n: int | None) -> None:
+    def add(self, path: str, version: tuple[int, int], n: int | None) -> None:
+        """Index the record at `path`, whose stamp is `version`, under number `n`."""
+        from onrecord.errors import OnrecordError
+        from onrecord.freshness import anchors
+        from onrecord.record import summary_line
+        from onrecord.search import document
+
         try:
             memory, _, content = self._store.read(path)
             text, spots, made = document.of(memory), document.places(memory), self._vectors.of(memory)
@@ -117,11 +257,13 @@ class _Changes:
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, OnrecordError):
+                from onrecord import state_file
+
                 state_file.leave(f"index {path}", f"{type(error).__name__}: {error}")
-            self._execute(_INSERT, (n, path, *stamp, "", "", "", "", "", "broken", *[""] * 13))
+            self._execute(_INSERT, (n, path, *version, "", "", "", "", "", "broken", *[""] * 13))
             return
         named = (memory.id, memory.category, memory.title, "\n".join(memory.tags), memory.record_status)
-        values = (n, path, *stamp, content, *named, *facts, *text, memory.created_at, may_be_urgent)
+        values = (n, path, *version, content, *named, *facts, *text, memory.created_at, may_be_urgent)
         n = self._execute(_INSERT, values).lastrowid or 0
         self._vectors.add(n, made, is_active=memory.record_status == "active")
         self._insert(memory, n, text, spots)
@@ -162,6 +304,8 @@ class _Changes:
 
     def _note_circles(self) -> None:
         """Note the newest record of each circle of supersessions: it holds, although another claims to replace it."""
+        from onrecord.search import candidates
+
         self._execute("DELETE FROM cycle_winner")
         links = self._execute("SELECT old, new FROM succession").fetchall()
         for record_id in sorted(in_circles(links))[:_MOST_IN_CIRCLES]:

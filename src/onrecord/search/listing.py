@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from onrecord.coldstart import NamedTuple
-from onrecord.search import index, refresh
+from onrecord.search import index, indexing
 from onrecord.search.index import NOT_REPLACED, Index, unpack_facts
 from onrecord.store import record_files, reference
 from onrecord.store.reference import Fit
@@ -129,10 +129,10 @@ def _fetch(index: Index, query: str, values: Sequence[object] = ()) -> list[Any]
 def _read(index: Index, choice: Choice, limit: int | None) -> tuple[list[Listed], int]:
     numbers = _numbers(index, choice)
     rows = _rows(index, numbers[:limit], choice.order)
-    stale = [row.path for row in rows if not refresh.is_unchanged(index, row.path)] if limit is not None else []
+    stale = [row.path for row in rows if not indexing.is_unchanged(index, row.path)] if limit is not None else []
     if stale:
         # In a huge store not every file was checked when the index was opened; what is shown must be as it is now.
-        refresh.reread(index, stale)
+        indexing.reread(index, stale)
         numbers = _numbers(index, choice)
         rows = _rows(index, numbers[:limit], choice.order)
     return rows, len(numbers)

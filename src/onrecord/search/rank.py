@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onrecord import coldstart
 from onrecord.categories import BY_NAME
-from onrecord.search import candidates, gate, meaning, refresh, word_features
+from onrecord.search import candidates, indexing, relevance, word_features
 from onrecord.search.candidates import Filter
 
 TYPE_CHECKING = False
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onrecord.search.candidates import WeightedQuery
-    from onrecord.search.gate import Weights
     from onrecord.search.index import Index, Row
-    from onrecord.search.nearby import Nearby
     from onrecord.search.query import Query
+    from onrecord.search.relevance import Weights
+    from onrecord.search.semantic import Nearby
     from onrecord.settings import Settings
 
 _PRIORITY = tuple(BY_NAME)
@@ -68,7 +68,7 @@ class Match(coldstart.NamedTuple):
     @property
     def confidence(self) -> str:
         """The probability in one word."""
-        return gate.confidence(self.probability)
+        return relevance.confidence(self.probability)
 
     @property
     def is_by_keywords(self) -> bool:
@@ -107,24 +107,37 @@ def current(index: Index, path: str) -> Match | None:
 def _find_unchanged(index: Index, query: Query, filter: Filter, limit: int) -> list[Match]:
     """Matches whose files are as they were indexed; one that was edited meanwhile is indexed and ranked again."""
     matches = _find(index, query, filter)[:limit]
-    changed = [each.path for each in matches if not refresh.is_unchanged(index, each.path)]
+    changed = [each.path for each in matches if not indexing.is_unchanged(index, each.path)]
     if not changed:
         return matches
     try:
-        refresh.reread(index, changed)
+        indexing.reread(index, changed)
         matches = _find(index, query, filter)[:limit]
     except coldstart.SqliteError:
         pass
-    return [each for each in matches if refresh.is_unchanged(index, each.path)]
+    return [each for each in matches if indexing.is_unchanged(index, each.path)]
 
 
 def _find(index: Index, query: Query, filter: Filter) -> list[Match]:
     settings = filter.settings
     if not index.has_words or (settings and settings.text("retrieval.match_strategy") == "title_tags"):
-        from onrecord.search import keyword_scorer
-
-        return keyword_scorer.find(index, query, filter)
+        return by_keywords(index, query, filter)
     return _by_features(index, query, filter)
+
+
+def by_keywords(index: Index, query: Query, filter: Filter) -> list[Match]:
+    """Return all records that the keyword scorer gives points, best first."""
+    return [
+        match(
+            scored.row,
+            index.root,
+            query=query,
+            score=scored.points,
+            probability=scored.probability,
+            features={"keywords": scored.points, "lead": scored.lead},
+        )
+        for scored in relevance.keyword_scores(index, query, filter)
+    ]
 
 
 def _by_features(index: Index, query: Query, filter: Filter) -> list[Match]:
@@ -133,13 +146,13 @@ def _by_features(index: Index, query: Query, filter: Filter) -> list[Match]:
     accepted = _accepted(index, rows, filter)
     words = {row.n: word_features.measure(weighed, *row[-4:]) for row, _ in accepted}
     meanings = nearby.measure(rows, weighed, words) if nearby and words else {}
-    weights = gate.weights(max((each.vector_share for each in meanings.values()), default=0.0))
+    weights = relevance.weights(max((each.vector_share for each in meanings.values()), default=0.0))
     described = {name: _described(name, query, filter.settings) for name in _PRIORITY}
     best: dict[int, _Scored] = {}
     replaced: dict[int, list[Row]] = {}
     for row, current in accepted:
-        values = [*words[row.n], *meanings.get(row.n, meaning.NOTHING)]
-        own = _asked_score(values, query, weighed, row) if filter.is_search else gate.score(weights, values)
+        values = [*words[row.n], *meanings.get(row.n, relevance.NO_MEANING)]
+        own = _asked_score(values, query, weighed, row) if filter.is_search else relevance.score(weights, values)
         score = own + _priority(current.category, query.intent) + described[current.category]
         if current is not row:
             score -= _BY_PREDECESSOR
@@ -160,10 +173,10 @@ def _accepted(index: Index, rows: list[Row], filter: Filter) -> list[tuple[Row, 
 
 def _candidates(index: Index, query: Query, weighed: WeightedQuery, filter: Filter) -> tuple[list[Row], Nearby | None]:
     """The candidates by words and by meaning, and what is near to the query if there is a table to tell."""
-    from onrecord.search import nearby
+    from onrecord.search import semantic
 
     numbers = candidates.find(index, weighed, filter)
-    compared = nearby.compare(index, query)
+    compared = semantic.compare(index, query)
     if compared is not None:
         numbers += compared.nearest(numbers, is_asked=not filter.in_force_only, is_narrow=filter.is_narrow)
     return index.rows(numbers), compared
@@ -173,12 +186,14 @@ def _matches(
     root: str, query: Query, ranked: list[_Scored], replaced: Mapping[int, list[Row]], weights: Weights | None
 ) -> Iterator[Match]:
     """Each match, and behind it, for somebody who searches, the records it replaces: as probable as it, and marked."""
-    for (score, values, row, matched, own), compared in zip(ranked, gate.relative([each.score for each in ranked])):
+    for (score, values, row, matched, own), compared in zip(
+        ranked, relevance.relative([each.score for each in ranked])
+    ):
         measured = {
             "query": query,
             "score": score,
-            "probability": gate.probability(weights, values, compared) if weights else gate.shifted(0.5, own),
-            "features": dict(zip((*gate.NAMES, *gate.RELATIVE), (*values, *compared))),
+            "probability": relevance.probability(weights, values, compared) if weights else relevance.shifted(0.5, own),
+            "features": dict(zip((*relevance.NAMES, *relevance.RELATIVE), (*values, *compared))),
         }
         via = None if matched is row else (matched.id, matched.title, row.updated_at)
         yield match(row, root, **measured, via=via)
@@ -188,9 +203,7 @@ def _matches(
 
 
 def _asked_score(values: list[float], query: Query, weighed: WeightedQuery, row: Row) -> float:
-    from onrecord.search import search_score
-
-    return search_score.score(values) - search_score.cost(query, weighed, row)
+    return relevance.search_score(values) - relevance.search_cost(query, weighed, row)
 
 
 def _priority(category: str, intent: str) -> float:

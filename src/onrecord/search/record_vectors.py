@@ -12,9 +12,8 @@ from array import array
 from onrecord import coldstart
 from onrecord.record.memory import Memory
 from onrecord.search import document, query, vectors
-from onrecord.search.vector_blocks import BLOCK, PARTS
-from onrecord.search.vectors import Vectors
-from onrecord.search.word_table import DIMENSIONS
+from onrecord.search.semantic import BLOCK, PARTS
+from onrecord.search.vectors import DIMENSIONS, Vectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,295 @@
+"""The records of a store that are near to a prompt in meaning, and the semantic features of each.
+
+Every active record is compared by its gist, the mean of the vector of the whole record and that of its title with its
+triggers: the product is then the mean of the two products. The gists are in blocks of records, column by column; in a
+store of more than `_EXACT` blocks only the dimensions of the heads are compared, which vary most. The best of these,
+and the records found by words, are compared text by text. Soft coverage is the share of a prompt that a record has,
+where a similar word counts by its similarity.
+"""
+
+from __future__ import annotations
+
+from math import hypot, sqrt
+
+from onrecord import coldstart
+from onrecord.search import terms, vectors, word_features
+from onrecord.search.relevance import Meaning
+from onrecord.search.vectors import DIMENSIONS, WORD_DIMENSIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from onrecord.search.candidates import WeightedQuery
+    from onrecord.search.index import Index, Row
+    from onrecord.search.query import Query
+    from onrecord.search.vectors import Vectors
+
+NEAREST, NEAREST_ASKED = 5, 12
+"""Records that are candidates by their meaning alone: for a prompt, and for a question somebody asked."""
+
+_LEAST, _LEAST_ASKED = 0.25, 0.4
+"""The `meaning` that makes a record a candidate. A prompt's candidates have to pass the gate, but who asks sees them
+all: below 0.4 one in a hundred without a common word is relevant."""
+
+_FIRST = 32
+"""Records that are compared text by text, beside those found by words: of 430 they hold .97 of the five closest."""
+
+_SOFT = 8
+"""Candidates whose words are compared one by one: the others are never shown."""
+
+_CHUNK = 16
+_HEAD_WORDS, _TAIL_WORDS = 110, 50
+"""Words read from the beginning and from the end of a long prompt: the question stands at either."""
+
+_SQUARE = vectors.LENGTH * vectors.LENGTH
+
+_SIMILAR = 0.45
+"""The least similarity of two words that counts: below it most pairs have nothing to do with each other."""
+
+_MAX_SOFT_WORDS = 12
+"""Words of a prompt for which similar ones are looked for: the rarest."""
+
+BLOCK, HEAD = 512, 32
+"""Records of a block, which has 64 KB and is written again when one of them changes; and dimensions of its head."""
+
+PARTS = (("vector_head", 0, HEAD), ("vector_tail", HEAD, DIMENSIONS))
+"""The two parts of a block: the table it is in, and its dimensions."""
+
+_EXACT = 12
+"""Blocks up to which all dimensions are compared: 6,144 records."""
+
+_MOST_BLOCKS = 128
+"""Blocks that are compared at all, those of the newest records: 65,536 of them."""
+
+
+class _Texts(coldstart.NamedTuple):
+    """Products of the prompt with the texts of one record, and the rows of its words."""
+
+    title: int
+    whole: int
+    trigger: int
+    sentence: int
+    words: bytes
+
+    @property
+    def meaning(self) -> int:
+        return self.whole + max(self.title, self.trigger, self.sentence)
+
+
+class Nearby:
+    """The records near to a prompt in one store."""
+
+    def __init__(self, index: Index, made: Vectors, asked: Query, values: list[int]) -> None:
+        self._index = index
+        self._made = made
+        self._asked = asked
+        self._values = values
+        self._first, self._gists = _compare_gists(index, values)
+        self._best = [place + self._first for place in _largest(self._gists, _FIRST)]
+        self._texts: dict[int, _Texts] = {}
+
+    def nearest(self, others: Collection[int], *, is_asked: bool = False, is_narrow: bool = False) -> list[int]:
+        """The numbers of the closest records, best first, but for `others`, which are compared text by text, too.
+
+        Where a filter may refuse most of them, all that are close enough.
+        """
+        self._texts = _by_text(self._index, {*self._best, *others}, self._values)
+        least = 2 * _SQUARE * (_LEAST_ASKED if is_asked else _LEAST)
+        close = [n for n, texts in self._texts.items() if texts.meaning >= least and n not in others]
+        close.sort(key=lambda n: (-self._texts[n].meaning, n))
+        return close if is_narrow else close[: NEAREST_ASKED if is_asked else NEAREST]
+
+    def measure(
+        self, rows: Sequence[Row], query: WeightedQuery, words: Mapping[int, Sequence[float]]
+    ) -> dict[int, Meaning]:
+        """The features of the records that have `words`, their features of words, by number; all rows compete."""
+        texts = {row.n: self._texts[row.n] for row in rows if row.n in self._texts}
+        coverage = {row.n: words[row.n][0] if row.n in words else word_features.coverage(query, row) for row in rows}
+        soft = self._soft(rows, query, coverage, texts)
+        share = _vector_share(self._made, self._asked.text, query)
+        leads, soft_leads = _leads({n: each.meaning for n, each in self._texts.items()}), _leads(soft)
+        mean, spread = _distribution(self._gists, self._index.totals()[0])
+        measured = {}
+        for n, each in ((n, each) for n, each in texts.items() if n in words):
+            products = (each.meaning / 2, each.title, each.trigger, each.sentence, each.whole, leads[n] / 2)
+            meaning, title, trigger, sentence, whole, lead = (product / _SQUARE for product in products)
+            z = (self._product(n) - mean) / spread
+            measured[n] = Meaning(meaning, title, trigger, sentence, whole, lead, z, soft[n], soft_leads[n], share)
+        return measured
+
+    def _soft(
+        self, rows: Sequence[Row], query: WeightedQuery, coverage: Mapping[int, float], texts: Mapping[int, _Texts]
+    ) -> dict[int, float]:
+        """The soft coverage of the best records by words and meaning together; of the others, what words cover."""
+        soft = {n: coverage[n] for n in texts}
+        best = sorted(texts, key=lambda n: (-coverage[n] - texts[n].meaning / 2 / _SQUARE, n))[:_SOFT]
+        words = {n: texts[n].words for n in best}
+        compared = [row for row in rows if row.n in words]
+        soft.update(_soft_coverage(self._made, self._asked.text, query, compared, words))
+        return soft
+
+    def _product(self, n: int) -> int:
+        place = n - self._first
+        return self._gists[place] if 0 <= place < len(self._gists) else 0
+
+
+def compare(index: Index, asked: Query) -> Nearby | None:
+    """What is near to a prompt; None where there is no table, or no word of the prompt is in it.
+
+    ValueError if the index has vectors of another table.
+    """
+    try:
+        made = vectors.shared()
+    except (OSError, ValueError):
+        return None
+    row = index._connection.execute("SELECT identity FROM vector_source").fetchone()
+    if row is None:
+        return None
+    if row[0] != made.table.identity:
+        raise ValueError("the vectors of the index were made with another table")
+    words = vectors.words(asked.text)
+    if len(words) > _HEAD_WORDS + _TAIL_WORDS:
+        words = [*words[:_HEAD_WORDS], *words[-_TAIL_WORDS:]]
+    vector = made.of(words)
+    return Nearby(index, made, asked, vectors.signed(vector)) if vector else None
+
+
+def _largest(values: list[int], most: int) -> list[int]:
+    """The places of the largest values above 0, largest first: they are in the chunks with the largest maxima."""
+    peaks = [max(values[start : start + _CHUNK]) for start in range(0, len(values), _CHUNK)]
+    chunks = sorted(sorted(range(len(peaks)), key=peaks.__getitem__, reverse=True)[:most])
+    places = [place for chunk in chunks for place in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(values)))]
+    places.sort(key=values.__getitem__, reverse=True)
+    return [place for place in places[:most] if values[place] > 0]
+
+
+def _by_text(index: Index, numbers: Iterable[int], values: list[int]) -> dict[int, _Texts]:
+    """The products with each text of some records."""
+    listed = ",".join(map(str, sorted(numbers)))
+    rows = index._connection.execute(f"SELECT n, triggers, vectors, words FROM vector WHERE n IN ({listed})").fetchall()
+    if any(len(row[2]) < 2 * DIMENSIONS or len(row[2]) % DIMENSIONS for row in rows):
+        raise ValueError("the vectors of a record are damaged")
+    joined = b"".join([row[2] for row in rows])
+    products = vectors.products(values, vectors.columns(joined, DIMENSIONS), len(joined) // DIMENSIONS)
+    start, texts = 0, {}
+    for n, triggers, stored, words in rows:
+        end = start + len(stored) // DIMENSIONS
+        title, whole, *rest = products[start:end]
+        texts[n] = _Texts(title, whole, max(rest[:triggers], default=0), max(rest[triggers:], default=0), words)
+        start = end
+    return texts
+
+
+def _leads(values: Mapping[int, float]) -> dict[int, float]:
+    """By how much each value is more than the largest of the others."""
+    first, second = (*sorted(values.values(), reverse=True), 0.0, 0.0)[:2]
+    return {n: value - (first if value < first else second) for n, value in values.items()}
+
+
+def _distribution(products: list[int], records: int) -> tuple[float, float]:
+    """Mean and standard deviation over the records; a lane without a record holds 0 and adds nothing."""
+    count = max(records, 1)
+    mean = sum(products) / count
+    variance = sum([each * each for each in products]) / count - mean * mean
+    return mean, sqrt(max(variance, 1.0))
+
+
+def _compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
+    """The number of the first record compared, and the products with the gists from it on."""
+    # With its usual 2 MB SQLite takes four times as long to read the blocks of 5,000 records.
+    index._connection.execute("PRAGMA cache_size=-8000")
+    heads = _read_blocks(index, 0)
+    if index.totals()[0] and not heads:
+        raise ValueError("the blocks of vectors are missing")
+    tails = _read_blocks(index, 1) if len(heads) <= _EXACT else {}
+    if tails and list(tails) != list(heads):
+        raise ValueError("a block of vectors is missing")
+    compared = values if tails else values[:HEAD]
+    columns = _columns(list(heads.values()), list(tails.values()))
+    return next(iter(heads), 0) * BLOCK, vectors.products(compared, columns, len(heads) * BLOCK)
+
+
+def _read_blocks(index: Index, part: int) -> dict[int, bytes]:
+    """One part of the newest blocks in order; ValueError if one is missing or damaged."""
+    table, start, end = PARTS[part]
+    query = f"SELECT block, gists FROM {table} ORDER BY block DESC LIMIT {_MOST_BLOCKS}"
+    rows = index._connection.execute(query).fetchall()[::-1]
+    first = rows[0][0] if len(rows) == _MOST_BLOCKS else 0
+    for place, (block, gists) in enumerate(rows, first):
+        if block != place or len(gists) != (end - start) * BLOCK:
+            raise ValueError("a block of vectors is missing or damaged")
+    return dict(rows)
+
+
+def _columns(*parts: Sequence[bytes]) -> Iterator[bytes]:
+    """The columns of some parts, each over all blocks."""
+    for blocks in parts:
+        for start in range(0, len(blocks[0]) if blocks else 0, BLOCK):
+            yield b"".join([block[start : start + BLOCK] for block in blocks])
+
+
+def _soft_coverage(
+    made: Vectors, text: str, query: WeightedQuery, rows: Sequence[Row], words: Mapping[int, bytes]
+) -> dict[int, float]:
+    """The share of the query's weight that each record has, given the rows of its words in the table."""
+    asked = _vectors(made, text, query)
+    numbers = {n: _unpacked(made, packed) for n, packed in words.items()}
+    similar = _similarities(made, asked, {row: length for each in numbers.values() for row, length in each})
+    return {row.n: _covered(query, row, [number for number, _ in numbers[row.n]], similar) for row in rows}
+
+
+def _vector_share(made: Vectors, text: str, query: WeightedQuery) -> float:
+    """The share of the query's concepts whose word is in the table as it is; pieces of a word say little."""
+    concepts = {concept: word for word, concept in _spelled(text, query).items()}
+    count = len(query.weights)
+    return sum(made.word(word).length > 0 for word in concepts.values()) / count if count else 0.0
+
+
+def _spelled(text: str, query: WeightedQuery) -> dict[str, int]:
+    """Words of the prompt, as they stand there, with the concept that each is."""
+    spelled: dict[str, int] = {}
+    for word in dict.fromkeys(vectors.words(text)):
+        for term in terms.of_word(word):
+            if term in query.concept:
+                spelled[word] = query.concept[term]
+    return spelled
+
+
+def _vectors(made: Vectors, text: str, query: WeightedQuery) -> dict[int, list[int]]:
+    """The vectors of the prompt's rarest words, by concept."""
+    spelled = sorted(_spelled(text, query).items(), key=lambda each: -query.weights[each[1]])
+    asked = {concept: vectors.signed(made.of([word])[:WORD_DIMENSIONS]) for word, concept in spelled[:_MAX_SOFT_WORDS]}
+    return {concept: values for concept, values in asked.items() if any(values)}
+
+
+def _unpacked(made: Vectors, packed: bytes) -> list[tuple[int, int]]:
+    """Rows and their lengths; ValueError if they are not of this table."""
+    numbers = list(memoryview(packed).cast("H"))
+    half = len(numbers) // 2
+    rows, lengths = numbers[:half], numbers[half:]
+    if rows and (max(rows) >= made.table.count or not all(lengths)):
+        raise ValueError("the words of a record are not in the table")
+    return list(zip(rows, lengths))
+
+
+def _similarities(
+    made: Vectors, asked: Mapping[int, list[int]], rows: Mapping[int, int]
+) -> dict[int, dict[int, float]]:
+    """For each concept the similarities, as far as they count, to rows of the table of some lengths."""
+    columns = vectors.columns(made.stored_rows(rows, WORD_DIMENSIONS), WORD_DIMENSIONS)
+    similar: dict[int, dict[int, float]] = {}
+    for (concept, values), products in zip(asked.items(), vectors.products_of_each(asked.values(), columns, len(rows))):
+        least = _SIMILAR * hypot(*values)
+        close = [(row, p / length) for (row, length), p in zip(rows.items(), products) if p >= least * length]
+        similar[concept] = {row: min(_SIMILAR * product / least, 1.0) for row, product in close}
+    return similar
+
+
+def _covered(query: WeightedQuery, row: Row, words: list[int], similar: Mapping[int, Mapping[int, float]]) -> float:
+    matched = word_features.matched(query, row)
+    covered = sum(query.weights[concept] for concept in matched)
+    for concept, cosines in similar.items():
+        if concept not in matched and cosines:
+            covered += query.weights[concept] * max((cosines.get(word, 0.0) for word in words), default=0.0)
+    return covered / query.total
