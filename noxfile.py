@@ -32,12 +32,19 @@ PYTHONS = [MAIN, *(version for version in ("3.9", "3.10", "3.11", "3.12", "3.13"
 ENDS = ("3.9", "3.13")
 LIGHT = ("hypothesis", "pytest", "pytest-xdist")
 CORE = (
-    "coldstart timestamps fields schema memory slug secrets files store index_md compose lifecycle writer"
-    " settings summary_line paths errors hostile"
+    "coldstart timestamps files settings paths errors record/fields record/schema record/memory record/slug"
+    " record/secrets record/compose record/lifecycle record/summary_line store/store store/index_md store/writer"
+    " store/hostile"
 ).split()
 """Modules that hooks are made of, by their tests; run on the oldest and the newest Python, with all of tests/hooks."""
 
-BETWEEN = ("test_coldstart.py", "test_timestamps.py", "test_store.py", "hooks/test_run.py", "hooks/test_modules.py")
+BETWEEN = (
+    "test_coldstart.py",
+    "test_timestamps.py",
+    "store/test_store.py",
+    "hooks/test_run.py",
+    "hooks/test_modules.py",
+)
 """What can differ on a Python between two others that pass: imports, the standard library's readers, the entrances."""
 
 WORKERS = "3"
@@ -121,10 +128,16 @@ def tests(session: nox.Session) -> None:
         _pytest(session, *session.posargs, program=sys.executable if IS_IN_VENV else "python")
         return
     _install(session, *LIGHT)
-    core = [*(f"test_{name}.py" for name in CORE), "hooks"] if session.python in ENDS else BETWEEN
+    core = [*(_test_file(name) for name in CORE), "hooks"] if session.python in ENDS else BETWEEN
     light = {"PYTHONPATH": str(ROOT / "src"), "HYPOTHESIS_PROFILE": "quick"}
     files = [f"tests/{name}" for name in core]
     _pytest(session, "-p", "no:cacheprovider", "-m", "not heavy", *files, *session.posargs, **light)
+
+
+def _test_file(module: str) -> str:
+    """Return the test file of `module`, such as `store/test_kill.py` for `store/kill`."""
+    folder, slash, name = module.rpartition("/")
+    return f"{folder}{slash}test_{name}.py"
 
 
 @nox.session(venv_params=BARE)
@@ -132,7 +145,7 @@ def tests(session: nox.Session) -> None:
 def long(session: nox.Session) -> None:
     """Repeat races, kills and histories many times, and give Hypothesis thousands of examples."""
     _install(session, "pip<26", "-e", ".[test]")
-    repeated = [f"tests/test_{name}.py" for name in ("races", "kill", "freshness_truth")]
+    repeated = [f"tests/{_test_file(name)}" for name in ("store/races", "store/kill", "freshness/freshness_truth")]
     _pytest(session, *repeated, *session.posargs, ONRECORD_TEST_ROUNDS="20")
     _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
 
@@ -143,7 +156,7 @@ def postgres(session: nox.Session) -> None:
     """Run the tests of the hub with the versions of PostgreSQL that Debian does not have."""
     _install(session, "pip<26", "-e", ".[test]")
     for programs in str(session.run("python", "-m", "tests.postgres_versions", silent=True)).split():
-        _pytest(session, "tests/hub", *session.posargs, ONRECORD_TEST_POSTGRES=programs)
+        _pytest(session, "tests/shared/hub", *session.posargs, ONRECORD_TEST_POSTGRES=programs)
 
 
 @nox.session(venv_params=BARE)

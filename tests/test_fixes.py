@@ -176,7 +176,7 @@ def sandbox(
 
 
 COMMANDS_IN_TEXTS = sorted({command for text in TEMPLATES.values() for command in fixes.commands(text)})
-COMMANDS_IN_TEXTS.remove("onrecord hub status")  # needs a server: tests/hub/test_command.py runs it
+COMMANDS_IN_TEXTS.remove("onrecord hub status")  # needs a server: tests/shared/hub/test_command.py runs it
 COMMANDS_IN_TEXTS.remove("onrecord demo")  # a second, and tests/cli/test_demo.py runs it
 NAMES = {"restore": "retired", "unarchive": "archived"}
 """Commands that work on records of one status alone."""

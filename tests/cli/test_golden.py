@@ -40,9 +40,9 @@ ELSEWHERE = {
 """Commands whose texts other tests cover."""
 
 NOT_HERE = {
-    "REFUSED": "needs a server: tests/hub/test_command.py",
+    "REFUSED": "needs a server: tests/shared/hub/test_command.py",
     "COMMAND_FAILED": "needs a coding agent that fails: tests/cli/test_connect.py",
-    "MODEL_FAILED": "needs a model that fails: tests/test_judge.py",
+    "MODEL_FAILED": "needs a model that fails: tests/recall/test_judge.py",
     "STOPPED": "needs somebody who stops: tests/cli/test_save_by_hand.py",
     "SWITCHED_OFF": "tests/mcp has the server switched off",
     "UNWRITABLE": "root writes everywhere: tests/hooks/test_full_disk.py fills a disk",

@@ -15,8 +15,8 @@ from tests.model_server import ModelServer, keeps
 EXAMPLES = [(name, example.command) for name, row in COMMANDS.items() for example in row.examples]
 SHOWN_ELSEWHERE = {"demo", "demo --keep", "mcp", "web", "web --no-open --port 8700",
                    *(example.command for example in COMMANDS["hub"].examples)}  # fmt: skip
-"""The demo takes three seconds, and servers go on: test_demo.py, tests/mcp_server and tests/web run them.
-A hub needs a server of its own: tests/hub."""
+"""The demo takes three seconds, and servers go on: test_demo.py, tests/mcp and tests/web run them.
+A hub needs a server of its own: tests/shared/hub."""
 
 
 def _helped(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:

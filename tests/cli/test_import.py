@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_adr import MADR, NYGARD
+from tests.importers.test_adr import MADR, NYGARD
 
 from .test_try import tree
 

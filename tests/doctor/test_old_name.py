@@ -1,0 +1,136 @@
+"""`onrecord doctor` names what is left of the old name once, with commands that can be pasted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from onrecord.cli import main
+from onrecord.doctor import Finding, old_name
+from onrecord.git import git_files
+from tests.git_project import GitProject
+
+DRIVER = "/gone/recollect/bin/recollect merge-driver %O %A %B %L %P"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the folders of Linux")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitProject:
+    return GitProject(tmp_path / "a project")
+
+
+@pytest.fixture
+def bases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the variables of XDG name."""
+    for kind in ("CACHE", "STATE", "DATA"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+    return tmp_path
+
+
+def examine(project: GitProject) -> list[Finding]:
+    return list(old_name.examine(str(project.root)))
+
+
+def one(project: GitProject) -> tuple[str, str]:
+    (finding,) = examine(project)
+    assert finding[:2] == ("note", "old name")
+    return finding.what, finding.fix
+
+
+def test_nothing_is_left(project: GitProject):
+    assert examine(project) == []
+
+
+def test_folders(project: GitProject, bases: Path):
+    for kind in ("cache", "state", "data"):
+        (bases / kind / "recollect").mkdir(parents=True)
+
+    what, fix = one(project)
+
+    cache, state, data = (bases / kind / "recollect" for kind in ("cache", "state", "data"))
+    assert what == f"left of the old name recollect: {cache}, {state}, {data}"
+    assert fix == (
+        f"rm -r {cache}; rm -r {state}; delete {data} unless shared stores in it have changes that were not pushed"
+    )
+
+
+def test_folders_of_the_home(project: GitProject, home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    (home / ".cache" / "recollect").mkdir(parents=True)
+
+    assert one(project)[1] == f"rm -r {home}/.cache/recollect"
+
+
+def test_variables(project: GitProject, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RECOLLECT_OFF", "1")
+
+    assert one(project) == (
+        "left of the old name recollect: RECOLLECT_OFF",
+        "rename RECOLLECT_OFF to ONRECORD_OFF where it is set",
+    )
+
+
+def test_the_merge_driver_and_the_attribute_are_replaced_by_the_printed_line(
+    project: GitProject, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    project.git("config", "merge.recollect.driver", DRIVER)
+    attributes = project.root / ".claude" / "memory" / ".gitattributes"
+    attributes.parent.mkdir(parents=True)
+    attributes.write_text("index.md merge=union\n*/*.json merge=recollect\n")
+
+    main(["doctor", "--json", "--project", str(project.root)])
+    findings = [each for each in json.loads(capsys.readouterr().out)["findings"] if each["check"] == "old name"]
+    program = tmp_path / "bin" / "onrecord"
+    program.parent.mkdir()
+    program.symlink_to(Path(__file__).parents[2] / "bin" / "onrecord")
+    path = f"{program.parent}:{os.environ['PATH']}"
+    subprocess.run(["sh", "-c", findings[0]["fix"]], env={**os.environ, "PATH": path}, check=True)
+
+    assert len(findings) == 1
+    assert attributes.read_text() == "index.md merge=union\n*/*.json merge=onrecord\n"
+    assert git_files.driver(str(project.root), "recollect") == ""
+    assert git_files.driver(str(project.root)) == "onrecord merge-driver %O %A %B %L %P"
+    assert examine(project) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "fix"),
+    [
+        (
+            ".codex/hooks.json",
+            '{"command": "sh /x/launch stop codex || : recollect"}',
+            "take the entries of",
+        ),
+        (".codex/config.toml", "[mcp_servers.recollect]\n", "take the entries of"),
+        (".claude/settings.json", '{"enabledPlugins": {"memory@recollect": true}}', "claude plugin uninstall memory@r"),
+        (
+            ".copilot/hooks/recollect.json",
+            '{"command": "sh /x/launch || : recollect"}',
+            "take the entries of recollect",
+        ),
+        (".agents/skills/memory-save/SKILL.md", "<!-- Written by `recollect connect` -->", "rm "),
+    ],
+)
+def test_files_of_agents(project: GitProject, home: Path, file: str, text: str, fix: str):
+    path = home / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+    what, printed = one(project)
+
+    assert what == f"left of the old name recollect: {path}"
+    assert printed.startswith(fix)
+    assert path.read_text() == text
+
+
+def test_a_config_that_only_mentions_the_word(project: GitProject, home: Path):
+    (home / ".codex").mkdir(parents=True)
+    (home / ".codex" / "hooks.json").write_text('{"note": "I do not recollect why"}')
+
+    assert examine(project) == []

@@ -1,0 +1,80 @@
+"""The page of agents has a section for each: how it is connected, and what it lacks, in agreement with the program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from onrecord.cli import parser_of
+from onrecord.hosts.host_setup import BY_HOST
+from onrecord.hosts.table import HOSTS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "agents" / "README.md").read_text(encoding="utf-8")
+HEADINGS = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def row(title: str, heading: str) -> dict[str, str]:
+    """Return the cells of an agent in a table of the page, by their columns."""
+    lines = [line.strip("| ").split(" | ") for line in section(heading).splitlines() if line.startswith("| ")]
+    cells = next(cells for cells in lines if cells[0].startswith(f"[{title}]"))
+    return dict(zip(lines[0], cells))
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_an_agent_is_connected_and_removed_by_its_name(host):
+    command = f"onrecord connect {host.name}"
+
+    assert f"`{command}`" in section(host.title)
+    assert "`--remove`" in section("Connect")
+    for line in (command, f"{command} --remove"):
+        parser_of("connect").parse_args(line.split()[2:])
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_the_table_says_when_an_agent_gets_what(host):
+    cells = row(host.title, "When an agent gets it")
+    recipe = BY_HOST[host.name]
+
+    assert cells["the [digest](../how-it-works.md#the-digest)"] == host.digest
+    assert cells["records for a prompt"] == host.prompt
+    assert cells["records for a file"] == host.files
+    assert cells["the runbook for a failed command"] == (host.failures or "no")
+    assert cells["the suggestion to save"] == (host.suggestion or "no")
+    assert cells["records in use, after a compaction"] == (host.compaction or "no")
+    assert (cells["the skills"] != "no") == (recipe.reads_skills or host.name == "claude-code")
+    assert (cells["the MCP server"] != "no") == (bool(recipe.server) or host.name == "claude-code")
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_a_section_says_why_the_agent_lacks_something(host):
+    recipe = BY_HOST[host.name]
+    expected = {
+        "command fails": not host.failures,
+        "No skills": not recipe.reads_skills and host.name != "claude-code",
+        "no MCP": not recipe.server and host.name != "claude-code",
+    }
+
+    assert [word for word, is_due in expected.items() if is_due and word not in section(host.title)] == []
+    assert ("Not run" in section(host.title)) == (not host.version)
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_a_section_names_the_file_that_is_written(host):
+    recipe = BY_HOST[host.name]
+    file = recipe.hooks.file if recipe.hooks else recipe.shim_file
+
+    assert f"`~/{recipe.folder}/{file}`" in section(host.title)
+    if recipe.variable[0] not in ("", "XDG_CONFIG_HOME"):
+        assert f"`${recipe.variable[0]}`" in section(host.title)
+
+
+def test_every_agent_has_a_section():
+    assert {host.title for host in HOSTS} <= set(HEADINGS)
+    assert "aider, and agents that can only read a file" in HEADINGS
+    assert section("Cursor").startswith("\n**Not run**")

@@ -1,0 +1,156 @@
+"""Records that claim to replace each other: whatever the links are, the newest that holds is shown."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import onrecord
+from onrecord import coldstart
+from onrecord.search import candidates, index, indexing, query, rank
+from tests import searching
+from tests.records import sample
+from tests.search.test_index import put
+
+NAMES = "abcd"
+DAYS = dict(zip(NAMES, ("2026-01-03", "2026-01-01", "2026-01-04", "2026-01-02")))
+"""Dates in another order than the names, so that neither order passes for the other."""
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """An index of four records of the same words, without links."""
+    connection = coldstart.connect(":memory:", isolation_level=None)
+    built = index.Index("/nowhere", connection, has_words=index.prepare(connection), in_memory=True)
+    for n, name in enumerate(NAMES, 1):
+        values = (n, f"decisions/{name}.json", name, "decision", f"Queue {name}", "active", DAYS[name])
+        connection.execute(
+            "INSERT INTO record (n, path, id, category, title, status, updated_at, tags, expires, void, summary_line,"
+            " anchors, scope, title_terms, tag_terms, trigger_terms, body_terms)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, '', '', 0, '', '', '', '', '', '', '')",
+            values,
+        )
+    return built
+
+
+def reachable(links, start):
+    """All names that following links from one leads to, itself included."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        for old, new in links:
+            if old == here and new not in reached:
+                reached.add(new)
+                waiting.append(new)
+    return reached
+
+
+def ends(links, start):
+    """The names at which following links from one may end: those that everything behind them leads back to."""
+    behind = {name: reachable(links, name) for name in reachable(links, start)}
+    return {name for name, reached in behind.items() if all(name in behind[other] for other in reached)}
+
+
+def test_in_every_graph_of_links_the_newest_at_an_end_holds(opened):
+    execute = opened._connection.execute
+    pairs = list(itertools.permutations(NAMES, 2))
+    rows = opened._select("ORDER BY n")
+    changes = indexing._Changes(opened)
+    for mask in range(1 << len(pairs)):
+        links = [pair for bit, pair in enumerate(pairs) if mask >> bit & 1]
+        execute("DELETE FROM succession")
+        opened._connection.executemany("INSERT INTO succession VALUES (?, ?, 0)", links)
+
+        holding = {row.id: candidates.successors(opened, [row])[row.n] for row in rows}
+
+        for name, row in holding.items():
+            assert row is not None, links
+            end = ends(links, name)
+            circle = {other for other in end if other in reachable(links, row.id)}
+            assert row.id in end, (links, name)
+            assert DAYS[row.id] == max(DAYS[other] for other in circle), (links, name)
+        if mask % 16 == 0:
+            changes._note_circles()
+            current = {name for (name,) in execute(f"SELECT id FROM record WHERE {index.NOT_REPLACED}")}
+            assert current == {name for name, row in holding.items() if row.id == name}, links
+
+
+@pytest.mark.parametrize(
+    ("statuses", "shown"),
+    [
+        (("active", "active", "active"), "c"),
+        (("active", "active", "retired"), "b"),
+        (("active", "retired", "archived"), "a"),
+    ],
+)
+def test_in_a_circle_the_newest_active_one_is_shown(tmp_path, statuses, shown):
+    root = str(tmp_path / "memory")
+    for place, (name, status) in enumerate(zip("abc", statuses)):
+        after = "abc"[(place + 1) % 3]
+        date = f"2026-01-0{place + 1}T00:00:00Z"
+        put(root, sample(id=name, title=f"Queue {name}", superseded_by=after, updated_at=date, record_status=status))
+
+    opened = index.in_memory(root)
+
+    assert {match.id for match in searching.find(opened, "queue", mode="auto")} == {shown}
+    assert [row.id for row in rank.by_keywords(opened, query.parse("queue"), candidates.Filter())] == [shown]
+
+
+def test_a_circle_that_also_leads_to_a_missing_record_is_shown(tmp_path):
+    root = str(tmp_path / "memory")
+    put(root, sample(id="a", title="Queue a", superseded_by="b", updated_at="2026-01-01T00:00:00Z"))
+    put(
+        root, sample(id="b", title="Queue b", superseded_by="gone", supersedes=["a"], updated_at="2026-01-02T00:00:00Z")
+    )
+    put(root, sample(id="c", title="Queue c", superseded_by="c"))
+
+    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"c"}
+
+    put(root, sample(id="a", title="Queue a", superseded_by="b", supersedes=["b"], updated_at="2026-01-01T00:00:00Z"))
+
+    assert {match.id for match in searching.find(index.in_memory(root), "queue", mode="auto")} == {"b", "c"}
+
+
+def test_a_digest_shows_the_newest_of_a_circle(tmp_path):
+    (tmp_path / ".git").mkdir()
+    project = onrecord.open(str(tmp_path))
+    for name in ("old", "new"):
+        project.save("decision", {"title": f"Queue {name}", "context": "c", "decision": name, "rationale": "r"})
+    for name, other in (("old", "new"), ("new", "old")):
+        entry = project.get(f"queue-{name}")
+        put(
+            project.store.root,
+            entry.memory._replace(superseded_by=f"queue-{other}", updated_at=f"2026-02-0{len(name)}"),
+        )
+    opened = index.open(project.store.root)
+
+    rows = opened._connection.execute(f"SELECT id FROM record WHERE {index.NOT_REPLACED}").fetchall()
+
+    assert len(rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("links", "circling"),
+    [
+        ([], ""),
+        ([("a", "b"), ("b", "c")], ""),
+        ([("a", "b"), ("b", "a")], "ab"),
+        ([("x", "a"), ("a", "b"), ("b", "a"), ("b", "y")], "xab"),
+        ([("a", "a")], "a"),
+    ],
+)
+def test_what_leads_into_a_circle(links, circling):
+    assert indexing.in_circles(links) == set(circling)
+
+
+def test_a_chain_of_any_length_is_followed_within_a_bound(tmp_path):
+    root = str(tmp_path / "memory")
+    for number in range(40):
+        put(root, sample(id=f"r{number}", title=f"Queue {number}", superseded_by=f"r{number + 1}"))
+    put(root, sample(id="r40", title="Other words"))
+    opened = index.in_memory(root)
+
+    assert {match.id for match in searching.find(opened, "queue", mode="auto")} == {"r40"}
+    (first,) = opened._select("WHERE id = 'r0'")
+    assert candidates.successors(opened, [first])[first.n].id == "r40"
