@@ -150,11 +150,18 @@ def test_as_a_tool_of_uv(installation: Installation, clone: Path):
     assert extras.install_command("web") == f"uv tool install --reinstall '{clone}[web]'"
 
 
-def test_without_pip(installation: Installation, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("uv", "command"),
+    [
+        ("/usr/bin/uv", f"uv pip install --python {sys.executable} {WEB}"),
+        (None, f"install pip for {sys.executable}; then: {PIP} {WEB}"),
+    ],
+)
+def test_without_pip(installation: Installation, monkeypatch: pytest.MonkeyPatch, uv: str | None, command: str):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/uv")
+    monkeypatch.setattr(shutil, "which", lambda _: uv)
 
-    assert extras.install_command("web") == f"uv pip install --python {sys.executable} {WEB}"
+    assert extras.install_command("web") == command
 
 
 def test_packages_beside_a_clone_can_be_imported(clone: Path, monkeypatch: pytest.MonkeyPatch):

@@ -49,12 +49,12 @@ def install_command(extra: str) -> str:
         return _line("pipx", "inject", os.path.basename(sys.prefix), *packages)
     if _is_clone() and not origin.is_editable:
         # The interpreter may be the system's, into which pip must not install.
-        return _line(*_pip(), "--upgrade", "--target", _beside_clone(), *packages)
+        return _pip_command("--upgrade", "--target", _beside_clone(), *packages)
     if not origin.path and not origin.address:
-        return _line(*_pip(), *packages)
+        return _pip_command(*packages)
     if _is_uv_tool():
         return _line("uv", "tool", "install", "--reinstall", *origin.words(extra))
-    return _line(*_pip(), *origin.words(extra))
+    return _pip_command(*origin.words(extra))
 
 
 def upgrade_command(extra: str) -> str:
@@ -74,7 +74,7 @@ def _reinstall_command(origin: Origin, extra: str) -> str:
         return _line("pipx", "upgrade", os.path.basename(sys.prefix))
     if _is_uv_tool():
         return _line("uv", "tool", "install", "--reinstall", *origin.words(extra))
-    return _line(*_pip(), "--upgrade", *origin.words(extra))
+    return _pip_command("--upgrade", *origin.words(extra))
 
 
 def _origin() -> Origin:
@@ -113,14 +113,17 @@ def _is_uv_tool() -> bool:
     return os.path.exists(os.path.join(sys.prefix, "uv-receipt.toml"))
 
 
-def _pip() -> list[str]:
-    """Return the beginning of a command that installs packages for this interpreter."""
+def _pip_command(*words: str) -> str:
+    """Return the command that installs packages for this interpreter."""
     import shutil
     from importlib import util
 
-    if not util.find_spec("pip") and shutil.which("uv"):
-        return ["uv", "pip", "install", "--python", sys.executable]
-    return [sys.executable, "-m", "pip", "install"]
+    command = _line(sys.executable, "-m", "pip", "install", *words)
+    if util.find_spec("pip"):
+        return command
+    if shutil.which("uv"):
+        return _line("uv", "pip", "install", "--python", sys.executable, *words)
+    return f"install pip for {sys.executable}; then: {command}"
 
 
 def _beside_clone() -> str:
