@@ -185,7 +185,7 @@ def test_gists_are_compared_exactly_in_all_dimensions_or_in_the_first(tmp_path, 
     made = vectors.shared()
     values = vectors.signed(made.of(vectors.words(text(6))))
 
-    first, products = semantic.compare(opened, values)
+    first, products = semantic.compare_gists(opened, values)
 
     gists = {record.id: record_vectors.of(record, made).gist[:dimensions] for record in records}
     plain = {name: sum(a * (b - 128) for a, b in zip(values, gist)) for name, gist in gists.items()}
@@ -200,7 +200,7 @@ def test_a_gist_is_as_close_as_the_whole_and_the_title_with_triggers_on_average(
     opened = index.in_memory(root)
     ((number,),) = opened._connection.execute("SELECT n FROM record WHERE id = 'logout'").fetchall()
 
-    _, products = semantic.compare(opened, values)
+    _, products = semantic.compare_gists(opened, values)
 
     expected = (cosine("release logout", whole) + cosine("release logout", topic)) / 2
     assert products[number] / vectors.LENGTH**2 == pytest.approx(expected, abs=0.01)

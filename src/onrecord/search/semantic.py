@@ -85,7 +85,7 @@ class Nearby:
         self._made = made
         self._asked = asked
         self._values = values
-        self._first, self._gists = _compare_gists(index, values)
+        self._first, self._gists = compare_gists(index, values)
         self._best = [place + self._first for place in _largest(self._gists, _FIRST)]
         self._texts: dict[int, _Texts] = {}
 
@@ -195,7 +195,7 @@ def _distribution(products: list[int], records: int) -> tuple[float, float]:
     return mean, sqrt(max(variance, 1.0))
 
 
-def _compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
+def compare_gists(index: Index, values: list[int]) -> tuple[int, list[int]]:
     """The number of the first record compared, and the products with the gists from it on."""
     # With its usual 2 MB SQLite takes four times as long to read the blocks of 5,000 records.
     index._connection.execute("PRAGMA cache_size=-8000")
