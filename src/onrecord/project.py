@@ -8,21 +8,20 @@ from typing import Any
 
 from onrecord import files, paths
 from onrecord.errors import BadInput, NoStore, UnsafePath
-from onrecord.git import git_files
-from onrecord.hosts import table
-from onrecord.paths import StorePlace
-from onrecord.recall import for_prompt
-from onrecord.recall.candidate import Candidate
-from onrecord.recall.stores import Stores
-from onrecord.record import compose
-from onrecord.record.memory import Memory
-from onrecord.search import listing, query
-from onrecord.search.candidates import Filter
-from onrecord.search.search_coefficients import FLOOR
-from onrecord.settings import Settings, load_settings
-from onrecord.shared import replicas as shared
-from onrecord.store.store import Entry, Store
-from onrecord.store.writer import Writer
+from onrecord.settings import load_settings
+from onrecord.store.store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onrecord.paths import StorePlace
+    from onrecord.recall.candidate import Candidate
+    from onrecord.recall.stores import Stores
+    from onrecord.record.memory import Memory
+    from onrecord.settings import Settings
+    from onrecord.store.store import Entry
+    from onrecord.store.writer import Writer
+
+# Search, recall and the writer are imported in the methods that need them: a command loads what it uses.
 
 
 class Hit:
@@ -106,10 +105,14 @@ class Project:
     @property
     def writer(self) -> Writer:
         """A writer of the project's store, at this moment."""
+        from onrecord.store.writer import Writer
+
         return Writer(self.store, self.settings)
 
     def get(self, reference: str) -> Entry:
         """A record of this project by its id, `category/id` or path, or by words that fit no other."""
+        from onrecord.search import listing
+
         store = require_store(self.store)
         return store.read(listing.resolve(store, reference))
 
@@ -124,6 +127,8 @@ class Project:
 
     def stores_for(self, only: StorePlace | None) -> Stores:
         """The same, of which only one is asked, be it one that is not read here; None to ask all."""
+        from onrecord.recall.stores import Stores
+
         places = self.places if only is None or only in self.places else [*self.places, only]
         return Stores(places, self.root, hook=self.is_quick, only=only.source if only else "")
 
@@ -138,6 +143,8 @@ class Project:
     @property
     def places(self) -> list[StorePlace]:
         """The project's store, the user's, and replicas of shared ones; in the home folder the first two are one."""
+        from onrecord.shared import replicas as shared
+
         is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
         own = self.store.root if self.store.exists and not is_one else ""
         replicas = shared.chosen(shared.replicas(self.root), self.settings)
@@ -166,6 +173,11 @@ class Project:
 
         With `only` that store alone is searched, for what applies elsewhere or is hidden here, too.
         """
+        from onrecord.recall.stores import Stores
+        from onrecord.search import query
+        from onrecord.search.candidates import Filter
+        from onrecord.search.search_coefficients import FLOOR
+
         stores = Stores([only], hook=self.is_quick, is_scoped=False) if only else self.stores
         filter = Filter(categories=categories, tags=tags, include_retired=include_retired, settings=self.settings)
         candidates = stores.search(query.parse(text), filter, limit, min_probability=FLOOR)
@@ -176,6 +188,9 @@ class Project:
 
     def recall(self, prompt: str, *, first: bool = False, transcript_path: str = "") -> list[Hit]:
         """What a hook would show an agent for a prompt, in a session that was shown nothing yet."""
+        from onrecord.hosts import table
+        from onrecord.recall import for_prompt
+
         session = table.transcript_at(transcript_path)
         decision = for_prompt.preview(self.stores, prompt, self.settings, first=first, transcript=session)
         return [Hit(candidate) for candidate in decision.shown]
@@ -185,6 +200,9 @@ def save(
     writer: Writer, category: str, fields: Mapping[str, Any], *, supersedes: str = "", allow_secret: bool = False
 ) -> Entry:
     """Save a new record from a partial one in any store."""
+    from onrecord.git import git_files
+    from onrecord.record import compose
+
     record = compose.compose(compose.category_of(category), fields, now=writer.now, allow_secret=allow_secret)
     was_there = writer.store.exists
     entry = writer.save(record, supersedes=supersedes)

@@ -1,0 +1,44 @@
+"""A command loads the modules that it uses, not the whole house."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import onrecord
+
+SRC = Path(onrecord.__file__).parents[1]
+COUNT = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from onrecord.cli import main
+main(sys.argv[1:])
+print(*(name for name in sys.modules if name.startswith("onrecord.")), file=sys.stderr, sep="\\n")
+"""
+DECISION = {"title": "Use uv", "context": "c", "decision": "d", "rationale": "r"}
+
+
+@pytest.mark.parametrize(
+    ("line", "most", "never"),
+    [
+        ("show use-uv", 78, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture onrecord.search.semantic"),
+        ("list", 84, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture onrecord.search.semantic"),
+        ("retire use-uv --reason old", 70, "onrecord.recall onrecord.hosts onrecord.search.rank"),
+        ("sync", 75, "onrecord.recall onrecord.hosts onrecord.search.rank"),
+    ],
+)
+def test_a_command_loads_what_it_uses(tmp_path, line, most, never):
+    (tmp_path / ".git").mkdir()
+    onrecord.open(str(tmp_path)).save("decision", DECISION)
+    command = [sys.executable, "-c", COUNT, str(SRC), *line.split()]
+
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False)
+
+    modules = {name for name in done.stderr.split() if name.startswith("onrecord.")}
+    assert "onrecord.project" in modules
+    assert len(modules) <= most, sorted(modules)
+    assert modules.isdisjoint(never.split())
