@@ -26,7 +26,7 @@ DECISION = {"title": "Use uv", "context": "c", "decision": "d", "rationale": "r"
     ("line", "most", "never"),
     [
         ("show use-uv", 78, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture onrecord.search.semantic"),
-        ("list", 84, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture onrecord.search.semantic"),
+        ("list", 84, "onrecord.recall.for_prompt onrecord.hosts onrecord.capture"),
         ("retire use-uv --reason old", 70, "onrecord.recall onrecord.hosts onrecord.search.rank"),
         ("sync", 75, "onrecord.recall onrecord.hosts onrecord.search.rank"),
     ],
