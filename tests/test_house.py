@@ -108,6 +108,21 @@ def test_everything_is_caught_only_where_there_is_a_reason():
     assert sorted(places) == sorted(CATCH_ALL_ALLOWED)
 
 
+def test_only_the_door_of_a_command_sees_a_namespace():
+    """`run` unpacks what was typed; the functions that it calls get a store, values, or what asks the person."""
+    wrong = [
+        f"{file}:{function.lineno} {function.name}"
+        for file, tree in trees().items()
+        if file not in ("cli/arguments.py", "cli/__init__.py")
+        for function in _functions(tree)
+        if function.name not in ("add_arguments", "run")
+        for parameter in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        if parameter.annotation is not None and "Namespace" in ast.unparse(parameter.annotation)
+    ]
+
+    assert wrong == []
+
+
 def test_records_are_named_tuples_of_one_kind():
     """Data classes are imported from nowhere, and named tuples from `onrecord.coldstart` alone."""
     wrong = [

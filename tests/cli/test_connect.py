@@ -642,6 +642,7 @@ def test_nothing_is_written_where_nobody_can_be_asked(home, onrecord):
 def test_an_agent_that_is_not_known_is_refused_with_the_nearest(onrecord):
     assert onrecord("connect", "emacs").err.startswith("BAD_INPUT: no agent is called 'emacs'")
     assert "did you mean gemini?" in onrecord("connect", "gemni").err
+    assert "did you mean" not in onrecord("connect", "vscode").err
 
 
 def test_an_agent_can_be_called_by_the_name_of_its_program(onrecord):
@@ -689,14 +690,8 @@ def test_a_path_that_no_config_can_hold_is_refused(monkeypatch, onrecord):
 def test_the_summary_counts_files():
     changes = [config_file.Change(f"/h/skills/{name}/SKILL.md", None, b"x") for name in "abc"]
 
-    assert connect._outcome(_arguments(), connection.Plan("skills", changes)) == "written (3 files in /h/skills)"
-
-
-def _arguments() -> Any:
-    class Arguments:
-        remove = dry_run = False
-
-    return Arguments()
+    plan = connection.Plan("skills", changes)
+    assert connect._outcome(plan, is_removal=False, dry_run=False) == "written (3 files in /h/skills)"
 
 
 def test_hooks_shared_with_a_command_of_somebody_else_are_left_alone():

@@ -174,3 +174,17 @@ def test_the_user_store_is_another_one(project, onrecord, home):
     assert (home / ".claude/memory/decisions/everywhere.json").exists()
     assert not (project / ".claude").exists()
     assert onrecord("list", "--user").out.startswith("everywhere\t")
+
+
+def test_the_category_may_be_in_the_json(project, onrecord):
+    record = {
+        "category": "decision",
+        "title": "Jobs are rows",
+        "content": {"context": "c", "decision": "d", "rationale": "r"},
+    }
+
+    saved = onrecord("save", "--file", "-", "--json", stdin=json.dumps(record))
+
+    assert (saved.code, json.loads(saved.out)["path"]) == (0, ".claude/memory/decisions/jobs-are-rows.json")
+    without = onrecord("save", "--file", "-", stdin=json.dumps({**record, "category": ["decision"]}))
+    assert without.err.startswith("BAD_INPUT: save needs the category of the record\n")

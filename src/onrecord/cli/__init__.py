@@ -78,7 +78,7 @@ def _run(words: list[str]) -> int:
 def _run_command(name: str, words: list[str]) -> int:
     parser = parser_of(name)
     args = parser.parse(words)
-    module, where = COMMANDS[name].module, fixes.where(args)
+    module, where = COMMANDS[name].module, fixes.where(user=args.user, remote=args.remote, project=args.project)
     try:
         result: CommandResult = importlib.import_module(f"onrecord.cli.{module}").run(args) if module else _version()
     except WrongUsage as error:
@@ -87,8 +87,7 @@ def _run_command(name: str, words: list[str]) -> int:
         error.fix = fixes.placed(error.fix, where)
         emit_error(error, as_json=args.json)
         return 1
-    warning = "; ".join(filter(None, (result.warning, *getattr(args, "warnings", ()))))
-    result = result._replace(warning=fixes.placed(warning, where), note=fixes.placed(result.note, where))
+    result = result._replace(warning=fixes.placed(result.warning, where), note=fixes.placed(result.note, where))
     emit(result, as_json=args.json, is_paged=not args.no_pager)
     return result.status
 

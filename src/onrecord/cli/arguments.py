@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onrecord import paths, timestamps
+from onrecord.cli import fixes
 from onrecord.cli.command import WrongUsage
+from onrecord.cli.questions import Asker
+from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, BadRecord
 from onrecord.freshness import related_files
 from onrecord.paths import StorePlace
@@ -107,9 +110,7 @@ def store_of(args: argparse.Namespace) -> Store:
         store = Store(replicas.ready(args.remote).store)
     else:
         store = Store(paths.user_store()) if args.user else Project(args.project).store
-    store = DryRunStore(store.root) if getattr(args, "dry_run", False) else store
-    args.warnings = store.warnings
-    return store
+    return DryRunStore(store.root) if getattr(args, "dry_run", False) else store
 
 
 def existing(args: argparse.Namespace) -> Store:
@@ -117,13 +118,22 @@ def existing(args: argparse.Namespace) -> Store:
     return require_store(store_of(args))
 
 
-def only(args: argparse.Namespace, project: Project) -> StorePlace | None:
-    """The one store that a flag names, or None for all that are read here; NoStore if there is none."""
+def only(args: argparse.Namespace, project: Project) -> tuple[StorePlace | None, str]:
+    """Return the one store that a flag names, or None for all that are read here, and a warning; raise NoStore."""
     if not args.user and not args.remote:
-        args.warnings = [*getattr(args, "warnings", ()), project.require_a_store()]
-        return None
+        return None, project.require_a_store()
     root = existing(args).root
-    return StorePlace(root, paths.source_of(root))
+    return StorePlace(root, paths.source_of(root)), ""
+
+
+def asker(args: argparse.Namespace) -> Asker:
+    """Return what asks the person who typed the command."""
+    return Asker(args.command, args.json, getattr(args, "dry_run", False))
+
+
+def where(args: argparse.Namespace) -> str:
+    """Return the flags that name the store of the command, for a command that it prints."""
+    return fixes.where(user=args.user, remote=args.remote, project=args.project)
 
 
 def writer_of(args: argparse.Namespace) -> Writer:
@@ -177,54 +187,69 @@ def add_record(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=meaning)
 
 
-def record(args: argparse.Namespace, category: str) -> dict[str, Any]:
-    """The partial record of a `save`: standard input is read only where no title was given otherwise."""
-    named = flags(args, category)
-    source = args.file or ("" if "title" in named else "-")
-    return _encodable(_merged(_read(source) if source else {}, named, category, args))
+class RecordFlags(NamedTuple):
+    """The fields of a record as a command line has them: in a file of JSON, as a title, and in flags."""
+
+    file: str | None
+    title: str
+    tags: Sequence[str]
+    triggers: Sequence[str]
+    related_files: Sequence[str]
+    assignments: Sequence[str]
+    """Texts of the form FIELD=VALUE."""
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The flags that add to a list."""
+        names = ("tags", "triggers", "related_files")
+        return {name: list(getattr(self, name)) for name in names if getattr(self, name)}
+
+    def fields(self, category: str) -> dict[str, Any]:
+        """Return the fields that the title and the flags set; raise BadInput for a field that there is not."""
+        fields: dict[str, Any] = self.added
+        for assignment in self.assignments:
+            name, equals, text = assignment.partition("=")
+            if not equals:
+                raise BadInput(f"--set {shorten(assignment)!r} has no value", fix="write --set FIELD=VALUE")
+            _assign(fields, name.strip(), text, category)
+        return {**fields, "title": self.title} if self.title else fields
 
 
-def flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
-    """What the flags and the title of a `save` say."""
-    title = {"title": args.title} if args.title else {}
-    return {**_flags(args, category), **title}
+def record_flags(args: argparse.Namespace) -> RecordFlags:
+    """Return what the options of `add_record`, and the title if there is one, say."""
+    title = getattr(args, "title", "") or ""
+    return RecordFlags(args.file, title, args.tag, args.trigger, args.related, args.set)
 
 
-def patch(args: argparse.Namespace, category: str) -> dict[str, Any]:
-    """The patch of an `update`: standard input is read only where no flag says what changes."""
-    flags = _flags(args, category)
-    source = args.file or ("" if flags else "-")
-    fields = _merged(_read(source) if source else {}, flags, category, args)
+def record(flags: RecordFlags, category: str, whole: dict[str, Any]) -> dict[str, Any]:
+    """Return the partial record of a `save`: `whole`, which is the JSON object of its file, with the flags over it.
+
+    Standard input is read where there is neither a file nor a title.
+    """
+    fields = flags.fields(category)
+    has_to_read = not flags.file and "title" not in fields
+    return _encodable(_merged(read_json("-") if has_to_read else whole, fields, category, flags.added))
+
+
+def patch(flags: RecordFlags, category: str) -> dict[str, Any]:
+    """Return the patch of an `update`; standard input is read only where no flag says what changes."""
+    changed = flags.fields(category)
+    source = flags.file or ("" if changed else "-")
+    fields = _merged(read_json(source) if source else {}, changed, category, flags.added)
     for key in fields:
         if key not in schema.KEYS:
             _refuse_misspelt(key, schema.KEYS)
     return _encodable(fields)
 
 
-def refuse_lost_files(args: argparse.Namespace, store: Store, files: object, before: Sequence[str] = ()) -> None:
-    """BadInput if a record shall be about files that are not there; `--force` saves it for those that will come."""
+def refuse_lost_files(store: Store, files: object, before: Sequence[str] = (), *, force: bool) -> None:
+    """Raise BadInput for related files that are not there; `force` takes those that will come."""
     named = [file for file in files if isinstance(file, str)] if isinstance(files, (list, tuple)) else []
     try:
-        related_files.refuse_lost(store.root, named, before, may_come=args.force)
+        related_files.refuse_lost(store.root, named, before, may_come=force)
     except BadInput as error:
         error.places = (("related_files", f"{error.message}; {error.fix}"),)
         raise
-
-
-def _flags(args: argparse.Namespace, category: str) -> dict[str, Any]:
-    fields: dict[str, Any] = added(args)
-    for assignment in args.set:
-        name, equals, text = assignment.partition("=")
-        if not equals:
-            raise BadInput(f"--set {shorten(assignment)!r} has no value", fix="write --set FIELD=VALUE")
-        _assign(fields, name.strip(), text, category)
-    return fields
-
-
-def added(args: argparse.Namespace) -> dict[str, Any]:
-    """What the flags say that add to a list."""
-    flags = (("tags", args.tag), ("triggers", args.trigger), ("related_files", args.related))
-    return {key: list(values) for key, values in flags if values}
 
 
 def _assign(fields: dict[str, Any], name: str, text: str, category: str) -> None:
@@ -264,7 +289,7 @@ def _value(kind: Any, text: str, name: str) -> Any:
 
 
 def _merged(
-    record: dict[str, Any], flags: Mapping[str, Any], category: str, args: argparse.Namespace
+    record: dict[str, Any], flags: Mapping[str, Any], category: str, added: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The flags over the JSON object, or added to its lists; content fields at its top are moved into its content."""
     names = {field.name for field in schema.content_fields(category)} - set(schema.KEYS)
@@ -276,13 +301,14 @@ def _merged(
     content = {**content, **at_top, **flags.get("content", {})}
     if content or "content" in merged:
         merged["content"] = content
-    for key in added(args):
+    for key in added:
         if isinstance(record.get(key), list):
             merged[key] = [*record[key], *(value for value in flags[key] if value not in record[key])]
     return merged
 
 
-def _read(source: str) -> dict[str, Any]:
+def read_json(source: str) -> dict[str, Any]:
+    """Return the JSON object of a file, or of standard input for `-`; raise BadInput if there is none."""
     name = "standard input" if source == "-" else source
     data = _stdin() if source == "-" else _file(source)
     try:

@@ -16,7 +16,7 @@ from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
 from onrecord.importers import notes
 from onrecord.record import compose
-from onrecord.store.store import Broken, Entry
+from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import many
 
 CHECKS = (
@@ -50,11 +50,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     limits = {**dict.fromkeys(SERIOUS if args.strict else (), 0.0), **_limits(args.max_rate)}
-    where, items, known_facts, broken = _material(args)
+    folder = args.claude_memory or args.markdown
+    items: Sequence[AuditItem]
+    broken: list[str] = []
+    if folder:
+        items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)
+        where = folder
+        known_facts = Evidence(missing=report.lost_files(items, os.path.abspath(args.project)))
+    else:
+        store = arguments.existing(args)
+        category = compose.category_of(args.category) if args.category else ""
+        where, (items, known_facts, broken) = store.root, _material(store, category)
     measures = report.audit(items, known_facts, lambda texts: watched(texts, "comparing records"))
-    if args.claude_memory or args.markdown:
+    if folder:
         measures = {name: _for_others(measure) for name, measure in measures.items()}
-    measures = {name: _placed(measure, fixes.where(args)) for name, measure in measures.items()}
+    measures = {name: _placed(measure, arguments.where(args)) for name, measure in measures.items()}
     above = [name for name, measure in measures.items() if (measure.rate or 0) > limits.get(name, 1)]
     data = {
         "store": where,
@@ -77,23 +87,13 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
 
 
-def _material(args: argparse.Namespace) -> tuple[str, Sequence[AuditItem], Evidence, list[str]]:
-    """What is audited: a store of ours, or somebody else's folder."""
-    folder = args.claude_memory or args.markdown
-    if folder:
-        items = notes.claude_memory(folder) if args.claude_memory else notes.markdown_folder(folder)
-        return folder, items, Evidence(missing=report.lost_files(items, os.path.abspath(args.project))), []
-    store = arguments.existing(args)
-    category = compose.category_of(args.category) if args.category else ""
+def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidence, list[str]]:
+    """Return the records to audit, what is known of them, and the paths of those that cannot be read."""
     scanned = list(watched(store.scan(category), "reading records"))
     entries = [each for each in scanned if isinstance(each, Entry)]
     broken = [each.path for each in scanned if isinstance(each, Broken)]
-    return (
-        store.root,
-        [audit_item.of(entry.memory) for entry in entries],
-        evidence.of(store, entries, lambda each: watched(each, "looking at files")),
-        broken,
-    )
+    facts = evidence.of(store, entries, lambda each: watched(each, "looking at files"))
+    return [audit_item.of(entry.memory) for entry in entries], facts, broken
 
 
 def _for_others(measure: Measure) -> Measure:

@@ -6,7 +6,6 @@ one without a terminal, is refused, with the full name in the fix. Where several
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Collection, Sequence
 from shlex import quote
@@ -15,7 +14,7 @@ from onrecord import paths
 from onrecord.cli import last_listing, terminal
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import Screen, clean, fit, safe
-from onrecord.cli.questions import agrees, can_ask
+from onrecord.cli.questions import Asker, agrees
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, BadInput, NotFound, OnrecordError
 from onrecord.record.schema import shorten
@@ -42,26 +41,26 @@ class _Guess(NamedTuple):
     is_sure: bool
 
 
-def record(args: argparse.Namespace, store: Store, typed: str, *, changes: bool = False) -> Entry:
+def record(asker: Asker, store: Store, typed: str, *, changes: bool = False) -> Entry:
     """The record that a text means; `changes` says that the command will change it."""
     if store.named(typed):
         return store.get(typed)
-    guess = _numbered(args, store.root, typed, is_draft=False) or _record(args, store, typed)
+    guess = _numbered(asker, store.root, typed, is_draft=False) or _record(asker, store, typed)
     entry = store.read(guess.path)
-    if changes and not getattr(args, "dry_run", False):
+    if changes and not asker.is_dry_run:
         look = f"onrecord show {entry.memory.id}"
-        _confirm(args, typed, guess.is_sure, f"{entry.path} ({entry.memory.title})", look)
+        _confirm(asker, typed, guess.is_sure, f"{entry.path} ({entry.memory.title})", look)
     return entry
 
 
-def _record(args: argparse.Namespace, store: Store, typed: str) -> _Guess:
+def _record(asker: Asker, store: Store, typed: str) -> _Guess:
     names = list(record_files.every(store.root))
     fits = listing.fit(store.root, typed, names)
     if not fits.paths:
         raise reference.nothing_fits(store.root, typed, names)
     if len(fits.paths) == 1:
         return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
-    if not can_ask(args):
+    if not asker.can_ask:
         raise reference.several_fit(typed, fits.paths)
     return _Guess(_picked(typed, fits.paths, [_described(store, path) for path in fits.paths[:_MOST_TITLED]]), True)
 
@@ -73,39 +72,39 @@ def _described(store: Store, path: str) -> str:
         return path
 
 
-def flag(args: argparse.Namespace, store: Store, typed: str) -> str:
+def flag(asker: Asker, store: Store, typed: str) -> str:
     """The record that a flag of a changing command names: as it was typed if that is exact; empty if left out."""
-    entry = record(args, store, typed, changes=True) if typed else None
+    entry = record(asker, store, typed, changes=True) if typed else None
     return typed if entry is None or store.named(typed) else entry.memory.id
 
 
-def store_of(args: argparse.Namespace, store: Store, typed: str) -> Store:
+def store_of(asker: Asker, store: Store, typed: str) -> Store:
     """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
-    place = None if store.named(typed) else _listed(args, typed)
+    place = None if store.named(typed) else _listed(asker, typed)
     return Store(place.root) if place and paths.source_of(place.root) != paths.PROJECT_SOURCE else store
 
 
-def draft(args: argparse.Namespace, box: Inbox, typed: str, *, changes: bool = False) -> str:
+def draft(asker: Asker, box: Inbox, typed: str, *, changes: bool = False) -> str:
     """The name of the draft that a text means."""
     names = box.names()
     whole = {short_name.of(f"{paths.INBOX}/{name}.json"): name for name in names}
     whole.update((name, name) for name in names)
     if typed.removesuffix(".json") in whole:
         return whole[typed.removesuffix(".json")]
-    guess = _numbered(args, box.root, typed, is_draft=True) or _draft(args, names, typed)
+    guess = _numbered(asker, box.root, typed, is_draft=True) or _draft(asker, names, typed)
     name = name_of(guess.path)
     if changes:
-        _confirm(args, typed, guess.is_sure, f"the draft {name}", f"onrecord inbox {quote(name)}")
+        _confirm(asker, typed, guess.is_sure, f"the draft {name}", f"onrecord inbox {quote(name)}")
     return name
 
 
-def _draft(args: argparse.Namespace, names: list[str], typed: str) -> _Guess:
+def _draft(asker: Asker, names: list[str], typed: str) -> _Guess:
     fits = reference.fit(typed, [f"{paths.INBOX}/{each}.json" for each in names])
     if not fits.paths:
         raise _no_draft(typed, reference.nearest(typed, names))
     if len(fits.paths) == 1:
         return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
-    if not can_ask(args):
+    if not asker.can_ask:
         raise _several_drafts(typed, fits.paths)
     return _Guess(_picked(typed, fits.paths, [name_of(path) for path in fits.paths]), True)
 
@@ -121,13 +120,13 @@ def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
     return Ambiguous(message, fix=f"onrecord inbox {quote(name)}; or type more of the name you mean")
 
 
-def _listed(args: argparse.Namespace, typed: str) -> ListedPath | None:
-    return None if args.json else last_listing.number(typed)
+def _listed(asker: Asker, typed: str) -> ListedPath | None:
+    return None if asker.is_json else last_listing.number(typed)
 
 
-def _numbered(args: argparse.Namespace, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
+def _numbered(asker: Asker, root: str, typed: str, *, is_draft: bool) -> _Guess | None:
     """What a number meant in the last listing on this terminal, which is said; NotFound if it was something else."""
-    listed = _listed(args, typed)
+    listed = _listed(asker, typed)
     if listed is None:
         return None
     name = name_of(listed.path)
@@ -151,10 +150,10 @@ def _picked(typed: str, fitting: Sequence[str], lines: Sequence[str]) -> str:
     return fitting[at]
 
 
-def _confirm(args: argparse.Namespace, typed: str, is_sure: bool, what: str, look: str) -> None:
+def _confirm(asker: Asker, typed: str, is_sure: bool, what: str, look: str) -> None:
     """BadInput unless a change may be made to what a text was taken for."""
-    if not can_ask(args):
+    if not asker.can_ask:
         message = f"{shorten(typed)!r} is not a whole name; nothing was changed"
         raise BadInput(message, fix=f"{look}; then the same command with the whole name, if that is the one")
-    if not is_sure and not agrees(clean(f"{args.command} {what}?"), Screen.of(sys.stdout)):
+    if not is_sure and not agrees(clean(f"{asker.command} {what}?"), Screen.of(sys.stdout)):
         raise BadInput("nothing was changed", fix=look)

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> CommandResult:
             raise _needs_set(args.key, args.value)
         return _show(load_settings(store.root), args.key)
     value = _parsed(args.key, args.value, trusted=args.user) if args.action == "set" else None
-    return _change(store, args.key, value)
+    return _change(store, args.key, value).warned(*store.warnings)
 
 
 def _needs_set(key: str, text: str) -> BadInput:

@@ -8,11 +8,13 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from onrecord import paths
-from onrecord.cli import questions
+from onrecord.cli import arguments, questions
 from onrecord.cli.output import CommandResult, Screen, clean, table
+from onrecord.cli.questions import Asker
 from onrecord.errors import BadInput, CommandFailed
 from onrecord.hosts import connection, installation
 from onrecord.hosts import table as hosts
@@ -23,6 +25,9 @@ from onrecord.text import many
 
 _PATIENCE = 120
 """Seconds for a command of a host: it may fetch something."""
+
+_NEAR = 0.75
+"""Share of letters in common that a typing error leaves; `vscode` has 0.67 of those of `codex`."""
 
 _STATES = {"missing": "no", "current": "yes", "outdated": "outdated", "plugin": "by its plugin"}
 
@@ -43,32 +48,36 @@ def run(args: argparse.Namespace) -> CommandResult:
     project = paths.project_root(args.project) if args.here else ""
     if args.list:
         return _list(project)
-    recipes = _recipes(args, project)
-    plans = [_plan(args, recipe, project) for recipe in recipes]
+    recipes = _recipes(args.hosts, project, is_removal=args.remove)
+    plans = [
+        _plan(recipe, project, is_named=bool(args.hosts), is_removal=args.remove, mcp=args.mcp) for recipe in recipes
+    ]
     if not project:
         plans += connection.skills(recipes, is_removal=args.remove)
     needed = [plan for plan in plans if not plan.is_empty]
     if needed and not args.dry_run:
-        _consent(args, needed)
+        if not args.yes:
+            flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
+            _consent(arguments.asker(args), needed, " ".join(["onrecord connect", *args.hosts, *flags, "--yes"]))
         for plan in needed:
             plan.carry_out()
             for command in plan.commands:
                 _run(command)
-    steps = _steps(args, needed)
+    steps = _steps(needed, is_removal=args.remove)
     data = {
         "dry_run": args.dry_run,
         "removed": args.remove,
         "agents": [_data(plan) for plan in plans],
         "then": steps,
     }
-    return CommandResult(data, lambda screen: _text(screen, args, plans, steps))
+    return CommandResult(data, lambda screen: _text(screen, plans, steps, is_removal=args.remove, dry_run=args.dry_run))
 
 
-def _recipes(args: argparse.Namespace, project: str) -> list[Recipe]:
+def _recipes(names: Sequence[str], project: str, *, is_removal: bool) -> list[Recipe]:
     """The agents that were named; without a name those found here, or to remove, those that are connected."""
-    if args.hosts:
-        return _in_scope(list(dict.fromkeys(map(_named, args.hosts))), project, is_named=True)
-    if args.remove:
+    if names:
+        return _in_scope(list(dict.fromkeys(map(_named, names))), project, is_named=True)
+    if is_removal:
         return [recipe for recipe in RECIPES if connection.state(recipe, project).is_connected]
     recipes = [recipe for recipe in RECIPES if connection.installed(recipe).is_there]
     if not recipes:
@@ -81,7 +90,7 @@ def _named(name: str) -> Recipe:
     names = {word: recipe for recipe in RECIPES for word in (recipe.host, *recipe.programs)}
     if name.lower() in names:
         return names[name.lower()]
-    nearest = difflib.get_close_matches(name.lower(), names, n=1)
+    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=_NEAR)
     hint = f"did you mean {names[nearest[0]].host}? " if nearest else ""
     raise BadInput(f"no agent is called {shorten(name)!r}", fix=f"{hint}they are listed by: onrecord connect --list")
 
@@ -98,13 +107,12 @@ def _in_scope(recipes: list[Recipe], project: str, *, is_named: bool) -> list[Re
     return [recipe for recipe in recipes if recipe.in_project]
 
 
-def _plan(args: argparse.Namespace, recipe: Recipe, project: str) -> Plan:
+def _plan(recipe: Recipe, project: str, *, is_named: bool, is_removal: bool, mcp: bool) -> Plan:
     """What is to be done for an agent; one that was not named stops no other if its files cannot be read."""
-    is_named = bool(args.hosts)
     try:
-        if args.remove:
+        if is_removal:
             return connection.removal(recipe, project)
-        wants_server = args.mcp and (is_named or connection.can_have_server(recipe))
+        wants_server = mcp and (is_named or connection.can_have_server(recipe))
         return connection.plan(recipe, project, wants_server=wants_server)
     except BadInput as error:
         if is_named:
@@ -112,14 +120,10 @@ def _plan(args: argparse.Namespace, recipe: Recipe, project: str) -> Plan:
         return Plan(recipe.host, [], notes=[error.message], why_empty="left as it is")
 
 
-def _consent(args: argparse.Namespace, plans: list[Plan]) -> None:
-    """BadInput unless somebody has agreed to what is shown."""
-    if args.yes:
-        return
-    if not questions.can_ask(args):
-        flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
-        words = ["onrecord", "connect", *args.hosts, *flags, "--yes"]
-        raise BadInput("nobody can be asked here, so nothing was written", fix=" ".join(words))
+def _consent(asker: Asker, plans: list[Plan], unasked: str) -> None:
+    """Raise BadInput unless the person agrees to the plans; `unasked` is the command that does not ask."""
+    if not asker.can_ask:
+        raise BadInput("nobody can be asked here, so nothing was written", fix=unasked)
     for plan in plans:
         for line in _summary(plan):
             print(clean(line))
@@ -166,11 +170,11 @@ def _preview(plan: Plan) -> list[str]:
     return lines + [f"run {shlex.join(command)}" for command in plan.commands]
 
 
-def _steps(args: argparse.Namespace, plans: list[Plan]) -> list[str]:
+def _steps(plans: list[Plan], *, is_removal: bool) -> list[str]:
     """What the user has to do afterwards."""
     recipes = [BY_HOST[plan.name] for plan in plans if plan.name in BY_HOST]
     titles = {recipe.host: hosts.BY_NAME[recipe.host].title for recipe in recipes}
-    if args.remove:
+    if is_removal:
         return [f"Start {title} anew." for title in titles.values()]
     steps = [step.format(title=titles[recipe.host]) for recipe in recipes for step in recipe.then]
     if any(plan.project for plan in plans):
@@ -192,21 +196,21 @@ def _data(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _text(screen: Screen, args: argparse.Namespace, plans: list[Plan], steps: list[str]) -> str:
-    lines = [line for plan in plans for line in _preview(plan)] if args.dry_run else []
+def _text(screen: Screen, plans: list[Plan], steps: list[str], *, is_removal: bool, dry_run: bool) -> str:
+    lines = [line for plan in plans for line in _preview(plan)] if dry_run else []
     for plan in plans:
-        lines.append(f"{screen.paint(plan.name, 'bold')}: {_outcome(args, plan)}")
+        lines.append(f"{screen.paint(plan.name, 'bold')}: {_outcome(plan, is_removal=is_removal, dry_run=dry_run)}")
         lines += [f"  {note}" for note in plan.notes]
-    if steps and not args.dry_run:
+    if steps and not dry_run:
         lines += ["", "Now:", *(f"- {step}" for step in steps)]
     return "\n".join(map(clean, lines)) or "no agent is connected"
 
 
-def _outcome(args: argparse.Namespace, plan: Plan) -> str:
+def _outcome(plan: Plan, *, is_removal: bool, dry_run: bool) -> str:
     if plan.is_empty:
-        return plan.why_empty or ("not connected" if args.remove else "connected already, nothing to change")
-    verb = "removed" if args.remove else "written" if plan.name not in BY_HOST else "connected"
-    verb = f"would be {verb}" if args.dry_run else verb
+        return plan.why_empty or ("not connected" if is_removal else "connected already, nothing to change")
+    verb = "removed" if is_removal else "written" if plan.name not in BY_HOST else "connected"
+    verb = f"would be {verb}" if dry_run else verb
     places = list(dict.fromkeys(change.path for change in plan.changes))
     folder = os.path.commonpath(places) if len(places) > 1 else ""
     names = [f"{len(places)} files in {folder}"] if folder else places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from onrecord import paths
 from onrecord.cli import arguments, fixes
@@ -34,13 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     if args.privacy:
-        return _privacy(args)
+        return _privacy(_stores(arguments.store_of(args)))
+    category = compose.category_of(args.category) if args.category else ""
     root = paths.project_root(args.project)
     with Progress("examining the installation"):
         findings = [*machine.examine(), *agents.examine_claude_code(root), *agents.examine_connections(root)]
     done: list[str] = []
     try:
-        stores = list(_stores(args))
+        stores = list(_stores(arguments.store_of(args)))
     except UnsafePath as error:
         stores = []
         findings.append(Finding("error", "store", error.message, error.fix))
@@ -50,42 +51,42 @@ def run(args: argparse.Namespace) -> CommandResult:
     for store in stores:
         if args.fix and store.exists:
             done += store_checks.repair(store)
-        flags = " --user" if store.root == paths.user_store() else fixes.where(args)
-        findings += [each._replace(fix=fixes.placed(each.fix, flags)) for each in _in_store(args, store)]
+        flags = " --user" if store.root == paths.user_store() else arguments.where(args)
+        findings += [each._replace(fix=fixes.placed(each.fix, flags)) for each in _in_store(store, category)]
     if not args.user and stores:
         findings += _git(Project(args.project).root)
     findings += old_name.examine(root)
-    findings = [each._replace(fix=fixes.placed(each.fix, fixes.where(args))) for each in findings]
+    findings = [each._replace(fix=fixes.placed(each.fix, arguments.where(args))) for each in findings]
     data = {"findings": [finding._asdict() for finding in findings], "repaired": done}
     status = 1 if any(finding.severity == "error" for finding in findings) else 0
-    return CommandResult(data, lambda screen: _text(screen, findings, done), status)
+    result = CommandResult(data, lambda screen: _text(screen, findings, done), status)
+    return result.warned(*(warning for store in stores for warning in store.warnings))
 
 
-def _stores(args: argparse.Namespace) -> Iterator[Store]:
-    """The project's store, and the user's where there is one: both speak in every session."""
-    store = arguments.store_of(args)
+def _stores(store: Store) -> Iterator[Store]:
+    """Yield the store and, if there is one, the user's: it is read in every session, too."""
     yield store
     user = Store(paths.user_store())
-    if not args.user and user.exists and user.root != store.root:
+    if user.exists and user.root != store.root:
         yield user
 
 
-def _in_store(args: argparse.Namespace, store: Store) -> Iterator[Finding]:
+def _in_store(store: Store, category: str) -> Iterator[Finding]:
     yield from store_checks.examine_store(
         store,
         load_settings(store.root),
         lambda scanned: watched(scanned, "examining records"),
-        compose.category_of(args.category) if args.category else "",
+        category,
     )
     if line := waiting.sentence(store.root):
         yield Finding("note", "inbox", line, "onrecord review")
 
 
-def _privacy(args: argparse.Namespace) -> CommandResult:
-    """What is stored about sessions and for whom, on this machine and in the stores' inboxes."""
+def _privacy(stores: Iterable[Store]) -> CommandResult:
+    """Return what is stored about sessions and for whom, on this machine and in the stores' inboxes."""
     inboxes = [
         machine.own_files(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
-        for store in _stores(args)
+        for store in stores
     ]
     items = [item for item in (*inboxes, *machine.replicas(), *machine.leftovers()) if item.files]
 

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from onrecord.cli import arguments, chosen, field_diff, fixes, form_file, questions
+from onrecord.cli import arguments, chosen, field_diff, form_file, questions
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, say
-from onrecord.cli.questions import Option
+from onrecord.cli.questions import Asker, Option
 from onrecord.cli.update import updated
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import Changed, OnrecordError, Stopped
@@ -38,7 +38,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.existing_writer(args)
-    return _Edit(args, writer, chosen.record(args, writer.store, args.id, changes=True)).run()
+    asker = arguments.asker(args)
+    entry = chosen.record(asker, writer.store, args.id, changes=True)
+    options = _Options(args.yes, args.force, args.summary, args.allow_secret, arguments.where(args))
+    return _Edit(writer, entry, asker, options, form_file.read(args.text) if args.text else None).run()
+
+
+class _Options(NamedTuple):
+    """How a change is written: without a question, with missing files, with what summary; and where the store is."""
+
+    yes: bool
+    force: bool
+    summary: str
+    allow_secret: bool
+    where: str
 
 
 class _Revision(NamedTuple):
@@ -51,15 +64,17 @@ class _Revision(NamedTuple):
 class _Edit:
     """The change of one record in its form."""
 
-    def __init__(self, args: argparse.Namespace, writer: Writer, before: Entry) -> None:
-        self.args = args
+    def __init__(self, writer: Writer, before: Entry, asker: Asker, options: _Options, begun: str | None) -> None:
+        self.asker = asker
+        self.options = options
         self.writer = writer
         self.before = before
         self.screen = Screen.of(sys.stdout)
         text = self._rendered(memory.to_json(before.memory))
         self.shown = self._parsed(text)
-        begun = form_file.read(args.text) if args.text else text
-        self.file = FormFile(before.memory.category, begun, name=before.memory.id, resume=self._resume)
+        self.file = FormFile(
+            before.memory.category, text if begun is None else begun, name=before.memory.id, resume=self._resume
+        )
 
     def run(self) -> CommandResult:
         """Have the form filled in, ask, and write."""
@@ -67,13 +82,13 @@ class _Edit:
             change = self.file.fill(self._revised)
             if change.record is self.before.memory:
                 self.file.drop()
-                return updated(self.args, self.writer.store, self.before, self.before)
-            if self.args.yes or self.args.dry_run or self._asked(change) == "y":
+                return self._updated(self.before)
+            if self.options.yes or self.asker.is_dry_run or self._asked(change) == "y":
                 return self._written(change)
 
     def _asked(self, change: _Revision) -> str:
         """What shall become of a change: `y` or `e`; Stopped if nothing shall."""
-        if self.args.json:
+        if self.asker.is_json:
             raise self.file.kept(Stopped("nothing was changed", fix=_WITHOUT_ASKING))
         say(field_diff.between(self.before.memory, change.record, self.screen), self.screen)
         answer, hint = "n", ""
@@ -89,7 +104,7 @@ class _Edit:
         return answer
 
     def _written(self, change: _Revision) -> CommandResult:
-        about = {"summary": self.args.summary, "allow_secret": self.args.allow_secret}
+        about: dict[str, Any] = {"summary": self.options.summary, "allow_secret": self.options.allow_secret}
         try:
             after = self.writer.update(self.before.path, change.patch, self.before.hash, may_shrink=True, **about)
         except Changed as error:
@@ -99,7 +114,10 @@ class _Edit:
         except OnrecordError as error:
             raise self.file.kept(error) from error
         self.file.drop()
-        return updated(self.args, self.writer.store, self.before, after)
+        return self._updated(after)
+
+    def _updated(self, after: Entry) -> CommandResult:
+        return updated(self.writer.store, self.before, after, dry_run=self.asker.is_dry_run)
 
     def _keep_both(self, patch: Mapping[str, Any]) -> None:
         """Put the change into a form of the record as somebody else left it, with their text where both changed it."""
@@ -113,8 +131,9 @@ class _Edit:
         """The change that the fields of the form make; an error says what is wrong with which of them."""
         patch = drafts.difference(self.shown, fields)
         record = self.before.memory
-        arguments.refuse_lost_files(self.args, self.writer.store, patch.get("related_files"), record.related_files)
-        if not self.args.allow_secret:
+        files, force = patch.get("related_files"), self.options.force
+        arguments.refuse_lost_files(self.writer.store, files, record.related_files, force=force)
+        if not self.options.allow_secret:
             compose.refuse_secrets(patch)
         return _Revision(patch, lifecycle.revised(record, patch, now=self.writer.now, may_shrink=True))
 
@@ -126,7 +145,7 @@ class _Edit:
         return form.parse(self.before.memory.category, text).fields
 
     def _resume(self, file: str) -> str:
-        return f"onrecord edit {self.before.memory.id} --from {file}{fixes.where(self.args)}"
+        return f"onrecord edit {self.before.memory.id} --from {file}{self.options.where}"
 
 
 def _flat(patch: Mapping[str, Any]) -> dict[str, Any]:

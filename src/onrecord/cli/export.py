@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from typing import Any
 
 from onrecord import paths
-from onrecord.cli import arguments, fixes
+from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, clean
 from onrecord.cli.progress import watched
 from onrecord.errors import BadInput
@@ -41,26 +42,19 @@ def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     only = Only(tuple(map(compose.category_of, args.category)), naming.tags(args.tag))
     if args.file or args.into or args.check:
-        return _file(store, args, only)
+        for name, value in (("--file", args.file), ("--into", args.into), ("--check", args.check)):
+            is_for_agents = args.format in (None, "agents")
+            arguments.exclude(name, value, {"--all": args.all, f"--format {args.format}": not is_for_agents})
+        file = args.file or args.into or _named(store)
+        read = (entry.memory for entry in watched(store.entries(), "reading records"))
+        page = generated_page.plan(file, read, only, may_add=bool(args.into))
+        return _checked(page, arguments.where(args)) if args.check else _written(page, store)
     every = [entry.memory for entry in watched(store.entries(), "reading records")]
     records = [record for record in every if (args.all or record.is_current) and only.accepts(record)]
     form = args.format or "markdown"
     text = _FORMATS[form](records)
     data = {"format": form, "count": len(records), "records": [memory.to_json(record) for record in records]}
     return CommandResult(data, lambda screen: text.rstrip("\n"))
-
-
-def _file(store: Store, args: argparse.Namespace, only: Only) -> CommandResult:
-    """Make or renew a file, or check it."""
-    for name, value in (("--file", args.file), ("--into", args.into), ("--check", args.check)):
-        is_for_agents = args.format in (None, "agents")
-        arguments.exclude(name, value, {"--all": args.all, f"--format {args.format}": not is_for_agents})
-    file = args.file or args.into or _named(store)
-    records = (entry.memory for entry in watched(store.entries(), "reading records"))
-    page = generated_page.plan(file, records, only, may_add=bool(args.into))
-    if not args.check:
-        page.write()
-    return _answer(args, page)._replace(note="" if args.check else _how_to_keep(store, page.file))
 
 
 def _named(store: Store) -> str:
@@ -79,13 +73,24 @@ def _how_to_keep(store: Store, file: str) -> str:
     return clean(f"to have it renewed after every change: onrecord config set export.file {name}")
 
 
-def _answer(args: argparse.Namespace, page: Page) -> CommandResult:
-    shown = clean(os.path.relpath(page.file))
-    cost = f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens"
-    data = {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}
-    if args.check:
-        fix = clean(f"to renew it: onrecord export --file {shlex.quote(page.file)}{fixes.where(args)}")
-        line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"
-        return CommandResult(data, lambda screen: line, status=0 if page.is_fresh else 1)
+def _written(page: Page, store: Store) -> CommandResult:
+    """Make or renew a file."""
+    page.write()
+    shown, cost = (
+        clean(os.path.relpath(page.file)),
+        f"{many(page.lines, 'record')}, about {tokens(page.section):,} tokens",
+    )
     line = f"{shown} is up to date ({cost})" if page.is_fresh else f"wrote {shown} ({cost})"
-    return CommandResult(data, lambda screen: line)
+    return CommandResult(_data(page), lambda screen: line, note=_how_to_keep(store, page.file))
+
+
+def _checked(page: Page, where: str) -> CommandResult:
+    """Return whether a file is up to date, and the command that renews it."""
+    shown = clean(os.path.relpath(page.file))
+    fix = clean(f"to renew it: onrecord export --file {shlex.quote(page.file)}{where}")
+    line = f"{shown} is up to date" if page.is_fresh else f"{shown} is out of date; {fix}"
+    return CommandResult(_data(page), lambda screen: line, status=0 if page.is_fresh else 1)
+
+
+def _data(page: Page) -> dict[str, Any]:
+    return {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}

@@ -6,7 +6,6 @@ to its end; every other part is for people.
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 
@@ -43,13 +42,13 @@ def placed(fix: str, where: str) -> str:
     return _COMMAND.sub(lambda match: match[0] + ("" if _names_store(match[0], where) else where), fix)
 
 
-def where(args: argparse.Namespace) -> str:
-    """The flags that name the store a command was told to act on; empty for the one of the folder it was typed in."""
-    if args.user:
+def where(*, user: bool, remote: str, project: str) -> str:
+    """Return the flags that name the store of a command; empty for the one of the folder it was typed in."""
+    if user:
         return " --user"
-    if args.remote:
-        return f" --remote {shlex.quote(args.remote)}"
-    return "" if args.project == "." else f" --project {shlex.quote(args.project)}"
+    if remote:
+        return f" --remote {shlex.quote(remote)}"
+    return "" if project == "." else f" --project {shlex.quote(project)}"
 
 
 def _names_store(command: str, where: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from onrecord import paths, timestamps
@@ -14,11 +14,13 @@ from onrecord.cli import arguments, chosen, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
 from onrecord.cli.progress import watched
+from onrecord.cli.questions import Asker
 from onrecord.errors import BadInput
 from onrecord.freshness import anchors, check
 from onrecord.freshness.check import Verdict
 from onrecord.record.memory import Memory
 from onrecord.store.store import Store
+from onrecord.store.writer import Writer
 from onrecord.text import many
 
 UNANCHORED = "unanchored"
@@ -35,20 +37,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    return _reanchor(args) if args.command == "reanchor" else _freshness(args)
+    asker = arguments.asker(args)
+    if args.command == "reanchor":
+        writer = arguments.existing_writer(args)
+        return _reanchor(writer, asker, args.ids).warned(*writer.store.warnings)
+    return _freshness(arguments.existing(args), asker, args.ids, only_stale=args.stale)
 
 
-def _freshness(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
+def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bool) -> CommandResult:
     _require_project(store)
-    named = [chosen.record(args, store, reference) for reference in args.ids]
+    named = [chosen.record(asker, store, reference) for reference in ids]
     entries = named or [entry for entry in store.entries() if entry.memory.is_current]
     checked = evidence.check_all(store, watched(entries, "checking files"))
-    shown = [each for each in checked if each.is_stale or not args.stale]
+    shown = [each for each in checked if each.is_stale or not only_stale]
     states = Counter(each.state for record in checked for each in record.verdicts)
     states[UNANCHORED] = sum(len(record.loose) for record in checked)
     data = {"records": [_data(each) for each in shown], "files": dict(sorted(states.items()))}
-    if not args.json:
+    if not asker.is_json:
         last_listing.note(ListedPath(store.root, each.entry.path) for each in shown)
     return CommandResult(data, lambda screen: _text(screen, store.root, shown, states))
 
@@ -117,18 +122,17 @@ def _since(each: Verdict, screen: Screen) -> str:
     return ", ".join([*parts, *([each.reason] if each.reason else [])])
 
 
-def _reanchor(args: argparse.Namespace) -> CommandResult:
-    writer = arguments.existing_writer(args)
+def _reanchor(writer: Writer, asker: Asker, ids: Sequence[str]) -> CommandResult:
     _require_project(writer.store)
     done = []
-    for reference in args.ids:
-        before = chosen.record(args, writer.store, reference, changes=True)
+    for reference in ids:
+        before = chosen.record(asker, writer.store, reference, changes=True)
         (checked,) = evidence.check_all(writer.store, [before]) or [Checked(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
         done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})
     return CommandResult(
-        {"records": done, "dry_run": args.dry_run}, lambda screen: _summary(screen, done, args.dry_run)
+        {"records": done, "dry_run": asker.is_dry_run}, lambda screen: _summary(screen, done, asker.is_dry_run)
     )
 
 

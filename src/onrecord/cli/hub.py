@@ -8,7 +8,7 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from onrecord.cli import arguments, questions
+from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.errors import BadInput, NotFound
 from onrecord.shared import remotes
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         if args.action == "init":
             return _init(session, team, args.review)
         if args.action == "grant":
-            password = _password(questions.can_ask(args)) if args.create else None
+            password = _password(arguments.asker(args).can_ask) if args.create else None
             return _grant(session, team, args.login, args.role, password)
         if args.action == "revoke":
             return _revoke(session, team, args.login)

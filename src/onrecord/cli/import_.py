@@ -40,23 +40,26 @@ def run(args: argparse.Namespace) -> CommandResult:
     writer = arguments.writer_of(args)
     root = Project(args.project).root
     if args.done:
-        return _done(args, writer, root)
-    reports = _reports(args, writer, root)
+        return _done(writer, root, args.paths, dry_run=args.dry_run)
+    reports = _reports(writer, root, args.paths, again=args.again)
     if args.pending:
         return _pending(reports)
     with Progress("writing drafts"):
         drafts = [_draft(writer, each) for report in reports for each in report.proposals]
-        return _accept(args, writer, reports, drafts) if args.accept else _propose(args, writer, reports, drafts)
+        change, places = _accept(writer, reports, drafts) if args.accept else _propose(writer, drafts)
+        if not args.dry_run:
+            import_log.add(writer.store.root, change, proposals.documents(reports))
+    return _answer(reports, places, dry_run=args.dry_run).warned(*writer.store.warnings)
 
 
-def _reports(args: argparse.Namespace, writer: Writer, root: str) -> list[FileReport]:
-    chosen = sources.named(root, args.paths) if args.paths else sources.discover(root)
+def _reports(writer: Writer, root: str, names: Sequence[str], *, again: bool) -> list[FileReport]:
+    chosen = sources.named(root, names) if names else sources.discover(root)
     if not chosen:
         fix = "name files or folders"
         raise BadInput(f"nothing to import was found in {root}", fix=fix)
     scanned = watched(writer.store.entries(), "reading records") if writer.store.exists else ()
     existing = [entry.memory for entry in scanned]
-    imported = {} if args.again else import_log.read(writer.store.root)
+    imported = {} if again else import_log.read(writer.store.root)
     with Progress(f"reading {many(len(chosen), 'file')}"):
         return proposals.gather(root, chosen, writer.now, existing, imported)
 
@@ -75,14 +78,17 @@ def _is_from(box: Inbox, name: str, source: str) -> bool:
     return waiting is not None and waiting.record.source.rpartition(":")[0] == source.rpartition(":")[0]
 
 
-def _propose(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> CommandResult:
+def _propose(writer: Writer, drafts: list[Draft]) -> tuple[str, dict[str, str]]:
+    """Put the drafts into the inbox; return the id of that change, and the place of each by its source."""
     change = review.put(writer, drafts, "import") if drafts else ""
-    _remember(args, writer, change, reports)
-    return _answer(args, reports, {draft.record.source: f"inbox/{draft.name}" for draft in drafts})
+    return change, {draft.record.source: f"inbox/{draft.name}" for draft in drafts}
 
 
-def _accept(args: argparse.Namespace, writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> CommandResult:
-    """Make records of new drafts and of those that wait; what changes a record waits for a review all the same."""
+def _accept(writer: Writer, reports: list[FileReport], drafts: list[Draft]) -> tuple[str, dict[str, str]]:
+    """Make records of new drafts and of those that wait; what changes a record waits for a review all the same.
+
+    Return the id of that change, and the place of each by its source.
+    """
     read = {report.path for report in reports}
     names = {draft.name for draft in drafts}
     waiting = [draft for draft in Inbox(writer.store.root).drafts() if draft.record.origin == "import"]
@@ -92,26 +98,20 @@ def _accept(args: argparse.Namespace, writer: Writer, reports: list[FileReport],
     changes = [draft for draft in drafts if draft.updates]
     if changes:
         review.put(writer, changes, "import")
-    _remember(args, writer, change, reports)
     places = {draft.record.source: f"inbox/{draft.name}" for draft in changes}
     places.update({entry.memory.source: entry.path for entry in entries})
-    return _answer(args, reports, places)
+    return change, places
 
 
 def _file_of(draft: Draft) -> str:
     return draft.record.source.rpartition(":")[0]
 
 
-def _remember(args: argparse.Namespace, writer: Writer, change: str, reports: list[FileReport]) -> None:
-    if not args.dry_run:
-        import_log.add(writer.store.root, change, proposals.documents(reports))
-
-
-def _done(args: argparse.Namespace, writer: Writer, root: str) -> CommandResult:
-    if not args.paths:
+def _done(writer: Writer, root: str, names: Sequence[str], *, dry_run: bool) -> CommandResult:
+    if not names:
         raise BadInput("--done needs the files that were read", fix="name them behind --done")
-    documents = proposals.read_by_agent(root, args.paths)
-    if not args.dry_run:
+    documents = proposals.read_by_agent(root, names)
+    if not dry_run:
         import_log.add(writer.store.root, "", documents)
     lines = [f"read: {clean(document.source)}" for document in documents]
     return CommandResult({"read": [document.source for document in documents]}, lambda screen: "\n".join(lines))
@@ -134,9 +134,9 @@ def _pending(reports: Sequence[FileReport]) -> CommandResult:
     return CommandResult({"documents": data}, text)
 
 
-def _answer(args: argparse.Namespace, reports: list[FileReport], places: dict[str, str]) -> CommandResult:
+def _answer(reports: list[FileReport], places: dict[str, str], *, dry_run: bool) -> CommandResult:
     data = {
-        "dry_run": args.dry_run,
+        "dry_run": dry_run,
         "files": [_as_json(report, places) for report in reports],
         "drafts": sum(place.startswith("inbox/") for place in places.values()),
         "records": sum(not place.startswith("inbox/") for place in places.values()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence, Set
 from typing import Any
 
 from onrecord.audit import hard_to_find
@@ -13,6 +14,7 @@ from onrecord.cli.progress import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
 from onrecord.record import compose, memory
+from onrecord.record.memory import Memory
 from onrecord.store.inbox import Inbox
 from onrecord.store.store import Broken, Entry, Store
 from onrecord.text import many
@@ -29,6 +31,19 @@ class _Listing(NamedTuple):
     total: int
     waiting: int
     shown: list[HardToFind]
+
+
+class _Filter(NamedTuple):
+    """The records and checks that are listed; an empty set is all of them."""
+
+    paths: Set[str]
+    categories: Set[str]
+    checks: Sequence[str]
+
+    def accepts(self, record: Memory) -> bool:
+        """True if the record is among those that are listed."""
+        is_named = not self.paths or record.path in self.paths
+        return is_named and (not self.categories or record.category in self.categories)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +64,11 @@ def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     scanned = list(watched(store.scan(), "reading records"))
     entries = {entry.memory.path: entry for entry in scanned if isinstance(entry, Entry)}
-    listed = _wanted(args, store, entries)
+    asker = arguments.asker(args)
+    named = {chosen.record(asker, store, reference).path for reference in args.ids}
+    categories = {compose.category_of(name) for name in args.category}
+    only = _Filter(named, categories, args.check)
+    listed = _wanted(store, entries, only, arguments.where(args))
     drafts = {draft.updates: draft.name for draft in Inbox(store.root).drafts() if draft.updates}
     undecided = [each for each in listed if each.record.id not in drafts]
     listing = _Listing(
@@ -69,21 +88,18 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, lambda screen: _text(screen, listing), warning=warning)
 
 
-def _wanted(args: argparse.Namespace, store: Store, entries: dict[str, Entry]) -> list[HardToFind]:
-    """What is hard to find among all records, as far as it was asked for: twins may be among the others."""
+def _wanted(store: Store, entries: dict[str, Entry], only: _Filter, where: str) -> list[HardToFind]:
+    """Return what is hard to find and fits `only`; all records are compared, as twins may be among the others."""
     records = [entry.memory for entry in entries.values()]
-    named = {chosen.record(args, store, reference).path for reference in args.ids}
-    categories = {compose.category_of(name) for name in args.category}
     listed = hard_to_find.among(records, anchors.root_of(store.root), lambda texts: watched(texts, "comparing records"))
     wanted = []
     for each in listed:
         reasons = tuple(
-            reason._replace(fix=fixes.placed(reason.fix, fixes.where(args)))
+            reason._replace(fix=fixes.placed(reason.fix, where))
             for reason in each.reasons
-            if not args.check or reason.check in args.check
+            if not only.checks or reason.check in only.checks
         )
-        is_asked = (not named or each.record.path in named) and (not categories or each.record.category in categories)
-        if reasons and is_asked:
+        if reasons and only.accepts(each.record):
             wanted.append(each._replace(reasons=reasons))
     return sorted(wanted, key=lambda each: (-each.weight, each.record.path))
 

@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Sequence
 
 from onrecord import paths, switches
-from onrecord.cli import arguments, chosen, fixes, last_listing, record_table
+from onrecord.cli import arguments, chosen, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, table
 from onrecord.cli.record_table import Line
 from onrecord.cli.review import Desk
+from onrecord.project import Project
 from onrecord.record.drafts import Draft
 from onrecord.store import reference, waiting
 from onrecord.store.inbox import BrokenDraft
@@ -29,13 +30,14 @@ def run(args: argparse.Namespace) -> CommandResult:
         # For a status line, which is no place for errors: nothing waits where there is no store.
         root = arguments.store_of(args).root
         return CommandResult({"drafts": waiting.count(root)}, lambda screen: waiting.line(root, "/memory:review"))
-    desk = Desk(args)
-    drafts = [desk.box.get(chosen.draft(args, desk.box, args.name))] if args.name else list(desk.box.scan())
+    desk = Desk(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
+    drafts = [desk.box.get(chosen.draft(desk.asker, desk.box, args.name))] if args.name else list(desk.box.scan())
     data = {"drafts": [desk.brief(draft) for draft in drafts]}
     if not args.json:
         last_listing.note(ListedPath(desk.box.root, _path(draft)) for draft in drafts)
     off = "; ".join(map(str, switches.off(desk.writer.settings, switches.CAPTURE)))
-    return CommandResult(data, lambda screen: _text(screen, drafts, fixes.where(args)), note=off)
+    result = CommandResult(data, lambda screen: _text(screen, drafts, arguments.where(args)), note=off)
+    return result.warned(*desk.writer.store.warnings)
 
 
 def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> str:

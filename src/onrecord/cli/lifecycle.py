@@ -6,9 +6,10 @@ import argparse
 
 from onrecord.cli import arguments, chosen
 from onrecord.cli.output import CommandResult, Screen
+from onrecord.cli.questions import Asker
 from onrecord.search import index
 from onrecord.shared import remotes, replicas
-from onrecord.store.store import Entry, Store
+from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 
 _DONE = {"retire": "retired", "restore": "restored", "archive": "archived", "unarchive": "unarchived"}
@@ -29,60 +30,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    writer = arguments.existing_writer(args)
-    return _supersede(writer, args) if args.command == "supersede" else _change_status(writer, args)
+    writer, asker = arguments.existing_writer(args), arguments.asker(args)
+    if args.command != "supersede":
+        result = _change_status(writer, asker, args.id, getattr(args, "reason", ""))
+    else:
+        name, colon, record = args.old.partition(":")
+        if colon and remotes.is_name(name):
+            result = _supersede_shared(writer, asker, name, record, args.new)
+        else:
+            result = _supersede(writer, asker, args.old, args.new)
+    return result.warned(*writer.store.warnings)
 
 
-def _change_status(writer: Writer, args: argparse.Namespace) -> CommandResult:
-    entry = _carry_out(writer, args)
-    data = {**arguments.handle(writer.store, entry), "action": args.command, "dry_run": args.dry_run}
+def _change_status(writer: Writer, asker: Asker, typed: str, reason: str) -> CommandResult:
+    path, command = chosen.record(asker, writer.store, typed, changes=True).path, asker.command
+    if command in ("retire", "archive"):
+        entry = writer.retire(path, reason) if command == "retire" else writer.archive(path, reason)
+    else:
+        entry = writer.restore(path) if command == "restore" else writer.unarchive(path)
+    data = {**arguments.handle(writer.store, entry), "action": command, "dry_run": asker.is_dry_run}
     grace = writer.settings.number("delete.grace_period_days")
 
     def text(screen: Screen) -> str:
-        verb = f"would {args.command}" if args.dry_run else screen.paint(_DONE[args.command], "green")
-        later = f"; `onrecord gc` deletes it after {grace:g} days" if args.command == "retire" else ""
+        verb = f"would {command}" if asker.is_dry_run else screen.paint(_DONE[command], "green")
+        later = f"; `onrecord gc` deletes it after {grace:g} days" if command == "retire" else ""
         return f"{verb} {entry.path}{later}"
 
     return CommandResult(data, text)
 
 
-def _carry_out(writer: Writer, args: argparse.Namespace) -> Entry:
-    path = chosen.record(args, writer.store, args.id, changes=True).path
-    if args.command == "retire":
-        return writer.retire(path, args.reason)
-    if args.command == "archive":
-        return writer.archive(path, args.reason)
-    return writer.restore(path) if args.command == "restore" else writer.unarchive(path)
-
-
-def _supersede(writer: Writer, args: argparse.Namespace) -> CommandResult:
-    name, colon, record = args.old.partition(":")
-    if colon and remotes.is_name(name):
-        return _supersede_shared(writer, args, name, record)
-    before, after = (chosen.record(args, writer.store, typed, changes=True).path for typed in (args.old, args.new))
+def _supersede(writer: Writer, asker: Asker, old_name: str, new_name: str) -> CommandResult:
+    before, after = (chosen.record(asker, writer.store, typed, changes=True).path for typed in (old_name, new_name))
     old, new = writer.supersede(before, after)
     handles = {"old": arguments.handle(writer.store, old), "new": arguments.handle(writer.store, new)}
 
     def text(screen: Screen) -> str:
-        verb = "would be" if args.dry_run else screen.paint("is", "green")
+        verb = "would be" if asker.is_dry_run else screen.paint("is", "green")
         return f"{old.path} {verb} superseded by {new.path}"
 
-    return CommandResult({**handles, "dry_run": args.dry_run}, text)
+    return CommandResult({**handles, "dry_run": asker.is_dry_run}, text)
 
 
-def _supersede_shared(writer: Writer, args: argparse.Namespace, name: str, record: str) -> CommandResult:
+def _supersede_shared(writer: Writer, asker: Asker, name: str, record: str, new_name: str) -> CommandResult:
     """Replace a record of a shared store where the other one is read; the shared one stays as it is."""
     store = Store(replicas.ready(name).store)
-    old = chosen.record(args, store, record, changes=True)
-    path = chosen.record(args, writer.store, args.new, changes=True).path
+    old = chosen.record(asker, store, record, changes=True)
+    path = chosen.record(asker, writer.store, new_name, changes=True).path
     new = writer.replace_shared(f"{name}:{old.memory.id}", path)
-    if not args.dry_run:
+    if not asker.is_dry_run:
         # In a large store a hook compares only some files with the index, and would miss this change for a while.
         index.open(writer.store.root).close()
     handles = {"old": arguments.handle(store, old), "new": arguments.handle(writer.store, new)}
 
     def text(screen: Screen) -> str:
-        verb = "would be" if args.dry_run else screen.paint("is", "green")
+        verb = "would be" if asker.is_dry_run else screen.paint("is", "green")
         return f"{name}:{old.path} {verb} replaced by {new.path} where that is read; the shared store is unchanged"
 
-    return CommandResult({**handles, "dry_run": args.dry_run}, text)
+    return CommandResult({**handles, "dry_run": asker.is_dry_run}, text)

@@ -42,6 +42,16 @@ class _Row(NamedTuple):
         return "hidden" if self.hidden_by and self.record.status == "active" else self.record.status
 
 
+class _Page(NamedTuple):
+    """The records to list, of how many, grouped by what, and in which form."""
+
+    store: Store
+    rows: list[_Row]
+    total: int
+    by: str | None
+    form: str | None
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--category", metavar="NAME", help=f"only this category: {', '.join(schema.FOLDERS)}")
     arguments.add(parser, "--tag")
@@ -69,7 +79,11 @@ def run(args: argparse.Namespace) -> CommandResult:
     opened = index.open(store.root, watch=lambda paths: watched(paths, "reading records"))
     shown, total = listing.read(opened, choice, args.limit)
     hidden = Project(args.project).hidden(store, [record.id for record in shown])
-    return _answer(args, store, _rows(shown, args.by, hidden), total, listing.broken(opened))
+    rows = _rows(shown, args.by, hidden)
+    if not args.json and not args.format:
+        last_listing.note(ListedPath(store.root, row.record.path) for row in rows)
+    page = _Page(store, rows, total, args.by, args.format)
+    return _answer(page, listing.broken(opened))
 
 
 def _rows(shown: list[Listed], by: str | None, hidden: Mapping[str, str]) -> list[_Row]:
@@ -81,9 +95,10 @@ def _rows(shown: list[Listed], by: str | None, hidden: Mapping[str, str]) -> lis
     return sorted(rows, key=lambda row: (row.group == _NO_GROUP.get(by), row.group))
 
 
-def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int, broken: list[str]) -> CommandResult:
+def _answer(page: _Page, broken: list[str]) -> CommandResult:
+    store, rows, total, by, form = page
     data = {
-        "records": [_brief(store, row, args.by) for row in rows],
+        "records": [_brief(store, row, by) for row in rows],
         "total": total,
         "unreadable": broken,
         "drafts": waiting.count(store.root),
@@ -93,12 +108,10 @@ def _answer(args: argparse.Namespace, store: Store, rows: list[_Row], total: int
     note = "; ".join(filter(None, (empty, waiting.line(store.root))))
 
     def text(screen: Screen) -> str:
-        if args.format or not screen.is_terminal:
-            return list_format.render(args.format or "tsv", [_values(store, row, args.by) for row in rows])
+        if form or not screen.is_terminal:
+            return list_format.render(form or "tsv", [_values(store, row, by) for row in rows])
         return _text(screen, store, rows, total) if rows else ""
 
-    if not args.json and not args.format:
-        last_listing.note(ListedPath(store.root, row.record.path) for row in rows)
     return CommandResult(data, text, warning=warning, note=note)
 
 

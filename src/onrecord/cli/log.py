@@ -12,6 +12,7 @@ from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.importers import import_log
 from onrecord.store import history, undo
 from onrecord.store.history import FileChange, LoggedChange
+from onrecord.store.store import Store
 from onrecord.store.undo import Undone
 from onrecord.text import many
 
@@ -39,12 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    return _undo(args) if args.command == "undo" else _log(args)
+    store = arguments.existing(args)
+    if args.command == "log":
+        return _log(store, args.limit)
+    return _undo(store, args.change, skip_changed=args.skip_changed, dry_run=args.dry_run).warned(*store.warnings)
 
 
-def _log(args: argparse.Namespace) -> CommandResult:
-    changes = history.read(arguments.existing(args).root)
-    newest = list(itertools.islice(reversed(changes), args.limit))
+def _log(store: Store, limit: int) -> CommandResult:
+    newest = list(itertools.islice(reversed(history.read(store.root)), limit))
 
     def text(screen: Screen) -> str:
         rows = [(_when(screen, each.at), each.id, each.by, _verb(each), _summary(each.files)) for each in newest]
@@ -82,18 +85,17 @@ def _effect(file: FileChange) -> str:
     return "added" if file.before is None else "changed" if file.after else "removed"
 
 
-def _undo(args: argparse.Namespace) -> CommandResult:
-    store = arguments.existing(args)
-    undone = undo.undo(store, args.change, skip_changed=args.skip_changed)
-    if not args.dry_run:
+def _undo(store: Store, change: str, *, skip_changed: bool, dry_run: bool) -> CommandResult:
+    undone = undo.undo(store, change, skip_changed=skip_changed)
+    if not dry_run:
         import_log.forget(store.root, undone.change.id)
     data = {
         "undone": _as_json(undone.change),
         "files": [{"path": file.path, "title": file.title, "effect": _reverse(file)} for file in undone.restored],
         "skipped": [file.path for file in undone.skipped],
-        "dry_run": args.dry_run,
+        "dry_run": dry_run,
     }
-    return CommandResult(data, lambda screen: _undo_text(screen, undone, args.dry_run))
+    return CommandResult(data, lambda screen: _undo_text(screen, undone, dry_run))
 
 
 def _reverse(file: FileChange) -> str:

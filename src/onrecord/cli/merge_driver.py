@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     try:
         merged = merge.merge(_read(args.base), _read(args.ours), _read(args.theirs), args.size)
     except BadRecord as error:
-        return _as_text(args, name, error.message)
+        return _as_text(name, error.message, args.base, args.ours, args.theirs, size=args.size)
     _write(args.ours, merged.data)
     data = {"path": name, "clashes": list(merged.clashes)}
 
@@ -43,13 +43,13 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, text, status=1 if merged.clashes else 0)
 
 
-def _as_text(args: argparse.Namespace, name: str, reason: str) -> CommandResult:
+def _as_text(name: str, reason: str, base: str, ours: str, theirs: str, *, size: int) -> CommandResult:
     """Line by line, as git would without us: something here is not a record."""
-    done = repository.merge_text(args.ours, args.base, args.theirs, args.size, time.monotonic() + _PATIENCE)
+    done = repository.merge_text(ours, base, theirs, size, time.monotonic() + _PATIENCE)
     # git merge-file exits with the number of conflicts, and above 127 when it could not merge at all.
     if done.status is None or not 0 <= done.status <= 127:
         raise BadInput(f"{name} cannot be merged: {done.reason}", fix=f"merge {name} by hand")
-    is_settled = not done.status and _is_json(args.ours)
+    is_settled = not done.status and _is_json(ours)
     data = {"path": name, "clashes": [] if is_settled else ["(whole file)"]}
     text = f"{name}: merged line by line ({reason})"
     return CommandResult(data, lambda screen: clean(text), status=0 if is_settled else 1)

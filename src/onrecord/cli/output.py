@@ -63,6 +63,10 @@ class CommandResult(NamedTuple):
     warning: str = ""
     note: str = ""
 
+    def warned(self, *warnings: str) -> CommandResult:
+        """Return the result with further warnings; empty ones are left out."""
+        return self._replace(warning="; ".join(filter(None, (self.warning, *warnings))))
+
 
 def emit(answer: CommandResult, *, as_json: bool, is_paged: bool = False) -> None:
     """Print an answer; flushed here, so that a closed pipe is noticed here."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 
 from onrecord.cli import terminal
@@ -24,9 +23,17 @@ class Option(NamedTuple):
         return f"{start}[{mark}]{rest}" if mark else f"[{self.key}] {self.word}"
 
 
-def can_ask(args: argparse.Namespace) -> bool:
-    """Whether a person sits at a terminal; a program, or an agent in a terminal of its own, is never asked."""
-    return not args.json and terminal.at_terminal() and history.who() == "person"
+class Asker(NamedTuple):
+    """Asks the person who typed a command, if there is one to ask."""
+
+    command: str
+    is_json: bool = False
+    is_dry_run: bool = False
+
+    @property
+    def can_ask(self) -> bool:
+        """True if a person is at a terminal; a program, or an agent in a terminal of its own, is never asked."""
+        return not self.is_json and terminal.at_terminal() and history.who() == "person"
 
 
 def ask(question: str, options: Sequence[Option], screen: Screen) -> str:

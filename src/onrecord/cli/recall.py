@@ -11,7 +11,9 @@ from onrecord.cli import arguments, last_listing, record_table, server_search
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.progress import Progress
-from onrecord.errors import BadInput
+from onrecord.cli.server_search import Wanted
+from onrecord.coldstart import NamedTuple
+from onrecord.errors import BadInput, Offline
 from onrecord.hosts import table
 from onrecord.paths import StorePlace
 from onrecord.project import Hit, Project
@@ -24,6 +26,14 @@ if TYPE_CHECKING:
     from onrecord.recall.for_prompt import Judge
 
 _STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
+
+
+class PromptToPreview(NamedTuple):
+    """A prompt, whether it is the first of its session, and the file of the session so far."""
+
+    text: str
+    is_first: bool
+    transcript: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,23 +58,30 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    only = arguments.only(args, project)
+    only, warning = arguments.only(args, project)
     with Progress("searching"):
-        return _search(args, project, only) if args.command == "search" else _recall(args, project, only)
+        if args.command == "recall":
+            return _recall(project, only, PromptToPreview(" ".join(args.prompt), args.first, args.transcript)).warned(
+                warning
+            )
+        categories = [compose.category_of(name) for name in args.category]
+        wanted = Wanted(" ".join(args.text), args.limit, categories, args.tag, args.include_retired)
+        if not wanted.text.strip():
+            raise BadInput("the text to search for is empty", fix="give a word or a question: onrecord search TEXT")
+        try:
+            result = server_search.answer(args.remote, wanted, project) if args.remote else None
+        except Offline as error:
+            result, warning = None, f"{error.message}; searched the replica of {args.remote} instead"
+        return (result or _search(project, only, wanted, is_json=args.json)).warned(warning)
 
 
-def _search(args: argparse.Namespace, project: Project, only: StorePlace | None) -> CommandResult:
-    if not " ".join(args.text).strip():
-        raise BadInput("the text to search for is empty", fix="give a word or a question: onrecord search TEXT")
-    if args.remote and (answer := server_search.answer(args)):
-        return answer
-    text = " ".join(args.text)
+def _search(project: Project, only: StorePlace | None, wanted: Wanted, *, is_json: bool) -> CommandResult:
     hits = project.search(
-        text,
-        args.limit,
-        categories=[compose.category_of(name) for name in args.category],
-        tags=[tag.lower() for tag in args.tag],
-        include_retired=args.include_retired,
+        wanted.text,
+        wanted.limit,
+        categories=wanted.categories,
+        tags=[tag.lower() for tag in wanted.tags],
+        include_retired=wanted.include_retired,
         only=only,
     )
     listed = [ListedPath(*hit.place) for hit in hits]
@@ -74,9 +91,9 @@ def _search(args: argparse.Namespace, project: Project, only: StorePlace | None)
             return "\n".join(_hit_lines(hit) for hit in hits)
         return "\n".join(_numbered_lines(screen, hits, record_table.names(listed))) or record_table.NOTHING
 
-    if not args.json:
+    if not is_json:
         last_listing.note(listed)
-    return CommandResult({"query": text, "results": [_hit_data(hit) for hit in hits]}, lines)
+    return CommandResult({"query": wanted.text, "results": [_hit_data(hit) for hit in hits]}, lines)
 
 
 def _hit_data(hit: Hit) -> dict[str, Any]:
@@ -116,14 +133,14 @@ def _standing(hit: Hit) -> str:
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
 
 
-def _recall(args: argparse.Namespace, project: Project, only: StorePlace | None) -> CommandResult:
-    """Byte for byte what an agent would be shown for a prompt, and what that costs."""
-    prompt, decision = " ".join(args.prompt), decide(args, project, only)
-    silence = explanation.silence(prompt, project.settings)
+def _recall(project: Project, only: StorePlace | None, prompt: PromptToPreview) -> CommandResult:
+    """Return byte for byte what an agent would be shown for a prompt, and what that costs."""
+    decision = decide(project, only, prompt)
+    silence = explanation.silence(prompt.text, project.settings)
     text = "" if silence else decision.text
     cost = tokens(text)
     data = {
-        "prompt": prompt,
+        "prompt": prompt.text,
         "context": text,
         "tokens": cost,
         "memories": [
@@ -142,8 +159,8 @@ def _recall(args: argparse.Namespace, project: Project, only: StorePlace | None)
     return CommandResult(data, lambda _: text, note=f"({note})")
 
 
-def decide(args: argparse.Namespace, project: Project, only: StorePlace | None, judge: Judge | None = None) -> Decision:
-    """What the hook would decide for the prompt of a command; with `only`, if it had that store alone."""
-    prompt, session = " ".join(args.prompt), table.transcript_at(args.transcript)
-    stores = project.stores_for(only)
-    return for_prompt.preview(stores, prompt, project.settings, first=args.first, transcript=session, judge=judge)
+def decide(project: Project, only: StorePlace | None, prompt: PromptToPreview, judge: Judge | None = None) -> Decision:
+    """Return what the hook would decide for a prompt; with `only`, if it had that store alone."""
+    session, stores = table.transcript_at(prompt.transcript), project.stores_for(only)
+    first, settings = prompt.is_first, project.settings
+    return for_prompt.preview(stores, prompt.text, settings, first=first, transcript=session, judge=judge)

@@ -8,6 +8,7 @@ from typing import Any
 from onrecord.capture import review
 from onrecord.cli import arguments, chosen, draft_page
 from onrecord.cli.output import CommandResult, Screen, clean
+from onrecord.cli.questions import Asker
 from onrecord.cli.review_walk import Walk
 from onrecord.errors import BadInput
 from onrecord.project import Project
@@ -33,25 +34,30 @@ def run(args: argparse.Namespace) -> CommandResult:
     arguments.require("--into", args.into, "--merge", args.merge)
     arguments.require("--update", args.update, "--accept", args.accept)
     arguments.require("--supersedes", args.supersedes, "--accept", args.accept)
-    desk = Desk(args)
-    for verb in ("accept", "merge", "reject"):
-        if getattr(args, verb):
-            return desk.decide(verb, getattr(args, verb))
-    if args.json:
+    desk = Desk(arguments.existing_writer(args), Project(args.project).root, arguments.asker(args))
+    if args.accept:
+        result = desk.accept(args.accept, updates=args.update, supersedes=args.supersedes, force=args.force)
+    elif args.merge:
+        result = desk.merge(args.merge, args.into)
+    elif args.reject:
+        result = desk.reject(args.reject)
+    elif args.json:
         fix = "onrecord inbox --json; then name the draft, with --accept, --merge or --reject"
         raise BadInput("a review needs somebody to answer", fix=fix)
-    return Walk(args, desk.writer, desk.box).run()
+    else:
+        result = Walk(desk.writer, desk.box, desk.project, desk.asker).run()
+    return result.warned(*desk.writer.store.warnings)
 
 
 class Desk:
     """Where drafts are decided on."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
-        self.args = args
-        self.writer: Writer = arguments.existing_writer(args)
+    def __init__(self, writer: Writer, project: str, asker: Asker) -> None:
+        self.asker = asker
+        self.writer = writer
         self.writer.store.recover()
         self.box = Inbox(self.writer.store.root)
-        self.project = Project(args.project).root
+        self.project = project
 
     def brief(self, draft: Draft | BrokenDraft) -> dict[str, Any]:
         """A draft for programs: the record it proposes, what it rests on, and what it changes in which record."""
@@ -69,27 +75,36 @@ class Desk:
             "diff": draft_page.difference(self.writer, draft, Screen()).split("\n") if draft.updates else [],
         }
 
-    def decide(self, verb: str, name: str) -> CommandResult:
-        """Carry one decision out that was made on the command line."""
-        name = chosen.draft(self.args, self.box, name, changes=True)
-        draft = self.box.find(name)
-        if verb == "reject":
-            review.reject(self.writer, draft, project=self.project)
-            return _answer("rejected", name)
+    def reject(self, typed: str) -> CommandResult:
+        """Reject a draft, which may be one that cannot be read."""
+        name = self._name(typed)
+        review.reject(self.writer, self.box.find(name), project=self.project)
+        return _answer("rejected", name)
+
+    def merge(self, typed: str, into: str) -> CommandResult:
+        """Put a draft into a record; without `into`, into the one that it updates."""
+        draft = self._draft(typed)
+        target = chosen.flag(self.asker, self.writer.store, into) or draft.updates
+        if not target:
+            raise BadInput("--merge needs the record to merge into", fix=f"--merge {draft.name} --into ID")
+        return self._done("merged", draft.name, review.merge(self.writer, draft, target, project=self.project))
+
+    def accept(self, typed: str, *, updates: str, supersedes: str, force: bool) -> CommandResult:
+        """Make a draft a record, or let it change or replace one."""
+        draft = self._draft(typed)
+        updates, supersedes = (chosen.flag(self.asker, self.writer.store, each) for each in (updates, supersedes))
+        draft = draft._replace(updates=updates or draft.updates, supersedes=supersedes or draft.supersedes)
+        entry = review.accept(self.writer, draft, project=self.project, force=force)
+        return self._done("accepted", draft.name, entry)
+
+    def _name(self, typed: str) -> str:
+        return chosen.draft(self.asker, self.box, typed, changes=True)
+
+    def _draft(self, typed: str) -> Draft:
+        draft = self.box.find(self._name(typed))
         if isinstance(draft, BrokenDraft):
             raise draft.error
-        if verb == "merge":
-            into = chosen.flag(self.args, self.writer.store, self.args.into) or draft.updates
-            if not into:
-                raise BadInput("--merge needs the record to merge into", fix=f"--merge {name} --into ID")
-            return self._done("merged", name, review.merge(self.writer, draft, into, project=self.project))
-        return self._done("accepted", name, self._accept(draft))
-
-    def _accept(self, draft: Draft) -> Entry:
-        args = self.args
-        updates, supersedes = (chosen.flag(args, self.writer.store, typed) for typed in (args.update, args.supersedes))
-        draft = draft._replace(updates=updates or draft.updates, supersedes=supersedes or draft.supersedes)
-        return review.accept(self.writer, draft, project=self.project, force=args.force)
+        return draft
 
     def _done(self, verb: str, name: str, entry: Entry) -> CommandResult:
         return _answer(verb, name, arguments.handle(self.writer.store, entry))

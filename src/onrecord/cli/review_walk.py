@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections import Counter
@@ -13,10 +12,9 @@ from onrecord.capture import review, similar
 from onrecord.cli import chosen, draft_page, questions, terminal
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, clean, say
-from onrecord.cli.questions import Option
+from onrecord.cli.questions import Asker, Option
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, CannotUndo, Changed, OnrecordError
-from onrecord.project import Project
 from onrecord.record import drafts as revision
 from onrecord.record import form, memory
 from onrecord.record.drafts import Draft
@@ -52,10 +50,10 @@ class _Step(NamedTuple):
 class Walk:
     """One review of all drafts that wait."""
 
-    def __init__(self, args: argparse.Namespace, writer: Writer, box: Inbox) -> None:
-        self.args = args
+    def __init__(self, writer: Writer, box: Inbox, project: str, asker: Asker) -> None:
+        self.asker = asker
         self.writer = writer
-        self.project = Project(args.project).root
+        self.project = project
         self.screen = Screen.of(sys.stdout)
         self.waiting: list[AnyDraft] = list(box.scan())
         self.steps: list[_Step] = []
@@ -195,7 +193,7 @@ class Walk:
         typed = terminal.read_line(f"Into which record? [{clean(likely)}] ").strip() or likely
         if not typed:
             return
-        into = chosen.flag(self.args, self.writer.store, typed)
+        into = chosen.flag(self.asker, self.writer.store, typed)
         say(draft_page.difference(self.writer, draft, self.screen, into), self.screen)
         if questions.agrees("Merge it?", self.screen):
             review.merge(self.writer, draft, into, project=self.project)

@@ -12,9 +12,10 @@ from onrecord.capture import review, similar, suggestions
 from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
 from onrecord.categories import BY_NAME
-from onrecord.cli import arguments, chosen, fixes, questions, save_by_hand
+from onrecord.cli import arguments, chosen, fixes, form_file, save_by_hand
 from onrecord.cli.output import CommandResult, Screen, clean, to_json
-from onrecord.cli.save_by_hand import ByHand
+from onrecord.cli.questions import Asker
+from onrecord.cli.save_by_hand import ByHand, SaveOptions
 from onrecord.cli.update import drafted, updated
 from onrecord.errors import BadInput
 from onrecord.project import Project
@@ -45,124 +46,153 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    flags, asker, writer = arguments.record_flags(args), arguments.asker(args), arguments.writer_of(args)
     fields = {"--file": args.file, "--tag": args.tag, "--trigger": args.trigger, "--related": args.related}
     arguments.exclude("--from", args.text, {"TITLE": args.title, **fields, "--set": args.set})
-    writer = arguments.writer_of(args)
-    by_hand = save_by_hand.is_wanted(args)
-    category = "" if by_hand and not (args.category or args.text) else _category(args)
-    if by_hand:
-        return ByHand(args, writer, category, lambda *record: _saved(args, writer, *record)).run()
-    return _saved(args, writer, category, arguments.record(args, category), False)
+    options = SaveOptions(
+        args.project, args.update, args.supersedes, args.force, args.draft, args.suggested, args.allow_secret,
+        arguments.where(args),
+    )  # fmt: skip
+    whole = arguments.read_json(args.file) if args.file else {}
+    named = args.category or whole.get("category")
+    category = compose.category_of(named) if isinstance(named, str) and named else ""
+
+    def save(options: SaveOptions, category: str, fields: Mapping[str, Any], has_seen_similar: bool) -> CommandResult:
+        return _saved(options, asker, writer, category, fields, has_seen_similar=has_seen_similar)
+
+    may_ask = not (args.file or args.suggested) and asker.can_ask
+    if args.text or (may_ask and save_by_hand.is_wanted(flags, category)):
+        begun = form_file.read(args.text) if args.text else None
+        category = _required(category) if args.text else category
+        return ByHand(writer, options, category, flags=flags, begun=begun, save=save).run()
+    return save(options, _required(category), arguments.record(flags, _required(category), whole), False)
 
 
-def _category(args: argparse.Namespace) -> str:
-    if not args.category:
+def _required(category: str) -> str:
+    if not category:
         fix = f"onrecord save --help; then name one of {', '.join(schema.FOLDERS)}"
         raise BadInput("save needs the category of the record", fix=fix)
-    return compose.category_of(args.category)
+    return category
 
 
 def _saved(
-    args: argparse.Namespace, writer: Writer, category: str, fields: Mapping[str, Any], has_seen_similar: bool
+    options: SaveOptions,
+    asker: Asker,
+    writer: Writer,
+    category: str,
+    fields: Mapping[str, Any],
+    *,
+    has_seen_similar: bool,
 ) -> CommandResult:
-    """Save the fields of a record, or draft it, or put it into another, as the flags say."""
-    made = _suggestion(args)
-    partial = {**_origin(args, made), **fields}
-    record = compose.compose(category, partial, now=writer.now, allow_secret=args.allow_secret)
-    arguments.refuse_lost_files(args, writer.store, record.related_files)
-    args.update, args.supersedes = (chosen.flag(args, writer.store, typed) for typed in (args.update, args.supersedes))
-    near = [] if has_seen_similar else _near(args, writer, record)
-    is_draft = args.draft or (made is not None and writer.settings.text("capture.mode") != "auto")
+    """Save the fields of a record, or draft it, or put it into another, as the options say."""
+    suggestion = _suggestion(options.project) if options.suggested else None
+    is_by_agent = options.draft and not asker.can_ask
+    partial = {**_origin(suggestion, is_by_agent=is_by_agent), **fields}
+    record = compose.compose(category, partial, now=writer.now, allow_secret=options.allow_secret)
+    arguments.refuse_lost_files(writer.store, record.related_files, force=options.force)
+    options = options._replace(
+        update=chosen.flag(asker, writer.store, options.update),
+        supersedes=chosen.flag(asker, writer.store, options.supersedes),
+    )
+    near = [] if has_seen_similar else _near(options, writer, record)
+    is_draft = options.draft or (suggestion is not None and writer.settings.text("capture.mode") != "auto")
     if is_draft:
-        answer = _draft(args, writer, record, made, near)
-    elif args.update:
-        answer = _update(args, writer, record)
+        result = _draft(options, writer, record, suggestion, near, dry_run=asker.is_dry_run)
+    elif options.update:
+        result = _update(options, writer, record, dry_run=asker.is_dry_run)
     else:
-        answer = _save(args, writer, category, partial, near)
-    if made and not args.dry_run:
+        result = _save(options, writer, category, partial, near, dry_run=asker.is_dry_run)
+    if suggestion and not asker.is_dry_run:
         state = "drafted" if is_draft else "saved"
-        suggestions.add(Project(args.project).root, state, category, made.session, made.evidence)
-    return _noted(answer, args, writer, record)
+        suggestions.add(Project(options.project).root, state, category, suggestion.session, suggestion.evidence)
+    return _noted(result, options, writer, record)
 
 
-def _noted(answer: CommandResult, args: argparse.Namespace, writer: Writer, record: Memory) -> CommandResult:
-    """The answer, with a line on how to make the record easier to find if it has no triggers."""
-    updated = writer.store.get(args.update).memory.triggers if args.update else ()
+def _noted(result: CommandResult, options: SaveOptions, writer: Writer, record: Memory) -> CommandResult:
+    """Return the result, with a line on how to make the record easier to find if it has no triggers."""
+    updated = writer.store.get(options.update).memory.triggers if options.update else ()
     if record.triggers or updated or record.category in _NEEDS_NONE:
-        return answer
-    record_id = answer.data.get("id")
+        return result
+    record_id = result.data.get("id")
     fix = f"onrecord update {record_id} --trigger 'how somebody would ask'" if record_id else "add some in the review"
-    note = f"{_NO_TRIGGERS}: {fixes.placed(fix, fixes.where(args))}"
-    return answer._replace(note=note, data={**answer.data, "note": note})
+    note = f"{_NO_TRIGGERS}: {fixes.placed(fix, options.where)}"
+    return result._replace(note=note, data={**result.data, "note": note})
 
 
-def _suggestion(args: argparse.Namespace) -> Suggestion | None:
-    if not args.suggested:
-        return None
+def _suggestion(project: str) -> Suggestion:
+    """Return the suggestion of this session that nothing was saved for yet; raise BadInput if there is none."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    suggestion = suggestions.unanswered(Project(args.project).root, session)
+    suggestion = suggestions.unanswered(Project(project).root, session)
     if suggestion is None:
         raise BadInput("no suggestion to save is open in this session", fix="leave --suggested out")
     return suggestion
 
 
-def _origin(args: argparse.Namespace, made: Suggestion | None) -> dict[str, Any]:
-    if made:
-        return {"origin": "agent", "source": review.source(made.session, made.evidence)}
-    return {"origin": "agent"} if args.draft and not questions.can_ask(args) else {}
+def _origin(suggestion: Suggestion | None, *, is_by_agent: bool) -> dict[str, Any]:
+    if suggestion:
+        return {"origin": "agent", "source": review.source(suggestion.session, suggestion.evidence)}
+    return {"origin": "agent"} if is_by_agent else {}
 
 
-def _near(args: argparse.Namespace, writer: Writer, record: Memory) -> list[Similar]:
+def _near(options: SaveOptions, writer: Writer, record: Memory) -> list[Similar]:
     """Similar records; refused if one says nearly the same and nobody said what to do with it."""
     if writer.store.has(record.path):
         return []
     near = similar.find(writer.store, record)
-    if not (args.force or args.update or args.supersedes):
+    if not (options.force or options.update or options.supersedes):
         similar.refuse(near, similar.by_command("the same command with"))
-    return near if not (args.update or args.supersedes) else []
+    return near if not (options.update or options.supersedes) else []
 
 
 def _draft(
-    args: argparse.Namespace, writer: Writer, record: Memory, made: Suggestion | None, near: list[Similar]
+    options: SaveOptions,
+    writer: Writer,
+    record: Memory,
+    suggestion: Suggestion | None,
+    near: list[Similar],
+    *,
+    dry_run: bool,
 ) -> CommandResult:
-    if not args.update:
+    if not options.update:
         writer.store.refuse_existing(record.id)
-    origin = {"session": made.session, "evidence": made.evidence} if made else {}
-    draft = inbox.draft_of(record, updates=args.update, supersedes=args.supersedes, **origin)
-    answer = drafted(args, writer, draft)
-    data = {**answer.data, "similar": [_brief(each) for each in near]}
-    replaces = f"onrecord review --accept {draft.name} --supersedes {{0}}{fixes.where(args)}"
-    return CommandResult(data, lambda screen: "\n".join([*_similar_lines(near, replaces), answer.text(screen)]))
+    origin = {"session": suggestion.session, "evidence": suggestion.evidence} if suggestion else {}
+    draft = inbox.draft_of(record, updates=options.update, supersedes=options.supersedes, **origin)
+    result = drafted(writer, draft, dry_run=dry_run, where=options.where)
+    data = {**result.data, "similar": [_brief(each) for each in near]}
+    replaces = f"onrecord review --accept {draft.name} --supersedes {{0}}{options.where}"
+    text = result.text
+    return result._replace(data=data, text=lambda screen: "\n".join([*_similar_lines(near, replaces), text(screen)]))
 
 
-def _update(args: argparse.Namespace, writer: Writer, record: Memory) -> CommandResult:
-    before = writer.store.get(args.update)
+def _update(options: SaveOptions, writer: Writer, record: Memory, *, dry_run: bool) -> CommandResult:
+    before = writer.store.get(options.update)
     patch = drafts.added(before.memory, record)
     summary = f"Updated from: {record.title}"
-    after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=args.allow_secret)
-    return updated(args, writer.store, before, after)
+    after = writer.update(before.path, patch, before.hash, summary=summary, allow_secret=options.allow_secret)
+    return updated(writer.store, before, after, dry_run=dry_run)
 
 
 def _save(
-    args: argparse.Namespace, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar]
+    options: SaveOptions, writer: Writer, category: str, partial: dict[str, Any], near: list[Similar], *, dry_run: bool
 ) -> CommandResult:
-    entry = project.save(writer, category, partial, supersedes=args.supersedes, allow_secret=args.allow_secret)
+    replaced, allow_secret = options.supersedes, options.allow_secret
+    entry = project.save(writer, category, partial, supersedes=replaced, allow_secret=allow_secret)
     data: dict[str, Any] = {
         **arguments.handle(writer.store, entry),
         "similar": [_brief(each) for each in near],
-        "dry_run": args.dry_run,
+        "dry_run": dry_run,
     }
-    if args.dry_run:
+    if dry_run:
         data["record"] = memory.to_json(entry.memory)
 
-    replaces = f"onrecord supersede {{0}} {entry.memory.id}{fixes.where(args)}"
+    replaces = f"onrecord supersede {{0}} {entry.memory.id}{options.where}"
 
     def text(screen: Screen) -> str:
-        if args.dry_run:
+        if dry_run:
             return "\n".join([*_similar_lines(near, replaces), f"would save {entry.path}", to_json(data["record"])])
         return "\n".join([*_similar_lines(near, replaces), f"{screen.paint('saved', 'green')} {clean(data['file'])}"])
 
-    return CommandResult(data, text)
+    return CommandResult(data, text).warned(*writer.store.warnings)
 
 
 def _brief(near: Similar) -> dict[str, Any]:

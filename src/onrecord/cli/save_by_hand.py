@@ -5,7 +5,6 @@ Nothing is lost in silence: whoever stops, or is stopped, is told that nothing w
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,11 +12,13 @@ from typing import Any
 from onrecord.capture import similar
 from onrecord.capture.similar import Similar
 from onrecord.categories import BY_NAME
-from onrecord.cli import arguments, fixes, form_file, questions
+from onrecord.cli import arguments, questions
+from onrecord.cli.arguments import RecordFlags
 from onrecord.cli.form_file import FormFile
 from onrecord.cli.output import CommandResult, Screen, clean, say
 from onrecord.cli.questions import Option
 from onrecord.cli.show import page
+from onrecord.coldstart import NamedTuple
 from onrecord.errors import AlreadyExists, OnrecordError, Stopped
 from onrecord.freshness import anchors, related_files
 from onrecord.record import compose, form, naming, schema
@@ -26,8 +27,8 @@ from onrecord.record.schema import Field, ListOf
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
 
-Save = Callable[[str, Mapping[str, Any], bool], CommandResult]
-"""What saves the fields of a category as the flags say; the last argument is whether similar records were shown."""
+Save = Callable[["SaveOptions", str, Mapping[str, Any], bool], CommandResult]
+"""What saves the fields of a category; the last argument is whether similar records were shown."""
 
 _CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in BY_NAME.items())
 _TRIGGERS = "How will somebody ask for it, in other words than the title? Questions, symptoms, error texts."
@@ -39,16 +40,25 @@ _WORTH_KEEPING = 40
 """Characters typed from which on a text is kept when somebody stops."""
 
 
-def is_wanted(args: argparse.Namespace) -> bool:
-    """Whether a person runs this save and something is missing that can be asked for."""
-    if args.text:
+class SaveOptions(NamedTuple):
+    """How a record is saved, beside its fields."""
+
+    project: str
+    update: str
+    supersedes: str
+    force: bool
+    draft: bool
+    suggested: bool
+    allow_secret: bool
+    where: str
+    """The flags that name the store, for a command that is printed."""
+
+
+def is_wanted(flags: RecordFlags, category: str) -> bool:
+    """True if something is missing that the person who runs this save can be asked for."""
+    if not category:
         return True
-    if args.file or args.suggested or not questions.can_ask(args):
-        return False
-    if not args.category:
-        return True
-    category = compose.category_of(args.category)
-    fields = arguments.flags(args, category)
+    fields = flags.fields(category)
     return "title" not in fields or bool(_missing(category, fields))
 
 
@@ -61,19 +71,29 @@ def _missing(category: str, fields: Mapping[str, Any]) -> list[Field]:
 class ByHand:
     """One record that is being written by hand."""
 
-    def __init__(self, args: argparse.Namespace, writer: Writer, category: str, save: Save) -> None:
-        self.args = args
+    def __init__(
+        self,
+        writer: Writer,
+        options: SaveOptions,
+        category: str,
+        *,
+        flags: RecordFlags,
+        begun: str | None,
+        save: Save,
+    ) -> None:
+        self.options = options
+        self.begun = begun
         self.writer = writer
         self.save = save
         self.screen = Screen.of(sys.stdout)
         self.category = category
-        self.fields: dict[str, Any] = arguments.flags(args, category) if category else {}
+        self.fields: dict[str, Any] = flags.fields(category) if category else {}
         self.file: FormFile | None = None
 
     def run(self) -> CommandResult:
         """Ask, or open the form; then save."""
         try:
-            return self._with_form() if self.args.text or "title" in self.fields else self._with_questions()
+            return self._with_form() if self.begun is not None or "title" in self.fields else self._with_questions()
         except (KeyboardInterrupt, EOFError):
             say("", self.screen)
             raise self._stopped() from None
@@ -118,7 +138,7 @@ class ByHand:
     def _file_flaw(self, line: str) -> str:
         """What is wrong with a file that the record shall be about; empty if it is there."""
         root = anchors.root_of(self.writer.store.root)
-        if not root or self.args.force:
+        if not root or self.options.force:
             return ""
         flaw = next(related_files.flaws(root, [line]), None)
         guess = f" Did you mean {flaw.nearest}?" if flaw and flaw.nearest else ""
@@ -127,7 +147,7 @@ class ByHand:
     def _with_form(self, error: OnrecordError | None = None, *, asks: bool = False) -> CommandResult:
         """Save what is filled into the form, which begins with what there is, and with an error in it."""
         fresh = self._rendered()
-        text = form_file.read(self.args.text) if self.args.text and self.file is None else fresh
+        text = self.begun if self.begun is not None and self.file is None else fresh
         begun = form.with_problems(text, form.problems_of(error)) if error else text
         is_fresh = text == fresh and not asks and error is None
         if self.file:
@@ -140,7 +160,7 @@ class ByHand:
         return FormFile(self.category, text, name=name, resume=self._resume)
 
     def _resume(self, file: str) -> str:
-        return f"onrecord save {self.category} --from {file}{fixes.where(self.args)}"
+        return f"onrecord save {self.category} --from {file}{self.options.where}"
 
     def _rendered(self) -> str:
         content = {**BY_NAME[self.category].defaults, **self.fields.get("content", {})}
@@ -152,9 +172,9 @@ class ByHand:
     def _checked(self, fields: Mapping[str, Any]) -> Memory:
         """The record that the fields make; an error says what is wrong with which of them."""
         self.fields = dict(fields)
-        record = compose.compose(self.category, fields, now=self.writer.now, allow_secret=self.args.allow_secret)
-        arguments.refuse_lost_files(self.args, self.writer.store, record.related_files)
-        if not self.args.update:
+        record = compose.compose(self.category, fields, now=self.writer.now, allow_secret=self.options.allow_secret)
+        arguments.refuse_lost_files(self.writer.store, record.related_files, force=self.options.force)
+        if not self.options.update:
             self._refuse_taken(record)
         return record
 
@@ -167,7 +187,7 @@ class ByHand:
 
     def _confirmed(self, record: Memory, *, asks: bool) -> CommandResult:
         """Save a record; before that show it if it was asked for in questions, and ask if another says the same."""
-        is_settled = self.args.update or self.args.supersedes or self.args.force
+        is_settled = self.options.update or self.options.supersedes or self.options.force
         near = [] if is_settled else similar.find(self.writer.store, record)
         is_asking = asks or any(each.is_same for each in near)
         if asks:
@@ -185,17 +205,17 @@ class ByHand:
         return self._saved(is_asking)
 
     def _settle(self, answer: str, near: list[Similar]) -> None:
-        """Say to the command what somebody chose to do about a similar record."""
+        """Save it as the person chose to, where there are similar records."""
         if answer == "u":
-            self.args.update = near[0].memory.id
+            self.options = self.options._replace(update=near[0].memory.id)
         elif answer == "r":
-            self.args.supersedes = near[0].memory.id
+            self.options = self.options._replace(supersedes=near[0].memory.id)
         else:
-            self.args.force = True
+            self.options = self.options._replace(force=True)
 
     def _saved(self, was_asked: bool) -> CommandResult:
         try:
-            answer = self.save(self.category, self.fields, was_asked)
+            answer = self.save(self.options, self.category, self.fields, was_asked)
         except OnrecordError as error:
             self.file = self.file or self._form(self._rendered())
             raise self.file.kept(error) from error

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onrecord import paths, timestamps
 from onrecord.cli import record_table
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.coldstart import NamedTuple
-from onrecord.errors import Offline
 from onrecord.project import Project
-from onrecord.record import compose, summary_line
+from onrecord.record import summary_line
 from onrecord.search import document, query
 from onrecord.shared import remotes
 from onrecord.shared.remotes import POSTGRES
@@ -46,29 +44,35 @@ class _Asked(NamedTuple):
         return document.marked(hit.memory, terms, mark) or summary_line.of(hit.memory)
 
 
-def answer(args: argparse.Namespace) -> CommandResult | None:
-    """What the server found; None where there is no server, or none that answers: then a warning says so."""
-    chosen = remotes.get(args.remote)
+class Wanted(NamedTuple):
+    """A search: its text, at most how many results, and of which records."""
+
+    text: str
+    limit: int
+    categories: Sequence[str]
+    tags: Sequence[str]
+    include_retired: bool
+
+
+def answer(name: str, wanted: Wanted, project: Project) -> CommandResult | None:
+    """Return what the server of a remote finds; None if the remote has no server. Raises Offline."""
+    chosen = remotes.get(name)
     if chosen.kind != POSTGRES:
         return None
     # Only this command needs the extra `hub`.
     from onrecord.shared import hub_connection, hub_search
 
-    asked = _Asked(" ".join(args.text), chosen.name, hub_connection.parse(chosen.url).team)
-    try:
-        results = hub_search.find(
-            chosen.url,
-            asked.text,
-            args.limit,
-            categories=[compose.category_of(name) for name in args.category],
-            tags=args.tag,
-            include_retired=args.include_retired,
-        )
-    except Offline as error:
-        args.warnings.append(f"{error.message}; searched the replica of {chosen.name} instead")
-        return None
+    asked = _Asked(wanted.text, chosen.name, hub_connection.parse(chosen.url).team)
+    results = hub_search.find(
+        chosen.url,
+        asked.text,
+        wanted.limit,
+        categories=wanted.categories,
+        tags=wanted.tags,
+        include_retired=wanted.include_retired,
+    )
     own = [hit.memory.id for hit in results.hits if hit.team == asked.team]
-    asked = asked._replace(hidden=Project(args.project).hidden(Store(paths.replica(chosen.name).root), own))
+    asked = asked._replace(hidden=project.hidden(Store(paths.replica(chosen.name).root), own))
     data = {"query": asked.text, "results": [_data(asked, hit) for hit in results.hits], "is_cut": results.is_cut}
 
     def lines(screen: Screen) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -12,6 +13,7 @@ from onrecord import paths
 from onrecord.capture import review, similar
 from onrecord.cli import arguments, chosen, questions, sync
 from onrecord.cli.output import CommandResult, Screen, clean, say, to_json
+from onrecord.cli.questions import Asker
 from onrecord.cli.show import page
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NearDuplicate, OnrecordError, Refused, Stopped
@@ -35,6 +37,24 @@ _SCOPES = (
 )
 _SAID = ("title", "content", "tags", "triggers", "scope", "confidence")
 """The fields of a record that say something to whoever reads it."""
+
+
+class _Options(NamedTuple):
+    """How a record is shared: the text that names it, what it updates or replaces, and what is not asked."""
+
+    typed: str
+    update: str
+    supersedes: str
+    force: bool
+    draft: bool
+    yes: bool
+
+
+class _Pair(NamedTuple):
+    """A record and the copy of it for others."""
+
+    record: Memory
+    copy: Memory
 
 
 class _Shared(NamedTuple):
@@ -64,35 +84,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     remote = remotes.get(args.to)
-    record = chosen.record(args, store, args.id, changes=True).memory
+    asker = arguments.asker(args)
+    record = chosen.record(asker, store, args.id, changes=True).memory
     lifecycle.refuse_unfit(record)
-    writer = _writer(args, remote)
-    copy = lifecycle.of(record, scope=_scope(args, record), source=_source(args), now=writer.now)
-    shared = _there(writer.store, copy) or _share(args, writer, remote, record, copy)
+    writer = _writer(remote, dry_run=args.dry_run)
+    scope = {"repositories": args.repositories, "languages": args.languages, "paths": args.paths}
+    project = "" if args.user else f"the project {os.path.basename(Project(args.project).root)}"
+    source = f"the shared store {args.remote}" if args.remote else project
+    copy = lifecycle.of(record, scope=_scope(record, scope), source=source, now=writer.now)
+    options = _Options(args.id, args.update, args.supersedes, args.force, args.draft, args.yes)
+    shared = _there(writer.store, copy) or _share(options, asker, writer, remote, _Pair(record, copy))
     if args.sync and not args.dry_run:
         shared = shared._replace(synced=_send(remote, shared))
-    return _answer(args, writer.store, remote, copy, shared)
+    return _answer(writer.store, remote, copy, shared, dry_run=args.dry_run).warned(*writer.store.warnings)
 
 
-def _writer(args: argparse.Namespace, remote: Remote) -> Writer:
-    """Carries changes out on the replica."""
+def _writer(remote: Remote, *, dry_run: bool) -> Writer:
+    """Return what carries changes out on the replica."""
     root = replicas.ready(remote.name).store
-    store = DryRunStore(root) if args.dry_run else Store(root)
-    args.warnings = store.warnings
-    return Writer(store, load_settings(root))
+    return Writer(DryRunStore(root) if dry_run else Store(root), load_settings(root))
 
 
-def _scope(args: argparse.Namespace, record: Memory) -> Scope:
-    """Where the copy applies: where the record does, unless a flag says otherwise."""
-    flags = {name: tuple(getattr(args, name)) for name in ("repositories", "languages", "paths")}
-    return record.scope._replace(unknown={}, **{name: values for name, values in flags.items() if values})
-
-
-def _source(args: argparse.Namespace) -> str:
-    """Where the record comes from, in words for those who get it."""
-    if args.remote:
-        return f"the shared store {args.remote}"
-    return "" if args.user else f"the project {os.path.basename(Project(args.project).root)}"
+def _scope(record: Memory, scope: Mapping[str, Sequence[str]]) -> Scope:
+    """Return the scope of the copy: that of the record, unless `scope` says otherwise."""
+    return record.scope._replace(unknown={}, **{name: tuple(values) for name, values in scope.items() if values})
 
 
 def _there(store: Store, copy: Memory) -> _Shared | None:
@@ -103,34 +118,35 @@ def _there(store: Store, copy: Memory) -> _Shared | None:
     return _Shared(there.path, "unchanged")
 
 
-def _share(args: argparse.Namespace, writer: Writer, remote: Remote, record: Memory, copy: Memory) -> _Shared:
+def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair: _Pair) -> _Shared:
     """Put the copy into the replica: as a record, as a draft, or into a record that is there."""
-    store = writer.store
-    args.update, args.supersedes = (chosen.flag(args, store, typed) for typed in (args.update, args.supersedes))
-    if not (args.update or args.supersedes or args.force):
-        _refuse_same(args, store, copy)
-    before = store.get(args.update) if args.update else None
-    draft = _revision(before, copy) if before else inbox.draft_of(_free(copy, store), supersedes=args.supersedes)
-    _ask(args, remote, record, draft.record)
-    if args.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
+    store, copy = writer.store, pair.copy
+    update, supersedes = (chosen.flag(asker, store, typed) for typed in (options.update, options.supersedes))
+    if not (update or supersedes or options.force):
+        _refuse_same(store, copy, options.typed, remote.name)
+    before = store.get(update) if update else None
+    draft = _revision(before, copy) if before else inbox.draft_of(_free(copy, store), supersedes=supersedes)
+    if not (options.yes or asker.is_dry_run):
+        _ask(asker, remote, pair.record, draft.record)
+    if options.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
         draft = draft._replace(name=naming.free(draft.name, store.has_draft))
         review.put(writer, [draft], "share")
         return _Shared(f"{paths.INBOX}/{draft.name}.json", "drafted")
     if before is None:
-        return _Shared(writer.save(draft.record, supersedes=args.supersedes).path, "shared")
+        return _Shared(writer.save(draft.record, supersedes=supersedes).path, "shared")
     patch = drafts.patch_of(draft, before.memory)
     after = writer.update(before.path, patch, before.hash, summary=draft.summary, may_shrink=True)
     return _Shared(after.path, "unchanged" if after.hash == before.hash else "updated")
 
 
-def _refuse_same(args: argparse.Namespace, store: Store, copy: Memory) -> None:
-    """NearDuplicate if a record there says nearly the same, or has the same id and title."""
-    fix = similar.by_command(f"onrecord share {quote(args.id)} --to {args.to} --yes")
+def _refuse_same(store: Store, copy: Memory, typed: str, name: str) -> None:
+    """Raise NearDuplicate if a record there says nearly the same, or has the same id and title."""
+    fix = similar.by_command(f"onrecord share {quote(typed)} --to {name} --yes")
     similar.refuse(similar.find(store, copy), fix)
     there = store.read(copy.path).memory if store.has(copy.path) else None
     if there is not None and naming.slug(there.title) == naming.slug(copy.title):
-        back = f"{lifecycle.way_back(there)} --remote {args.to}"
-        message = f"{there.path} of {args.to} has the same title, and is {there.record_status}"
+        back = f"{lifecycle.way_back(there)} --remote {name}"
+        message = f"{there.path} of {name} has the same title, and is {there.record_status}"
         raise NearDuplicate(message, fix=fix(there.id) if there.is_current else f"to bring it back: {back}")
 
 
@@ -146,11 +162,9 @@ def _free(copy: Memory, store: Store) -> Memory:
     return copy._replace(id=naming.free(copy.id, store.has))
 
 
-def _ask(args: argparse.Namespace, remote: Remote, record: Memory, copy: Memory) -> None:
-    """Stopped unless somebody agrees that others get the record; BadInput where nobody can be asked."""
-    if args.yes or args.dry_run:
-        return
-    if not questions.can_ask(args):
+def _ask(asker: Asker, remote: Remote, record: Memory, copy: Memory) -> None:
+    """Raise Stopped unless the person agrees that others get the record; BadInput if there is nobody to ask."""
+    if not asker.can_ask:
         message = f"others get the record with the next sync of {remote.name}, and nobody can be asked here"
         raise BadInput(message, fix="ask the user; if they agree, give the same command with --yes")
     screen = Screen.of(sys.stdout)
@@ -196,14 +210,14 @@ def _sent(remote: Remote, path: str, done: Synced) -> str:
     return "sent"
 
 
-def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory, shared: _Shared) -> CommandResult:
+def _answer(store: Store, remote: Remote, copy: Memory, shared: _Shared, *, dry_run: bool) -> CommandResult:
     data: dict[str, Any] = {
         "remote": remote.name,
         "action": shared.action,
         "path": shared.path,
         "file": os.path.join(store.root, *shared.path.split("/")),
         "record": memory.to_json(copy),
-        "dry_run": args.dry_run,
+        "dry_run": dry_run,
         "sync": sync.as_json(remote, shared.synced) if shared.synced else None,
     }
     verbs = {"shared": "share", "updated": "update", "drafted": "draft"}
@@ -213,7 +227,7 @@ def _answer(args: argparse.Namespace, store: Store, remote: Remote, copy: Memory
         if shared.action == "unchanged":
             return f"{shared.path} of {remote.name} says all of it already; {sent or 'nothing changed'}"
         where = f"{clean(shared.path)} in {remote.name}"
-        if args.dry_run:
+        if dry_run:
             return f"would {verbs[shared.action]} {where}\n{to_json(data['record'])}"
         return f"{screen.paint(shared.action, 'green')} {where}; {sent or f'`onrecord sync {remote.name}` sends it'}"
 

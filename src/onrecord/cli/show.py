@@ -23,9 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    _read_as_remote(args)
-    store = chosen.store_of(args, arguments.existing(args), args.id)
-    entry = chosen.record(args, store, args.id)
+    args.remote, name = _split(args.id) if not (args.user or args.remote) else (args.remote, args.id)
+    asker = arguments.asker(args)
+    store = chosen.store_of(asker, arguments.existing(args), name)
+    entry = chosen.record(asker, store, name)
     hidden_by = Project(args.project).hidden(store, [entry.memory.id]).get(entry.memory.id, "")
     data = {**arguments.handle(store, entry), "hidden_by": hidden_by, "record": memory.to_json(entry.memory)}
     status = f"hidden here by {hidden_by}" if hidden_by and entry.memory.is_current else ""
@@ -33,11 +34,10 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, lambda screen: page(shown, screen, history=args.history, status=status))
 
 
-def _read_as_remote(args: argparse.Namespace) -> None:
-    """Take `show platform:ID`, as paths of shared records are shown, for `show ID --remote platform`."""
-    name, colon, rest = args.id.partition(":")
-    if colon and rest and remotes.is_name(name) and not args.user and not args.remote:
-        args.remote, args.id = name, rest
+def _split(typed: str) -> tuple[str, str]:
+    """Return the remote and the id in a text such as `platform:ID`, as paths of shared records are shown."""
+    name, colon, rest = typed.partition(":")
+    return (name, rest) if colon and rest and remotes.is_name(name) else ("", typed)
 
 
 def page(entry: Entry, screen: Screen, *, history: bool = False, status: str = "") -> str:

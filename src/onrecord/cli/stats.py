@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     store = arguments.existing(args)
     since = arguments.since(args.since)[:10]
     counts = per_record(store.root, since)
-    only = chosen.record(args, store, args.id).path if args.id else ""
+    only = chosen.record(arguments.asker(args), store, args.id).path if args.id else ""
     if only:
         counts = {only: counts.get(only, Counts())}
     weeks = per_week(store.root, WEEKS, only, since)

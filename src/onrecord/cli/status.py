@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     status = _status(store, load_settings(store.root))
     step = next(_steps(status), None)
     if step:
-        step = step._replace(command=fixes.placed(step.command, fixes.where(args)))
+        step = step._replace(command=fixes.placed(step.command, arguments.where(args)))
     return CommandResult(_data(status, step), lambda screen: _text(screen, status, step))
 
 

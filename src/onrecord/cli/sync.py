@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if not remotes:
         raise NotFound("no shared store is connected", fix="connect one: `onrecord remote add NAME URL`")
     if args.watch:
-        return _watched(args, remotes)
+        return _watched(remotes, watch.EVERY if args.every is None else args.every, as_lines=args.json)
     done = [_tried(each, dry_run=args.dry_run, missing=args.missing or "") for each in remotes]
     if len(done) == 1 and isinstance(done[0].outcome, OnrecordError):
         raise done[0].outcome
@@ -69,15 +69,15 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, text, status=0 if all(map(_is_whole, done)) else 1)
 
 
-def _watched(args: argparse.Namespace, remotes: Sequence[Remote]) -> CommandResult:
-    """Sync until somebody ends it, with a line for each sync that did something."""
+def _watched(remotes: Sequence[Remote], every: float, *, as_lines: bool) -> CommandResult:
+    """Sync until it is ended, with a line for each sync that did something; with `as_lines` a line of JSON."""
     screen = Screen.of(sys.stdout)
 
     def tell(each: Remote, outcome: Union[Synced, OnrecordError]) -> None:
         text = "\n".join(lines(screen, each.name, outcome))
-        say(to_json(as_json(each, outcome), indent=None) if args.json else text, screen)
+        say(to_json(as_json(each, outcome), indent=None) if as_lines else text, screen)
 
-    watch.run(remotes, watch.EVERY if args.every is None else args.every, syncing.transport, tell)
+    watch.run(remotes, every, syncing.transport, tell)
     return CommandResult({}, lambda screen: "")
 
 

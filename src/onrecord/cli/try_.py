@@ -60,12 +60,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    return _digest(args) if args.command == "digest" else _try(args)
-
-
-def _digest(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    only = arguments.only(args, project)
+    if args.command == "digest":
+        only, warning = arguments.only(args, project)
+        return _digest(project, only, with_reasons=args.why).warned(warning)
+    only = arguments.only(args, project)[0] if args.user or args.remote else None
+    recent, warning = _sessions(project, args.prompts, args.transcripts, args.last)
+    return _try(project, recent, args.last, only, args.sources).warned(warning)
+
+
+def _digest(project: Project, only: StorePlace | None, *, with_reasons: bool) -> CommandResult:
     off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
     if off:
         nothing = {"entries": [], "text": "", "off": off}
@@ -75,7 +79,7 @@ def _digest(args: argparse.Namespace) -> CommandResult:
         made = digest.make(project.root, places, project.settings, only.source if only else "")
     page = made.render()
     data = last_digest.describe(made, page)
-    reasons = list(map(clean, last_digest.explain(made, page))) if args.why else []
+    reasons = list(map(clean, last_digest.explain(made, page))) if with_reasons else []
 
     def text(screen: Screen) -> str:
         return "\n".join([page.text or fitted(screen, _EMPTY_DIGEST), *(fitted(screen, line) for line in reasons)])
@@ -83,28 +87,28 @@ def _digest(args: argparse.Namespace) -> CommandResult:
     return CommandResult({**data, "text": page.text}, text, warning="; ".join(made.warnings))
 
 
-def _try(args: argparse.Namespace) -> CommandResult:
-    project = Project(args.project)
-    only = arguments.only(args, project) if args.user or args.remote else None
-    recent = _sessions(args, project)
-    if args.sources is None and (only or _records(project.store)):
-        return _played(args, project, recent, project.stores_for(only).places, only=only)
-    harvest = _harvest(args, project)
+def _try(
+    project: Project, recent: Sequence[Session], last: int, only: StorePlace | None, files: Sequence[str] | None
+) -> CommandResult:
+    """Play the prompts with the stores that are read here, or with what an import of `files` would draft."""
+    if files is None and (only or _records(project.store)):
+        return _played(project, recent, last, project.stores_for(only).places, only=only)
+    harvest = _harvest(project, files)
     drafted = proposals.records_in(harvest)
     with replay.laid_out(drafted) as root:
         places = [*paths.places(root), *_others(project)]
-        return _played(args, project, recent, places, harvest=harvest if drafted or args.sources is not None else None)
+        return _played(project, recent, last, places, harvest=harvest if drafted or files is not None else None)
 
 
-def _sessions(args: argparse.Namespace, project: Project) -> list[Session]:
-    """The sessions with the last prompts, or one for each prompt that was typed here; BadInput if there are none."""
-    if args.prompts:
-        return [Session(f"prompt {at}", (Prompt("", text),), True) for at, text in enumerate(args.prompts, 1)]
-    if args.transcripts and not os.path.exists(args.transcripts):
-        raise BadInput(f"there is no {args.transcripts!r}", fix="name a folder of *.jsonl transcripts, or one of them")
-    transcripts = _transcripts(args.transcripts) if args.transcripts else table.transcripts(project.root)
-    recent = transcript.recent(transcripts, args.last)
-    return recent or _without_prompts(args, project)
+def _sessions(project: Project, prompts: Sequence[str], place: str | None, last: int) -> tuple[list[Session], str]:
+    """Return the sessions with the last prompts, or one for each of `prompts`, and a warning; raise BadInput."""
+    if prompts:
+        return [Session(f"prompt {at}", (Prompt("", text),), True) for at, text in enumerate(prompts, 1)], ""
+    if place and not os.path.exists(place):
+        raise BadInput(f"there is no {place!r}", fix="name a folder of *.jsonl transcripts, or one of them")
+    transcripts = _transcripts(place) if place else table.transcripts(project.root)
+    recent = transcript.recent(transcripts, last)
+    return (recent, "") if recent else _without_prompts(project, place, last)
 
 
 def _transcripts(place: str) -> list[Transcript]:
@@ -113,23 +117,22 @@ def _transcripts(place: str) -> list[Transcript]:
     return [table.transcript_at(file) for file in files]
 
 
-def _without_prompts(args: argparse.Namespace, project: Project) -> list[Session]:
-    """The subjects of the last commits in place of prompts: they, too, say what somebody was about to do."""
-    where = args.transcripts or f"any agent's sessions in {project.root}"
+def _without_prompts(project: Project, place: str | None, last: int) -> tuple[list[Session], str]:
+    """Return the subjects of the last commits in place of prompts, which say what was to be done, and a warning."""
+    where = place or f"any agent's sessions in {project.root}"
     how = 'type one: onrecord try "a question you would ask here"'
-    around = None if args.transcripts else repository.around(project.root)
+    around = None if place else repository.around(project.root)
     deadline = time.monotonic() + _PATIENCE
-    subjects = changes.commit_subjects(around, project.root, args.last, deadline) if around else []
+    subjects = changes.commit_subjects(around, project.root, last, deadline) if around else []
     if not subjects:
         fix = f"{how}; or name another folder: --transcripts DIR"
         raise BadInput(f"there are no prompts in {where}", fix=fix)
     note = f"there are no prompts in {where}: the subjects of the last commits are played; {how}"
-    args.warnings = [*getattr(args, "warnings", ()), note]
-    return [Session("of commits", tuple(Prompt("", text) for text in reversed(subjects)), True)]
+    return [Session("of commits", tuple(Prompt("", text) for text in reversed(subjects)), True)], note
 
 
-def _harvest(args: argparse.Namespace, project: Project) -> list[FileReport]:
-    chosen = sources.named(project.root, args.sources) if args.sources else sources.discover(project.root)
+def _harvest(project: Project, files: Sequence[str] | None) -> list[FileReport]:
+    chosen = sources.named(project.root, files) if files else sources.discover(project.root)
     with Progress(f"reading {many(len(chosen), 'file')}"):
         harvest = proposals.gather(project.root, chosen, timestamps.now())
     if not proposals.records_in(harvest) and not any(_records(Store(place.root)) for place in _others(project)):
@@ -146,16 +149,16 @@ def _others(project: Project) -> list[StorePlace]:
 
 
 def _played(
-    args: argparse.Namespace,
     project: Project,
     recent: Sequence[Session],
+    last: int,
     places: Sequence[StorePlace],
     *,
     only: StorePlace | None = None,
     harvest: list[FileReport] | None = None,
 ) -> CommandResult:
     with Progress("playing prompts"):
-        turns = replay.play(recent, args.last, project.settings, places, project.root, only=only.source if only else "")
+        turns = replay.play(recent, last, project.settings, places, project.root, only=only.source if only else "")
     stores = [place for place in (_others(project) if harvest else places) if only in (None, place)]
     count = len(proposals.records_in(harvest or [])) + sum(_records(Store(place.root)) for place in stores)
     return _answer(project, turns, count, harvest)

@@ -9,7 +9,8 @@ import argparse
 from typing import Any
 
 from onrecord.capture import review
-from onrecord.cli import arguments, chosen, fixes, questions
+from onrecord.cli import arguments, chosen
+from onrecord.cli.arguments import RecordFlags
 from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.errors import BadInput
 from onrecord.record import compose, drafts, lifecycle, memory
@@ -36,48 +37,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    writer = arguments.existing_writer(args)
-    before = chosen.record(args, writer.store, args.id, changes=True)
-    patch = _patch(args, before)
-    arguments.refuse_lost_files(args, writer.store, patch.get("related_files"), before.memory.related_files)
-    if args.draft:
-        return _draft(args, writer, before, patch)
+    writer, asker, flags = arguments.existing_writer(args), arguments.asker(args), arguments.record_flags(args)
+    before = chosen.record(asker, writer.store, args.id, changes=True)
+    patch = _patch(flags, before, needs_hash=not args.hash and not asker.can_ask)
+    files = patch.get("related_files")
+    arguments.refuse_lost_files(writer.store, files, before.memory.related_files, force=args.force)
     change = {"summary": args.summary, "allow_secret": args.allow_secret}
-    return updated(args, writer.store, before, writer.update(before.path, patch, args.hash or before.hash, **change))
+    if not args.draft:
+        after = writer.update(before.path, patch, args.hash or before.hash, **change)
+        return updated(writer.store, before, after, dry_run=args.dry_run)
+    writer.store.expect(before.path, args.hash or before.hash)
+    # Flags add. Whoever gives a whole list and the hash has read the old one, and a reviewer sees the difference.
+    may_shrink = bool(args.hash) and not flags.tags and not flags.related_files
+    draft = _draft(writer, before, patch, may_shrink=may_shrink, **change)
+    if draft is None:
+        return updated(writer.store, before, before, dry_run=args.dry_run)
+    return drafted(writer, draft, dry_run=args.dry_run, where=arguments.where(args))
 
 
-def _patch(args: argparse.Namespace, before: Entry) -> dict[str, Any]:
+def _patch(flags: RecordFlags, before: Entry, *, needs_hash: bool) -> dict[str, Any]:
     """What an update changes; without a hash it may only add, and so undo no change its author has not seen.
 
     A person at a terminal need not name the hash: what they type is meant for the record as it is now.
     """
-    patch = arguments.patch(args, before.memory.category)
-    only_adds = bool(patch) and patch == arguments.added(args)
-    if not args.hash and not only_adds and not questions.can_ask(args):
+    patch = arguments.patch(flags, before.memory.category)
+    only_adds = bool(patch) and patch == flags.added
+    if needs_hash and not only_adds:
         raise BadInput(
             "update needs the hash of what was read, so that nobody's change is lost",
             fix=f"onrecord show {before.memory.id}; then the same command with --hash and the hash it prints",
         )
-    if args.trigger and patch["triggers"] == args.trigger:
-        patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *args.trigger]))
+    if flags.triggers and patch["triggers"] == flags.triggers:
+        patch["triggers"] = list(dict.fromkeys([*before.memory.triggers, *flags.triggers]))
     return patch
 
 
-def _draft(args: argparse.Namespace, writer: Writer, before: Entry, patch: dict[str, Any]) -> CommandResult:
-    """Put a change of the version that was read into the inbox."""
-    writer.store.expect(before.path, args.hash or before.hash)
-    if not args.allow_secret:
-        compose.refuse_secrets({**patch, "summary": args.summary})
-    # Flags add. Whoever gives a whole list and the hash has read the old one, and a reviewer sees the difference.
-    may_shrink = bool(args.hash) and not args.tag and not args.related
+def _draft(
+    writer: Writer, before: Entry, patch: dict[str, Any], *, may_shrink: bool, summary: str, allow_secret: bool
+) -> Draft | None:
+    """Return a draft that changes the version that was read; None if it would change nothing."""
+    if not allow_secret:
+        compose.refuse_secrets({**patch, "summary": summary})
     record = lifecycle.revised(before.memory, patch, now=writer.now, may_shrink=may_shrink)
     if record is before.memory:
-        return updated(args, writer.store, before, before)
-    about = {"updates": before.memory.id, "revises": before.hash, "summary": args.summary}
-    return drafted(args, writer, inbox.draft_of(record, fields=drafts.fields(before.memory, record), **about))
+        return None
+    about = {"updates": before.memory.id, "revises": before.hash, "summary": summary}
+    return inbox.draft_of(record, fields=drafts.fields(before.memory, record), **about)
 
 
-def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> CommandResult:
+def drafted(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> CommandResult:
     """Put a draft into the inbox; AlreadyExists if there is one of its name."""
     box = Inbox(writer.store.root)
     box.refuse_taken(draft)
@@ -90,30 +98,30 @@ def drafted(args: argparse.Namespace, writer: Writer, draft: Draft) -> CommandRe
         "updates": draft.updates,
         "supersedes": draft.supersedes,
         "file": file,
-        "dry_run": args.dry_run,
+        "dry_run": dry_run,
     }
 
     def text(screen: Screen) -> str:
-        verb = "would draft" if args.dry_run else screen.paint("drafted", "green")
-        return f"{verb} {clean(file)}; `onrecord review{fixes.where(args)}` decides on it"
+        verb = "would draft" if dry_run else screen.paint("drafted", "green")
+        return f"{verb} {clean(file)}; `onrecord review{where}` decides on it"
 
-    return CommandResult(data, text)
+    return CommandResult(data, text).warned(*writer.store.warnings)
 
 
-def updated(args: argparse.Namespace, store: Store, before: Entry, after: Entry) -> CommandResult:
+def updated(store: Store, before: Entry, after: Entry, *, dry_run: bool) -> CommandResult:
     """The changed record, and which lines its history gained."""
     gained = [change for change in after.memory.changes if change not in before.memory.changes]
     data = {
         **arguments.handle(store, after),
         "changed": after.hash != before.hash,
         "changes": memory.to_json(after.memory._replace(changes=tuple(gained))).get("changes", []),
-        "dry_run": args.dry_run,
+        "dry_run": dry_run,
     }
 
     def text(screen: Screen) -> str:
         if after.hash == before.hash:
             return f"{after.path} says that already; nothing changed"
-        verb = "would update" if args.dry_run else screen.paint("updated", "green")
+        verb = "would update" if dry_run else screen.paint("updated", "green")
         return "\n".join([f"{verb} {after.path}", *(f"  {clean(change.summary)}" for change in gained)])
 
-    return CommandResult(data, text)
+    return CommandResult(data, text).warned(*store.warnings)

@@ -15,6 +15,7 @@ from onrecord.git import git_files
 from onrecord.project import Project
 from onrecord.store import index_md
 from onrecord.store.store import Entry, Store
+from onrecord.store.writer import Writer
 from onrecord.text import many
 
 _DRIVER_HELP = "register `onrecord merge-driver` in this clone's git config, so that records merge field by field"
@@ -37,27 +38,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    if args.command == "clean":
+        return _clean(dry_run=args.dry_run)
+    if args.command == "gc":
+        writer = arguments.existing_writer(args)
+        return _gc(writer, dry_run=args.dry_run).warned(*writer.store.warnings)
     if args.command == "index":
         store = arguments.existing(args)
         store.recover()
-        return _rebuild(store) if args.action == "rebuild" else _check(store)
-    return {"init": _init, "gc": _gc, "clean": _clean}[args.command](args)
-
-
-def _init(args: argparse.Namespace) -> CommandResult:
-    """Make a memory for this project, with what git needs to know about it; running it again is harmless."""
+        result = _rebuild(store) if args.action == "rebuild" else _check(store)
+        return result.warned(*store.warnings)
     if args.remote:
         raise BadInput("a replica is made by `onrecord remote add`", fix="leave out --remote")
     if args.merge_driver and args.user:
         raise BadInput("--merge-driver belongs to a project's clone", fix="leave out --user")
     store = arguments.store_of(args)
+    root = "" if args.user else Project(args.project).root
+    return _init(store, root, merge_driver=args.merge_driver).warned(*store.warnings)
+
+
+def _init(store: Store, root: str, *, merge_driver: bool) -> CommandResult:
+    """Make a memory, with what git needs to know about it; running it again is harmless.
+
+    `root` is the project that the memory belongs to; empty for that of the user.
+    """
     is_new = not store.exists
     with store.writing():
         written = git_files.ensure(store.root)
         if not os.path.exists(os.path.join(store.root, paths.INDEX_MD)):
             store.rebuild_index_md()
             written.append(paths.INDEX_MD)
-    notes = [] if args.user else _git_notes(Project(args.project).root, args.merge_driver)
+    notes = _git_notes(root, merge_driver) if root else []
     data = {"store": store.root, "created": is_new, "written": written, "notes": notes}
 
     def text(screen: Screen) -> str:
@@ -78,14 +89,14 @@ def _git_notes(root: str, register: bool) -> list[str]:
     return notes
 
 
-def _gc(args: argparse.Namespace) -> CommandResult:
+def _gc(writer: Writer, *, dry_run: bool) -> CommandResult:
     with Progress("reading records"):
-        changes = arguments.existing_writer(args).collect(dry_run=args.dry_run)
-    data = {"changes": [change._asdict() for change in changes], "dry_run": args.dry_run}
+        changes = writer.collect(dry_run=dry_run)
+    data = {"changes": [change._asdict() for change in changes], "dry_run": dry_run}
     past = {"delete": "deleted", "retire": "retired"}
 
     def text(screen: Screen) -> str:
-        verbs = {word: f"would {word}" if args.dry_run else screen.paint(past[word], "yellow") for word in past}
+        verbs = {word: f"would {word}" if dry_run else screen.paint(past[word], "yellow") for word in past}
         lines = [f"{verbs[change.action]} {change.path}: {clean(change.reason)}" for change in changes]
         return "\n".join(lines) or "nothing to collect"
 
@@ -110,15 +121,15 @@ def _check(store: Store) -> CommandResult:
     return CommandResult({"differences": differences}, lambda screen: text, status=1 if differences else 0)
 
 
-def _clean(args: argparse.Namespace) -> CommandResult:
+def _clean(*, dry_run: bool) -> CommandResult:
     """Remove what Onrecord keeps outside the stores; records are never touched."""
     items = machine.leftovers()
-    if not args.dry_run:
+    if not dry_run:
         machine.remove(items)
-    data = {"removed": [item._asdict() for item in items], "dry_run": args.dry_run}
+    data = {"removed": [item._asdict() for item in items], "dry_run": dry_run}
 
     def text(screen: Screen) -> str:
-        verb = "would remove" if args.dry_run else screen.paint("removed", "yellow")
+        verb = "would remove" if dry_run else screen.paint("removed", "yellow")
         lines = [
             line
             for item in items
@@ -126,4 +137,4 @@ def _clean(args: argparse.Namespace) -> CommandResult:
         ]
         return "\n".join(lines) or "nothing to remove"
 
-    return CommandResult(data, text, note="" if args.dry_run or not items else _STILL_THERE)
+    return CommandResult(data, text, note="" if dry_run or not items else _STILL_THERE)

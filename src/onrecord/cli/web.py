@@ -46,17 +46,17 @@ def run(args: argparse.Namespace) -> CommandResult:
         signal.signal(signal.SIGTTIN, signal.SIG_IGN)
     # Ctrl-C is how a person ends it: no failure.
     with suppress(KeyboardInterrupt):
-        server.serve(args.project, bound, lambda access: _started(access, args), server.IDLE_SECONDS)
+        server.serve(args.project, bound, lambda access: _started(access, opens=not args.no_open), server.IDLE_SECONDS)
     return CommandResult({}, lambda screen: "Stopped.")
 
 
-def _started(access: Access, args: argparse.Namespace) -> None:
+def _started(access: Access, *, opens: bool) -> None:
     screen, address = Screen.of(sys.stdout), access.new_address()
     say(address, screen)
     if terminal.at_terminal():
         say("This address lets one browser in. Enter prints another one, Ctrl-C ends.", screen)
         _in_background(_print_addresses, access, screen)
-    if not args.no_open:
+    if opens:
         import webbrowser
 
         # Some browsers are waited for until they end, and none of them gets a page before the server goes on.

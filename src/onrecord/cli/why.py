@@ -11,6 +11,7 @@ from onrecord.cli import arguments, last_listing, recall, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.progress import Progress
+from onrecord.cli.recall import PromptToPreview
 from onrecord.judge import judge
 from onrecord.project import Project
 from onrecord.recall import explanation
@@ -42,26 +43,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     project = Project(args.project)
-    only = arguments.only(args, project)
+    only, warning = arguments.only(args, project)
+    prompt = PromptToPreview(" ".join(args.prompt), args.first, args.transcript)
     model = _Judge(project.settings) if args.judge else None
     with Progress("asking the model" if model else "searching"):
-        decision = recall.decide(args, project, only, model)
+        decision = recall.decide(project, only, prompt, model)
         explained = explanation.explained(decision, model.verdicts if model else {})
     data = {
-        "prompt": " ".join(args.prompt),
+        "prompt": prompt.text,
         "threshold": round(decision.bars.rule, 4),
         "pointer_threshold": round(decision.bars.pointer, 4) if decision.bars.has_pointers else None,
         "about_the_past": decision.is_past,
         "borrowed": decision.borrowed,
         "candidates": [_to_json(each) for each in explained],
     }
-    silence = explanation.silence(" ".join(args.prompt), project.settings)
-    warning = "; ".join(filter(None, (silence, *(model.failures if model else ()))))
+    silence = explanation.silence(prompt.text, project.settings)
     if not args.json:
         last_listing.note(_listed(explained))
-    return CommandResult(
-        data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)), warning=warning
-    )
+    result = CommandResult(data, lambda screen: _text(screen, decision, explained, is_silent=bool(silence)))
+    return result.warned(silence, *(model.failures if model else ()), warning)
 
 
 def _listed(explained: Sequence[Explained]) -> list[ListedPath]:
