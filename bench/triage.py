@@ -25,10 +25,10 @@ from onrecord.capture import triage
 from onrecord.capture.conversation import Conversation, Speech
 from onrecord.capture.features import of_line, of_speech
 from onrecord.capture.triage import ALWAYS, WEIGHTS, Finding, Model
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.session.transcript import Ending
 
-OUTCOMES = ("nothing", *BY_NAME)
+OUTCOMES = ("nothing", *CATEGORIES)
 LEAST_SEEN = 2
 LEAST_WEIGHT = 0.22
 """Below it, for every outcome, a feature is left out: thousands of features cost the hook more than they tell it."""

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.setting_table import SETTINGS
 from tests.hooks.conftest import ROOT, SIX, run_hook, six_records
 from tests.model_server import ModelServer, Request, message, notes, whole
 
 ASKS = "where do we keep user sessions, postgres or redis?"
 WIDE = "user sessions in postgres, carrier API calls a minute, kafka consumer lag after a rebalance, wrap errors"
-CATEGORIES = list(SIX)
+CATEGORY_NAMES = list(SIX)
 PROMPTS = {
     "decision": ASKS,
     "constraint": "how many calls a minute does the carrier API allow?",
@@ -266,7 +266,7 @@ SPOKEN: dict[str, tuple[list[str], str]] = {
 def suggested(category: str) -> Callable[[Lab], object]:
     lines, last = SPOKEN[category]
     # What a user prefers is said here as a correction of what was done.
-    called = "a correction" if category == "preference" else BY_NAME[category].called
+    called = "a correction" if category == "preference" else CATEGORIES[category].called
     return lambda lab: f"({called})" in lab.stop(*lines, last=last)
 
 
@@ -428,7 +428,7 @@ CASES: dict[str, Case] = {
     "export.file": Case("MEMORY.md", exported),
 }
 CASES["remotes"] = Case(["acme"], shared)
-for _name in CATEGORIES:
+for _name in CATEGORY_NAMES:
     CASES[f"triage.thresholds.{_name}"] = Case(1.0, suggested(_name))
     CASES[f"categories.{_name}.enabled"] = Case(False, mentions(_name))
     CASES[f"categories.{_name}.auto_capture"] = Case(False, suggested(_name))

@@ -271,7 +271,7 @@ _SESSION_SUMMARY = Category(
     most_active=5,
 )
 
-BY_NAME: dict[str, Category] = {
+CATEGORIES: dict[str, Category] = {
     category.name: category
     for category in (_DECISION, _CONSTRAINT, _PREFERENCE, _RUNBOOK, _TECH_DEBT, _SESSION_SUMMARY)
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ SETTINGS: dict[str, Setting] = {
         f"triage.thresholds.{name}": Setting(
             category.triage_bar, f"The lowest probability at which saving a {name} is suggested.", 0.1, 1
         )
-        for name, category in BY_NAME.items()
+        for name, category in CATEGORIES.items()
     },
     "categories.*.enabled": Setting(True, "Whether the category is used at all."),
     "categories.*.auto_capture": Setting(True, "Whether sessions suggest records of it."),
@@ -117,7 +117,7 @@ SETTINGS: dict[str, Setting] = {
         f"categories.{name}.max_retained": Setting(
             category.most_active, f"How many records of {name} stay active.", 1, 1_000
         )
-        for name, category in BY_NAME.items()
+        for name, category in CATEGORIES.items()
         if category.most_active
     },
     "remotes": Setting(
@@ -141,7 +141,7 @@ CONSENT: dict[str, tuple[object, ...]] = {
 def setting(key: str) -> Setting | None:
     """The setting a key means, if any: `categories.runbook.enabled` is one of `categories.*.enabled`."""
     parts = key.split(".")
-    if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in BY_NAME:
+    if key not in SETTINGS and len(parts) == 3 and parts[0] == "categories" and parts[1] in CATEGORIES:
         key = f"categories.*.{parts[2]}"
     return SETTINGS.get(key)
 
@@ -211,7 +211,7 @@ def suggestion(key: str) -> str:
 
 
 def _keys() -> Iterator[str]:
-    from onrecord.categories import BY_NAME
+    from onrecord.categories import CATEGORIES
 
     for name in SETTINGS:
-        yield from (name.replace("*", category) for category in BY_NAME) if "*" in name else (name,)
+        yield from (name.replace("*", category) for category in CATEGORIES) if "*" in name else (name,)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from onrecord import paths
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.settings import Settings
 
@@ -21,7 +21,7 @@ _CONSEQUENCES: dict[str, str] = {
     "retrieval.failures": "no runbook is shown for a failed command",
     DIGEST: "a session starts without a digest",
     CAPTURE: "sessions suggest nothing to save",
-    **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in BY_NAME},
+    **{f"categories.{name}.enabled": f"records of {name} are not shown" for name in CATEGORIES},
 }
 _OFF = (False, 0, "off")
 

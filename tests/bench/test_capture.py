@@ -7,7 +7,7 @@ import pytest
 from bench import capture, sessions, shares
 from bench.sessions import Session
 from onrecord.capture.triage import Finding
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.session.transcript import Message
 
 MEASURED = sessions.held()
@@ -19,7 +19,7 @@ def test_what_carries_a_label_is_quoted_word_for_word():
     for one in [*MEASURED, *(one for one in TAUGHT if not one.is_phrase)]:
         said = [message.text for message in one.messages if message.kind == "text"]
 
-        assert one.expected <= set(BY_NAME), one.id
+        assert one.expected <= set(CATEGORIES), one.id
         assert bool(one.expected) == bool(one.evidence), one.id
         assert all(any(quote in text for text in said) for quote in one.evidence), one.id
 
@@ -29,7 +29,7 @@ def test_the_sets_have_everything_that_can_be_found_and_much_that_must_not():
 
     assert len(MEASURED) >= 60
     assert kinds.count("nothing") >= 25
-    assert {*BY_NAME, "correction", "nothing"} == set(kinds)
+    assert {*CATEGORIES, "correction", "nothing"} == set(kinds)
 
 
 def test_nothing_that_is_measured_on_is_learnt_from():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from onrecord import open as open_project
 from onrecord import store as onrecord_store
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.record import export
 from onrecord.record.export import Only
 from onrecord.store import generated_page
@@ -170,7 +170,9 @@ def test_a_file_keeps_the_choice_it_was_made_with(filled, onrecord):
     assert "harbour" in (filled / "rules.md").read_text()
 
 
-@given(st.lists(st.sampled_from(list(BY_NAME)), unique=True), st.lists(st.from_regex("[a-z0-9-]{1,9}", fullmatch=True)))
+@given(
+    st.lists(st.sampled_from(list(CATEGORIES)), unique=True), st.lists(st.from_regex("[a-z0-9-]{1,9}", fullmatch=True))
+)
 def test_the_choice_of_a_section_is_read_back(categories, tags):
     only = Only(tuple(categories), tuple(tags))
 

@@ -20,7 +20,7 @@ SEVENTH = """
 import sys
 sys.path[:0] = [sys.argv.pop(1), sys.argv.pop(1)]
 from onrecord import categories
-categories.BY_NAME["glossary"] = categories.Category(
+categories.CATEGORIES["glossary"] = categories.Category(
     name="glossary",
     folder="glossary",
     digest_rank=5,
@@ -141,7 +141,7 @@ def test_two_versions_of_it_are_merged(seventh: Seventh) -> None:
 
 def test_no_other_module_lists_the_categories() -> None:
     """A module that names most of the categories side by side keeps a list of its own."""
-    names = set(categories.BY_NAME) | {category.folder for category in categories.BY_NAME.values()}
+    names = set(categories.CATEGORIES) | {category.folder for category in categories.CATEGORIES.values()}
     wrong = []
     for file, tree in source_tree.trees().items():
         if file.endswith(("categories.py", "demo_data.py")):
@@ -156,7 +156,7 @@ def test_no_other_module_lists_the_categories() -> None:
 
 
 def test_every_category_says_what_its_content_holds() -> None:
-    for category in categories.BY_NAME.values():
+    for category in categories.CATEGORIES.values():
         fields = [field.name for field in schema.content_fields(category.name)]
         named = {category.statement, *category.defaults, *(field.split(".")[0] for _, field, _, _ in category.details)}
         named |= {field for field, _ in category.marks} | {category.topic, category.grade, category.void[0]} - {""}

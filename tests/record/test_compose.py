@@ -37,12 +37,12 @@ def test_a_few_words_become_a_whole_record():
 @pytest.mark.parametrize("category", schema.FOLDERS)
 def test_defaults_fill_what_is_usual(category):
     needed = {
-        key: value for key, value in CONTENT[category].items() if key not in categories.BY_NAME[category].defaults
+        key: value for key, value in CONTENT[category].items() if key not in categories.CATEGORIES[category].defaults
     }
 
     record = compose.compose(category, {**TITLED, "content": needed}, now=NOW)
 
-    assert record.content == {**categories.BY_NAME[category].defaults, **needed}
+    assert record.content == {**categories.CATEGORIES[category].defaults, **needed}
     assert memory.flaws(record) == []
 
 

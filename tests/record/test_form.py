@@ -11,7 +11,7 @@ pytest.importorskip("hypothesis")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.record import compose, form, naming, schema
 from onrecord.record.form import Filled, Problem
 from onrecord.record.schema import Choice, Flag, ListOf, Number, Object
@@ -55,7 +55,7 @@ def fields_of(category: str) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-@given(st.sampled_from(list(BY_NAME)).flatmap(lambda category: st.tuples(st.just(category), fields_of(category))))
+@given(st.sampled_from(list(CATEGORIES)).flatmap(lambda category: st.tuples(st.just(category), fields_of(category))))
 def test_a_form_says_what_the_record_said(drawn):
     category, fields = drawn
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.record import memory
 from onrecord.record.memory import Memory
@@ -48,7 +48,7 @@ class AuditItem(NamedTuple):
 
 def of(record: Memory) -> AuditItem:
     """A record of our own as an item."""
-    category = BY_NAME[record.category]
+    category = CATEGORIES[record.category]
     status = record.text("status")
     is_in_force = record.content.get("active") is not False and status not in ("superseded", "deprecated")
     return AuditItem(

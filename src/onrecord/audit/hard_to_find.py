@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from onrecord.audit import audit_item, report
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import project_files, related_files
 from onrecord.record import summary_line
@@ -72,7 +72,7 @@ def among(
 
 def _is_for_prompts(record: Memory) -> bool:
     """False for the summary of a session, which the start of the next one shows."""
-    return not BY_NAME[record.category].most_active
+    return not CATEGORIES[record.category].most_active
 
 
 def _triggers(record: Memory) -> Iterator[Reason]:
@@ -100,7 +100,7 @@ def _wording(record: Memory) -> Iterator[Reason]:
 
 def _length(record: Memory) -> Iterator[Reason]:
     """What does not fit into the lines that an agent gets."""
-    category = BY_NAME[record.category]
+    category = CATEGORIES[record.category]
     line = summary_line.of(record)
     statement = " ".join(record.text(category.statement).split())
     longest = category.statement_length or summary_line.LONGEST
@@ -144,7 +144,7 @@ def _lost_files(records: Sequence[Memory], project: str) -> dict[str, list[Reaso
 
 def _no_files(record: Memory, project: str) -> Iterator[Reason]:
     """A rule for the code that belongs to no file of it."""
-    if not project or not BY_NAME[record.category].is_strict or record.related_files or record.scope.paths:
+    if not project or not CATEGORIES[record.category].is_strict or record.related_files or record.scope.paths:
         return
     mentions = dict.fromkeys(_MENTION.findall(audit_item.of(record).text[: report.LONGEST]))
     inside = [path for path in list(mentions)[:_MOST_MENTIONS] if project_files.is_lexically_inside(path)]
@@ -197,7 +197,7 @@ _ACT_ON_IT = re.compile(
 
 def obstacles(record: Memory) -> list[str]:
     """The words of a record that mean nothing to somebody who has only the record, each once."""
-    statement = record.text(BY_NAME[record.category].statement)
+    statement = record.text(CATEGORIES[record.category].statement)
     openings = [pattern.match(text) for text in (record.title, statement) for pattern in (_OPENING, _ACT_ON_IT)]
     phrases = [opening.group(1) for opening in openings if opening]
     texts = [text[:_LONGEST] for text in (record.title, *document.content_texts(record))]

@@ -13,7 +13,7 @@ from math import hypot
 from onrecord.audit import audit_item
 from onrecord.audit.audit_item import similarity
 from onrecord.capture import triage
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import NearDuplicate, OnrecordError
 from onrecord.record import summary_line
@@ -75,7 +75,7 @@ def compare(record: Memory, entry: Entry) -> Similar | None:
     shared = _shared(_text(record), _text(other))
     wording = max(shared, _shared(summary_line.of(record), summary_line.of(other)))
     is_same = wording >= SAME and bool(_title_terms(record) & _title_terms(other))
-    if not is_same and (shared < SOME_WORDING or not BY_NAME[record.category].is_rule):
+    if not is_same and (shared < SOME_WORDING or not CATEGORIES[record.category].is_rule):
         return None
     closeness = cosine(record, other)
     return Similar(entry, closeness, wording, is_same) if is_same or closeness >= CLOSE else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, timestamps
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.state_file import StateFile, located
 from onrecord.text import cut, flat
@@ -74,7 +74,7 @@ def is_new(finding: Finding, made: list[Suggestion], session: str) -> bool:
 
 def note(finding: Finding) -> str:
     """Two lines for the agent, which the user sees too: the words it is about, and what to do."""
-    kind = "a correction" if finding.is_correction else BY_NAME[finding.category].called
+    kind = "a correction" if finding.is_correction else CATEGORIES[finding.category].called
     quoted = flat(cut(" … ".join(finding.evidence), _QUOTED))
     # An agent that says nothing at all is asked once more by the host: another request.
     return (

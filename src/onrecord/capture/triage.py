@@ -13,7 +13,7 @@ from math import exp
 from onrecord import files
 from onrecord.capture import features, sentences
 from onrecord.capture.conversation import Conversation
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ class Finding(NamedTuple):
 
 def default_threshold(category: str) -> float:
     """How probable a category must be by default."""
-    return BY_NAME[category].triage_bar
+    return CATEGORIES[category].triage_bar
 
 
 def findings(end: Ending, threshold: Threshold = default_threshold) -> list[Finding]:

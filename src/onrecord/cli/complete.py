@@ -111,9 +111,9 @@ def _offered(line: Line, beginning: str) -> Iterable[Word] | None:
 
 
 def _categories() -> Iterator[Word]:
-    from onrecord.categories import BY_NAME
+    from onrecord.categories import CATEGORIES
 
-    return (Word(category.name) for category in BY_NAME.values())
+    return (Word(category.name) for category in CATEGORIES.values())
 
 
 def _root(line: Line) -> str:

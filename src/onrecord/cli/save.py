@@ -11,7 +11,7 @@ from onrecord import project
 from onrecord.capture import review, similar, suggestions
 from onrecord.capture.similar import Similar
 from onrecord.capture.suggestions import Suggestion
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.cli import arguments, chosen, fixes, form_file, save_by_hand
 from onrecord.cli.output import CommandResult, Screen, clean, to_json
 from onrecord.cli.questions import Asker
@@ -25,7 +25,7 @@ from onrecord.store import inbox
 from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it"
-_NEEDS_NONE = tuple(category.name for category in BY_NAME.values() if category.most_active)
+_NEEDS_NONE = tuple(category.name for category in CATEGORIES.values() if category.most_active)
 """Summaries of sessions: the start of the next session shows them, not a prompt."""
 
 _FORCE_HELP = "save it although a record says nearly the same, or a related file is not there yet"

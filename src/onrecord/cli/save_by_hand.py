@@ -11,7 +11,7 @@ from typing import Any
 
 from onrecord.capture import similar
 from onrecord.capture.similar import Similar
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.cli import arguments, questions
 from onrecord.cli.arguments import RecordFlags
 from onrecord.cli.form_file import FormFile
@@ -30,7 +30,7 @@ from onrecord.store.writer import Writer
 Save = Callable[["SaveOptions", str, Mapping[str, Any], bool], CommandResult]
 """What saves the fields of a category; the last argument is whether similar records were shown."""
 
-_CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in BY_NAME.items())
+_CATEGORIES = tuple(Option(name[0], name, category.meaning) for name, category in CATEGORIES.items())
 _TRIGGERS = "How will somebody ask for it, in other words than the title? Questions, symptoms, error texts."
 _FILES = "Which files is it about? Relative to the project; a part of one is src/auth.py#login."
 _YES = Option("y", "yes", "yes: save it")
@@ -64,7 +64,7 @@ def is_wanted(flags: RecordFlags, category: str) -> bool:
 
 def _missing(category: str, fields: Mapping[str, Any]) -> list[Field]:
     """The fields that only the author can fill in, and has not."""
-    there = {**BY_NAME[category].defaults, **fields.get("content", {})}
+    there = {**CATEGORIES[category].defaults, **fields.get("content", {})}
     return [field for field in schema.content_fields(category) if field.required and field.name not in there]
 
 
@@ -163,11 +163,11 @@ class ByHand:
         return f"onrecord save {self.category} --from {file}{self.options.where}"
 
     def _rendered(self) -> str:
-        content = {**BY_NAME[self.category].defaults, **self.fields.get("content", {})}
+        content = {**CATEGORIES[self.category].defaults, **self.fields.get("content", {})}
         return form.render(self.category, {**self.fields, "content": content}, self._what())
 
     def _what(self) -> str:
-        return f"A new {form.label_of(self.category)}: {BY_NAME[self.category].meaning}."
+        return f"A new {form.label_of(self.category)}: {CATEGORIES[self.category].meaning}."
 
     def _checked(self, fields: Mapping[str, Any]) -> Memory:
         """The record that the fields make; an error says what is wrong with which of them."""

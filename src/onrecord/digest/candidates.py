@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord import paths, scopes, timestamps
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.digest import evidence
 from onrecord.digest.evidence import Relevance
 from onrecord.digest.lesson_search import Unavailable
@@ -55,7 +55,7 @@ class Records:
         self._branch = branch
         self._now = now
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
-        enabled = [category for category in BY_NAME if settings.is_enabled(category)]
+        enabled = [category for category in CATEGORIES if settings.is_enabled(category)]
         self._oldest = {category: _oldest(settings.retention_days(category), now) for category in enabled}
         self.candidates: list[Candidate] = []
         """Those that may be urgent; those that match or are new are added when they are asked for."""
@@ -135,7 +135,7 @@ class Records:
 
     def _candidate(self, row: DigestRow) -> Candidate | None:
         """A record as a candidate; None if it no longer holds, or not here."""
-        if row.category not in BY_NAME:
+        if row.category not in CATEGORIES:
             raise ValueError(f"the index has a category {row.category}")
         oldest = self._oldest.get(row.category)
         if oldest is None or row.updated_at < oldest or (row.expires and row.expires[:10] < self._now[:10]):
@@ -169,6 +169,6 @@ def _is_for(branch: str, patterns: list[str]) -> bool:
 
 def _urgency(category: str, expires: str, state: str, soon: str) -> str:
     """Why an entry is shown as soon as its files are changed."""
-    if state in BY_NAME[category].urgent:
-        return BY_NAME[category].urgent[state]
+    if state in CATEGORIES[category].urgent:
+        return CATEGORIES[category].urgent[state]
     return f"expires {expires[:10]}" if expires and timestamps.is_day(expires) and expires[:10] <= soon else ""

@@ -9,7 +9,7 @@ because a list of words is no prompt: the model for prompts is far less sure of 
 from __future__ import annotations
 
 from onrecord import globs
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.search import coefficients
 
@@ -45,7 +45,7 @@ class Relevance(NamedTuple):
 
 def reason(category: str, places: Sequence[str], relevance: Relevance, files: Sequence[str]) -> str:
     """Why an entry of this category, which names these places, is shown; nothing if it is not."""
-    if category not in BY_NAME:
+    if category not in CATEGORIES:
         # Entries of knowledge banks name no files; `lesson_search` has found only those that have most of the words.
         return "most words of the branch are in it" if relevance.intent else ""
     if not files:
@@ -54,7 +54,7 @@ def reason(category: str, places: Sequence[str], relevance: Relevance, files: Se
     touched = _touched(places, files) if relevance.words >= ABOUT else []
     if touched and relevance.intent >= ASKED:
         return f"the branch is about it, and it names {touched[0]}"
-    if BY_NAME[category].binds_files and relevance.words >= BINDING and len(touched) >= LEAST_SHARE * len(files):
+    if CATEGORIES[category].binds_files and relevance.words >= BINDING and len(touched) >= LEAST_SHARE * len(files):
         return f"a rule for {touched[0]}" if touched else ""
     return "all words of the work are about it" if relevance.words >= CERTAIN else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ BALANCED_FROM = 9
 _BANK_RANKS = {"anti_pattern": 15, "pattern": 40, "heuristic": 50}
 """Rank among the categories of what knowledge banks hold."""
 
-_RANKS = {**{name: each.digest_rank for name, each in BY_NAME.items()}, **_BANK_RANKS}
+_RANKS = {**{name: each.digest_rank for name, each in CATEGORIES.items()}, **_BANK_RANKS}
 PRIORITY = tuple(sorted(_RANKS, key=lambda category: _RANKS[category]))
 _PLACES = {category: place for place, category in enumerate(PRIORITY)}
 

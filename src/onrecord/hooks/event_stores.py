@@ -48,9 +48,9 @@ class Place(coldstart.NamedTuple):
 
 def _has_records(user_store: str) -> bool:
     """Whether a user's store has a folder of records: it may hold settings alone."""
-    from onrecord.categories import BY_NAME
+    from onrecord.categories import CATEGORIES
 
-    folders = (category.folder for category in BY_NAME.values())
+    folders = (category.folder for category in CATEGORIES.values())
     return bool(user_store) and any(os.path.isdir(os.path.join(user_store, folder)) for folder in folders)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onrecord import budget, usage
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.hosts import table
 from onrecord.hosts.events import CONTINUE, Answer
 from onrecord.session import ledger, transcript
@@ -33,7 +33,7 @@ def _suggestion(asked: Question, place: Place) -> str:
     settings = load_settings(place.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_suggestions"):
         return ""
-    categories = [name for name in BY_NAME if captures(name, settings)]
+    categories = [name for name in CATEGORIES if captures(name, settings)]
     end = _ending(asked, settings.count("triage.max_messages")) if categories else None
     if end is None or not end.messages:
         return ""

@@ -14,7 +14,7 @@ from onrecord import paths
 from onrecord import project as projects
 from onrecord.capture import review, similar
 from onrecord.capture.similar import Similar
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import related_files
 from onrecord.mcp.reading import exactly
@@ -113,7 +113,7 @@ def _saved(writer: Writer, record: Memory, links: _Links) -> _Written:
 def _outcome(written: _Written, record: Memory, links: _Links, near: Sequence[Similar]) -> Outcome:
     again = "the same title" if written.state == "draft" else f"updates {written.name!r}"
     # A summary of a session is shown when the next one starts, not at a prompt.
-    needs_none = record.triggers or links.updates or BY_NAME[record.category].most_active
+    needs_none = record.triggers or links.updates or CATEGORIES[record.category].most_active
     note = "" if needs_none else f"{_NO_TRIGGERS} {again}"
     optional = {**links._asdict(), "note": note}
     data = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.mcp.messages import BAD_PARAMS, Fault, Request
 
@@ -100,7 +100,8 @@ def _list_of(item: Mapping[str, Any]) -> dict[str, Any]:
 def _content() -> str:
     """The fields of each category's content in a line; what may be left out has a question mark."""
     lines = (
-        f"{category.name}: {', '.join(_fields(category.content, category.defaults))}" for category in BY_NAME.values()
+        f"{category.name}: {', '.join(_fields(category.content, category.defaults))}"
+        for category in CATEGORIES.values()
     )
     return f"The fields of the category; [] is a list of texts. {'; '.join(lines)}."
 
@@ -129,7 +130,7 @@ _WRITTEN = _object(
     similar=_list_of(_object("id category title path")),
 )
 _RECORD = (
-    Argument("category", TEXT, "What sort of record it is.", True, tuple(BY_NAME)),
+    Argument("category", TEXT, "What sort of record it is.", True, tuple(CATEGORIES)),
     Argument("title", TEXT, "One line that says what it is about.", True),
     Argument("content", OBJECT, _content(), True),
     Argument(
@@ -170,7 +171,7 @@ TOOLS = (
         "result. Use the words a record would use: nouns, synonyms, identifiers, error texts.",
         (
             Argument("query", TEXT, "What to look for.", True),
-            Argument("category", TEXT, "Only this category.", choices=tuple(BY_NAME)),
+            Argument("category", TEXT, "Only this category.", choices=tuple(CATEGORIES)),
             Argument("tags", TEXTS, "Only records with all of these tags."),
             Argument("limit", COUNT, "At most so many results; 10 if left out.", range=(1, MOST_RESULTS)),
             Argument("include_retired", FLAG, "Also what no longer holds, for questions about the past."),

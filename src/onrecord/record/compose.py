@@ -88,7 +88,7 @@ def _arranged(category: str, partial: Mapping[str, Any]) -> dict[str, Any]:
     fields = {field.name: field for field in schema.content_fields(category)}
     loose = {key: raw.pop(key) for key in list(raw) if key in fields and key not in schema.KEYS}
     _refuse_misspelt(raw, schema.KEYS)
-    content = {**deepcopy(dict(categories.BY_NAME[category].defaults)), **content, **loose}
+    content = {**deepcopy(dict(categories.CATEGORIES[category].defaults)), **content, **loose}
     _refuse_misspelt(content, tuple(fields))
     raw["content"] = {
         key: [value] if isinstance(value, str) and key in fields and isinstance(fields[key].kind, ListOf) else value

@@ -55,7 +55,7 @@ def only_of(page: str) -> Only:
     start = page.find(_ONLY, page.find(BEGIN), page.find(END))
     words = page[start + len(_ONLY) : page.find(" -->", start)].split() if start >= 0 else []
     chosen = tuple(word for word in words if not word.startswith("#"))
-    if not set(chosen) <= set(categories.BY_NAME):
+    if not set(chosen) <= set(categories.CATEGORIES):
         raise ValueError("it names a category that there is not")
     return Only(chosen, tuple(word[1:] for word in words if word.startswith("#")))
 
@@ -82,7 +82,7 @@ def renewed(page: str, section: str) -> str | None:
 
 def _by_category(records: Iterable[Memory]) -> Iterator[tuple[str, Sequence[Memory]]]:
     every = sorted(records, key=lambda record: record.id)
-    for name, category in categories.BY_NAME.items():
+    for name, category in categories.CATEGORIES.items():
         group = [record for record in every if record.category == name]
         if group:
             yield category.folder.replace("-", " ").capitalize(), group

@@ -76,7 +76,7 @@ def render(category: str, fields: Mapping[str, Any], what: str = "") -> str:
 def _offered(category: str, fields: Mapping[str, Any]) -> Iterator[Field]:
     """The fields of a form: what must be written first, then what may be, then what has a usual value."""
     content = fields.get("content", {})
-    defaults = categories.BY_NAME[category].defaults
+    defaults = categories.CATEGORIES[category].defaults
     for field in sorted(schema.content_fields(category), key=lambda each: (each.name in defaults, not each.required)):
         if fits(field.kind, content.get(field.name)):
             yield field

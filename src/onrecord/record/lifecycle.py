@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from onrecord import categories, timestamps
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.errors import BadInput, Invalid, WrongState
 from onrecord.record import compose, memory, naming, schema
 from onrecord.record.memory import HistoryEntry, Memory, Scope
@@ -111,7 +111,7 @@ def superseded(old: Memory, new: Memory, now: str) -> tuple[Memory, Memory]:
             f"{old.id} is superseded by {old.superseded_by} already",
             fix=f"onrecord supersede {quote(old.superseded_by)} {new.id}",
         )
-    content = {**old.content, **categories.BY_NAME[old.category].when_superseded}
+    content = {**old.content, **categories.CATEGORIES[old.category].when_superseded}
     linked = old._replace(superseded_by=new.id, content=content)
     return (
         noted(linked, HistoryEntry(now, f"Superseded by {new.id}", "superseded_by", None, new.id)),
@@ -218,7 +218,7 @@ def _brief(value: Any) -> Any:
 
 def refuse_unfit(record: Memory) -> None:
     """WrongState for a record that others could not use: one that is no longer current, or is about one session."""
-    if BY_NAME[record.category].most_active:
+    if CATEGORIES[record.category].most_active:
         raise WrongState(
             f"{record.id} sums up a session: it holds prompts and file names of one machine",
             fix="save what others should know as a decision, a constraint or a runbook, and share that",

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRecord
 from onrecord.record import memory, schema
@@ -225,7 +225,7 @@ def _part_opposite_links(merged: dict[str, Any], ours: Mapping[str, Any], theirs
     """Leave it to a person where each side says that another record replaced the other: neither would be current."""
     if not _links_back(merged) or _links_back(ours) or _links_back(theirs):
         return
-    category = BY_NAME.get(str(merged.get("category")))
+    category = CATEGORIES.get(str(merged.get("category")))
     content = category.when_superseded if category else ()
     for where in (["superseded_by"], ["supersedes"], *(["content", key] for key in content)):
         _set_clash(merged, ours, theirs, where)

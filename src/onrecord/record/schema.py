@@ -235,10 +235,10 @@ def _kind(name: Any) -> Kind:
     return Object(_fields(details)) if word == "object" else ListOf(Object(_fields(details)))
 
 
-_CONTENT = {category.name: _fields(category.content) for category in categories.BY_NAME.values()}
+_CONTENT = {category.name: _fields(category.content) for category in categories.CATEGORIES.values()}
 
 FOLDERS: Mapping[str, str] = MappingProxyType(
-    {category.name: category.folder for category in categories.BY_NAME.values()}
+    {category.name: category.folder for category in categories.CATEGORIES.values()}
 )
 
 RECORD: tuple[Field, ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.record.memory import Memory
 from onrecord.text import cut
 
@@ -11,7 +11,7 @@ LONGEST = 420
 
 def of(memory: Memory) -> str:
     """The statement itself and the details its category adds, so that nobody has to open the file."""
-    category = BY_NAME[memory.category]
+    category = CATEGORIES[memory.category]
     statement = _titled(memory, _about(memory.text(category.topic), memory.text(category.statement)))
     if category.statement_length:
         statement = cut(statement, category.statement_length)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onrecord import coldstart, scopes, timestamps
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.errors import OnrecordError
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Day, ListOf, Object, Text, content_fields
@@ -21,7 +21,7 @@ _SNIPPET_WORDS = 28
 
 _FIELDS = {
     category: [field.name for field in content_fields(category) if isinstance(field.kind, (Text, ListOf, Object))]
-    for category in BY_NAME
+    for category in CATEGORIES
 }
 """The fields of a body, in the order in which they matter."""
 
@@ -78,13 +78,13 @@ def expiry(memory: Memory) -> str:
 
 def is_void(memory: Memory) -> bool:
     """Whether the record itself says that it no longer holds."""
-    field, values = BY_NAME[memory.category].void
+    field, values = CATEGORIES[memory.category].void
     return memory.content.get(field) in values
 
 
 def may_be_urgent(memory: Memory) -> bool:
     """Whether a digest shows the record as soon as its files are changed, now or when the day of its expiry is near."""
-    category = BY_NAME[memory.category]
+    category = CATEGORIES[memory.category]
     return category.state(memory) in category.urgent or timestamps.is_day(expiry(memory))
 
 
@@ -95,7 +95,7 @@ def pack_facts(memory: Memory) -> str:
     confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
     branches = memory.scope.branches[:MOST_PATHS]
     return coldstart.dumps(
-        [memory.times_updated + 1, confidence, files, branches, BY_NAME[memory.category].state(memory)]
+        [memory.times_updated + 1, confidence, files, branches, CATEGORIES[memory.category].state(memory)]
     )
 
 
@@ -107,7 +107,7 @@ def pack_scope(memory: Memory) -> str:
 
 def places(memory: Memory) -> list[tuple[str, str, int]]:
     """The files a record is about: a path, folder or glob, the file's bare name, and how grave ignoring it is."""
-    category = BY_NAME[memory.category]
+    category = CATEGORIES[memory.category]
     gravity = category.gravity.get(memory.text(category.grade) if category.grade else "")
     if gravity is None or category.state(memory) == "closed":
         return []

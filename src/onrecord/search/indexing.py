@@ -11,7 +11,7 @@ import os
 import time
 
 from onrecord import coldstart
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Iterable[str]], Iterable[str]]
 
-FOLDERS = tuple(category.folder for category in BY_NAME.values())
+FOLDERS = tuple(category.folder for category in CATEGORIES.values())
 
 HOOK_SECONDS = 1.5
 """How long a hook may index; what is left is for the next one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onrecord import coldstart
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.search import terms
 
 HEAD, TAIL = 2_400, 1_200
@@ -16,7 +16,7 @@ _FEW = 3
 
 _INTENTS = [
     (category.name, frozenset(category.intent[1].split()))
-    for category in sorted(BY_NAME.values(), key=lambda category: category.intent[0])
+    for category in sorted(CATEGORIES.values(), key=lambda category: category.intent[0])
 ]
 _REFERRING = frozenset(
     "it its that this these those them they same above again there other one ones like so das dies diese dasselbe"

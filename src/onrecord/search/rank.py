@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onrecord import coldstart
-from onrecord.categories import BY_NAME
+from onrecord.categories import CATEGORIES
 from onrecord.search import candidates, indexing, relevance, word_features
 from onrecord.search.candidates import Filter
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onrecord.search.semantic import Nearby
     from onrecord.settings import Settings
 
-_PRIORITY = tuple(BY_NAME)
+_PRIORITY = tuple(CATEGORIES)
 _PER_PRIORITY, _INTENDED = 0.002, 0.05
 _MOST_DESCRIBED = 2
 """Words of a category's description that count, as in the keyword scorer."""

@@ -92,11 +92,11 @@ def edit_draft(request: Request) -> Response:
 
 def new(request: Request) -> Response:
     category = request.path_params["category"]
-    if category not in categories.BY_NAME:
-        raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.BY_NAME)}")
+    if category not in categories.CATEGORIES:
+        raise BadInput(f"{category!r} is not a category", fix=f"use one of {', '.join(categories.CATEGORIES)}")
     title = f"New {category.replace('_', ' ')}"
     if request.method == "GET":
-        content = dict(categories.BY_NAME[category].defaults)
+        content = dict(categories.CATEGORIES[category].defaults)
         return _page(request, title, Filled(form.render(category, {"content": content})), is_new=True)
     filled = _filled(request, category)
     if filled.problems:

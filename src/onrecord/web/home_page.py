@@ -44,7 +44,7 @@ def _counts(opened: Index) -> list[_Count]:
     numbers = listing.counts(opened)
     return [
         _Count(name, category.folder.replace("-", " ").capitalize(), numbers.get((name, "active"), 0))
-        for name, category in categories.BY_NAME.items()
+        for name, category in categories.CATEGORIES.items()
     ]
 
 

@@ -28,7 +28,7 @@ _STATUSES = ("active", "superseded", "retired", "archived")
 def search(request: Request) -> Response:
     project, asked = view.site_of(request).searched(), request.query_params
     text = asked.get("q", "")[:_LONGEST]
-    category = view.one_of(asked.get("category", ""), categories.BY_NAME)
+    category = view.one_of(asked.get("category", ""), categories.CATEGORIES)
     status = view.one_of(asked.get("status", ""), _STATUSES)
     number = view.number(asked.get("page", ""))
     if text.strip():
@@ -48,7 +48,7 @@ def search(request: Request) -> Response:
         q=text,
         category=category,
         status=status,
-        categories=list(categories.BY_NAME),
+        categories=list(categories.CATEGORIES),
         statuses=_STATUSES,
     )
 

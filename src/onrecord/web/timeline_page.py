@@ -38,7 +38,7 @@ class Month(NamedTuple):
 def show(request: Request) -> Response:
     opened = view.opened(view.site_of(request).searched())
     asked = request.query_params
-    category = view.one_of(asked.get("category", "decision"), categories.BY_NAME)
+    category = view.one_of(asked.get("category", "decision"), categories.CATEGORIES)
     tag, number = asked.get("tag", "").strip().lower()[:100], view.number(asked.get("page", ""))
     choice = Choice(category, frozenset([tag] if tag else ()), order="created")
     rows, total = listing.read(opened, choice, number * PER_PAGE)
@@ -54,7 +54,7 @@ def show(request: Request) -> Response:
         tag=tag,
         number=number,
         has_more=total > number * PER_PAGE,
-        categories=list(categories.BY_NAME),
+        categories=list(categories.CATEGORIES),
     )
 
 
