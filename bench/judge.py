@@ -23,15 +23,15 @@ from bench.stage import Stage, borrowed
 from bench.verdicts import Meter, Recorder, Replay
 from onrecord import paths
 from onrecord.errors import OnrecordError
-from onrecord.judge import api, judge
-from onrecord.judge.judge import Ruling
+from onrecord.recall import judge, judge_api
+from onrecord.recall.judge import Ruling
 from onrecord.search import query, rank, relevance
 from onrecord.search.candidates import Filter
 from onrecord.search.rank import Match
 from onrecord.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from onrecord.judge.judge import Ask
+    from onrecord.recall.judge import Ask
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "judge.md"
 
@@ -145,7 +145,7 @@ def _judge(options: argparse.Namespace, settings: Settings) -> Ask | None:
         return Replay(options.replay)
     if not options.ask and not options.record:
         return None
-    model = api.model(settings)
+    model = judge_api.model(settings)
     ask = judge.asking(model)
     return Recorder(ask, options.record, model.name) if options.record else ask
 

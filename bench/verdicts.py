@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onrecord import coldstart
 from onrecord.errors import BadInput, ModelFailed
-from onrecord.judge.judge import Ruling
+from onrecord.recall.judge import Ruling
 from onrecord.search.rank import Match
 
 if TYPE_CHECKING:
-    from onrecord.judge.judge import Ask
+    from onrecord.recall.judge import Ask
 
 
 class Meter:

@@ -18,7 +18,7 @@ CATCH_ALL_ALLOWED = {
     "cli/__init__.py": "the entrance for people: a traceback, and exit code 3",
     "hooks/__init__.py": "the entrance for agents: a session never breaks",
     "budget.py": "a step of a hook that fails must not cost the others",
-    "judge/judge.py": "carried from a thread to the one that waits",
+    "recall/judge.py": "carried from a thread to the one that waits",
     "mcp/server.py": "one request that fails must not end the connection",
     "search/indexing.py": "one record must not keep the others from being found",
     "usage/usage_log.py": "the Stop hook has other work",

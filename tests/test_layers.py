@@ -66,7 +66,7 @@ def _imported(node: ast.AST, lazy: bool) -> Iterator[str]:
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 ORDER = (
-    "record store search freshness git session recall digest capture usage judge audit importers doctor shared"
+    "record store search freshness git session recall digest capture usage audit importers doctor shared"
     " hosts hooks mcp web cli"
 ).split()
 ON_TOP = {"onrecord", "onrecord.__main__", "onrecord.project"}

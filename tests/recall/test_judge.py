@@ -16,8 +16,8 @@ import pytest
 from onrecord import paths, state_file
 from onrecord.cli import main
 from onrecord.errors import ModelFailed, NoModel
-from onrecord.judge import api, judge, limits
-from onrecord.judge.judge import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
+from onrecord.recall import judge, judge_api
+from onrecord.recall.judge import CERTAIN_IN, CERTAIN_OUT, DROPPED, KEPT, UNJUDGED, Ruling
 from onrecord.setting_table import SETTINGS, Setting
 from onrecord.settings import Settings, load_settings
 from tests import model_server
@@ -309,7 +309,7 @@ class TestDailyCap:
         assert server.requests == []
 
     def test_racing_prompts_never_overdraw_it(self) -> None:
-        script = "from onrecord.judge import limits; print(sum(limits.claim(1, 60) for _ in range(40)))"
+        script = "from onrecord.recall import judge_api; print(sum(judge_api.claim(1, 60) for _ in range(40)))"
         environment = {**os.environ, "PYTHONPATH": SRC}
 
         def run(_: int) -> int:
@@ -328,12 +328,12 @@ class TestDailyCap:
         days = iter(["2026-03-01T23:59:59Z", "2026-03-02T00:00:00Z", "2026-03-02T00:00:01Z"])
         monkeypatch.setattr("onrecord.timestamps.now", lambda: next(days))
 
-        assert [limits.claim(1, 1), limits.claim(1, 1)] == [True, True]
-        assert limits.used() == 1
+        assert [judge_api.claim(1, 1), judge_api.claim(1, 1)] == [True, True]
+        assert judge_api.used() == 1
 
     def test_what_cannot_be_counted_is_not_sent(self) -> None:
         os.makedirs(paths.state_dir())
-        Path(limits.folder()).write_text("in the way")
+        Path(judge_api.folder()).write_text("in the way")
 
         with ModelServer(model_server.hangs) as server:
             assert kept(server, FEW) == [A, B, C]
@@ -342,15 +342,15 @@ class TestDailyCap:
         assert traces()[-1] == "judge: requests cannot be counted, so none is sent"
 
     def test_what_is_a_month_old_is_pruned(self) -> None:
-        limits.mark("old")
-        (old,) = Path(limits.folder()).iterdir()
+        judge_api.mark("old")
+        (old,) = Path(judge_api.folder()).iterdir()
         os.utime(old, (0, 0))
 
-        limits.claim(1, 9)
+        judge_api.claim(1, 9)
 
         state_file.prune()
 
-        assert [path.name.split("-")[0] for path in Path(limits.folder()).iterdir()] == ["requests"]
+        assert [path.name.split("-")[0] for path in Path(judge_api.folder()).iterdir()] == ["requests"]
 
 
 class TestVerdicts:
@@ -423,7 +423,7 @@ def test_a_process_ends_although_the_model_still_hangs(behave: Behaviour) -> Non
     script = """
 from types import SimpleNamespace as N
 from onrecord.settings import load_settings
-from onrecord.judge import judge
+from onrecord.recall import judge
 note = {"title": "t", "category": "decision", "tags": (), "summary_line": "e"}
 found = [N(id=f"n{n}", probability=0.9 - n / 25, **note) for n in range(12)]
 print([one.id for one in judge.keep("p", found, [], load_settings(""), bar=.5)], flush=True)
@@ -445,7 +445,7 @@ HEAVY = {"urllib", "http", "ssl", "socket", "threading", "queue", "email", "json
 
 def test_asking_whether_it_is_on_imports_nothing_heavy() -> None:
     done = run_python(
-        "from onrecord.settings import load_settings; from onrecord.judge import judge\n"
+        "from onrecord.settings import load_settings; from onrecord.recall import judge\n"
         "print(judge.is_on(load_settings('')), *sorted({name.split('.')[0] for name in sys.modules}))"
     )
 
@@ -474,7 +474,7 @@ print(*sorted(sys.modules), file=sys.stderr)
 
     loaded = set(done.stderr.split())
     assert {"onrecord.hooks.prompt", "onrecord.recall.for_prompt", "onrecord.search"} <= loaded
-    assert [name for name in loaded if name.startswith("onrecord.judge")] == []
+    assert [name for name in loaded if name.startswith("onrecord.recall.judge")] == []
     assert {name.split(".")[0] for name in loaded} & {"urllib", "http", "ssl", "socket"} == set()
 
 
@@ -572,7 +572,7 @@ class TestCommand:
 
 def test_a_model_shown_in_a_traceback_does_not_show_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    model = api.model(settings())
+    model = judge_api.model(settings())
 
     assert model.headers["x-api-key"] == KEY
     assert KEY not in f"{model!r} {model}"

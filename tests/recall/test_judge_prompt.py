@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.errors import ModelFailed
-from onrecord.judge.prompt import SCHEMA, parse, render, shuffle
+from onrecord.recall.judge import SCHEMA, parse, render, shuffle
 
 
 class Note(NamedTuple):
@@ -181,8 +181,8 @@ def test_the_shuffle_follows_the_candidates_not_their_rank() -> None:
 
 def test_the_shuffle_is_the_same_in_every_process() -> None:
     script = (
-        "from types import SimpleNamespace as N; from onrecord.judge import prompt;"
-        "print(prompt.shuffle('größe \\ud800', [N(id=f'note-{n}') for n in range(8)]))"
+        "from types import SimpleNamespace as N; from onrecord.recall import judge;"
+        "print(judge.shuffle('größe \\ud800', [N(id=f'note-{n}') for n in range(8)]))"
     )
     orders = set()
     for seed in ("0", "1", "4711", "random"):

@@ -11,9 +11,9 @@ from onrecord.cli.output import CommandResult, Screen, clean
 from onrecord.cli.progress import Progress
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import ModelFailed, NoModel
-from onrecord.judge import api, judge, limits
-from onrecord.judge.api import Model
-from onrecord.judge.judge import Opinion
+from onrecord.recall import judge, judge_api
+from onrecord.recall.judge import Opinion
+from onrecord.recall.judge_api import Model
 from onrecord.record.secrets import redacted
 from onrecord.settings import Settings, load_settings
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     settings = load_settings(arguments.store_of(args).root)
     if not judge.is_on(settings):
         raise NoModel("the judge is off, so no model is asked", fix=_TURN_ON)
-    model = api.model(settings)
+    model = judge_api.model(settings)
     opinion = Opinion(SAMPLES, Settings())
     with Progress(f"asking {clean(model.name)}"):
         judge.hear(opinion, PROMPT, (), judge.asking(model), PATIENCE)
@@ -104,7 +104,7 @@ def _report(settings: Settings, model: Model, opinion: Opinion) -> dict[str, Any
         "right": shown == RIGHT,
         "tokens_in": opinion.tokens_in,
         "tokens_out": opinion.tokens_out,
-        "requests_today": limits.used(),
+        "requests_today": judge_api.used(),
         "daily_cap": settings.count("retrieval.judge.daily_cap"),
     }
 

@@ -12,9 +12,8 @@ from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, wrap
 from onrecord.cli.progress import Progress
 from onrecord.cli.recall import PromptToPreview
-from onrecord.judge import judge
 from onrecord.project import Project
-from onrecord.recall import explanation
+from onrecord.recall import explanation, judge
 from onrecord.recall.explanation import Explained
 from onrecord.recall.for_prompt import Decision
 from onrecord.search.rank import Match

@@ -217,7 +217,7 @@ def configured_judge(settings: Settings) -> Judge | None:
     """The judge that the user has turned on, if any."""
     if not settings.flag("retrieval.judge.enabled"):
         return None
-    from onrecord.judge import judge
+    from onrecord.recall import judge
 
     return lambda prompt, matches, turns, bar: judge.keep(prompt, matches, turns, settings, bar=bar)
 

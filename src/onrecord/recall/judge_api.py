@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import time
 
-from onrecord import coldstart
+from onrecord import coldstart, paths, state_file, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import ModelFailed, NoModel
-from onrecord.judge import limits
-from onrecord.judge.prompt import SCHEMA, SYSTEM
+from onrecord.recall.judge import SCHEMA, SYSTEM
+from onrecord.state_file import StateFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def model(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model:
 def ask(model: Model, question: str, deadline: float) -> tuple[str, int, int]:
     """The answer's text, its tokens in and out; or ModelFailed. To end an answer that drips is the waiting thread's."""
     marker = f"plain-{model.fingerprint}"
-    is_plain = limits.is_marked(marker)
+    is_plain = is_marked(marker)
     try:
         answer = _post(model, _body(model, question, with_schema=not is_plain), deadline)
     except ModelFailed as refusal:
@@ -93,7 +93,7 @@ def ask(model: Model, question: str, deadline: float) -> tuple[str, int, int]:
             raise
         # Some servers and models refuse a schema or an effort; the question alone asks for JSON as well.
         answer = _post(model, _body(model, question, with_schema=False), deadline)
-        limits.mark(marker)
+        mark(marker)
     usage = answer.get("usage")
     return _text(model.provider, answer), _sum(usage, _TOKENS_IN), _sum(usage, _TOKENS_OUT)
 
@@ -233,3 +233,44 @@ def _text(provider: str, answer: dict[str, Any]) -> str:
 def _sum(usage: object, names: tuple[str, ...]) -> int:
     values = [usage.get(name) for name in names] if isinstance(usage, dict) else []
     return sum(value for value in values if isinstance(value, int) and value > 0)
+
+
+_LARGEST = 200_000  # bytes: one for each request of a day (at most 100,000)
+
+
+def folder() -> str:
+    return os.path.join(paths.state_dir(), "judge")
+
+
+def claim(requests: int, cap: int) -> bool:
+    """Count so many requests; whether they are within the cap. Racing prompts cannot overdraw it."""
+    end = _requests().append("." * requests)
+    if end < 0:
+        state_file.leave("judge", "requests cannot be counted, so none is sent")
+        return False
+    if end - requests <= cap < end:
+        reached = f"the daily cap of {cap} requests (retrieval.judge.daily_cap) is reached"
+        state_file.leave("judge", f"{reached}: until midnight UTC ranking decides alone")
+    return end <= cap
+
+
+def used() -> int:
+    """Requests counted today."""
+    return len(_requests().read())
+
+
+def mark(name: str) -> bool:
+    """Leave a marker for a month; True if it was not there yet."""
+    return _file(name).append(".") <= 1
+
+
+def is_marked(name: str) -> bool:
+    return os.path.exists(_file(name).path)
+
+
+def _requests() -> StateFile:
+    return _file(f"requests-{timestamps.now()[:10]}", shrinks=False)
+
+
+def _file(name: str, *, shrinks: bool = True) -> StateFile:
+    return StateFile(os.path.join(folder(), name), _LARGEST, "judge", state_file.newer_half if shrinks else None)

@@ -1,1 +1,0 @@
-"""The optional second opinion of a language model."""
