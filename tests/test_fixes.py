@@ -35,9 +35,9 @@ SAMPLES = {
     "change.id": "{change}", "draft.name": "{draft}", "quote(name)": "{draft}", "path": "decisions/first.json",
     "second": "decisions/first.json", "key": "retrieval.max_inject", "flag": "", "where": "",
     "renamed.key": "capture.mode", "shlex.quote(text)": "5", "error.fix": "or leave it",
-    "file": "{form}", "self.category": "decision", "fixes.where(self.args)": "",
+    "file": "{form}", "self.category": "decision", "self.options.where": "", "options.where": "",
     "shlex.quote(reason)": "'no longer true'", "_OUTDATED": "outdated", "newer.id": "second", "ids[-1]": "second",
-    "new.id": "second", "old": "second", "fixes.where(args)": "", "entry.memory.id": "second",
+    "new.id": "second", "old": "second", "entry.memory.id": "second",
     "recipe.host": "codex", "successor": "second", "before.id": "second", "context": "c", "flags": "--related code.py",
     "quote(shorten(reference.replace('-', ' ')))": "'first record'", "theirs": "second",
 }  # fmt: skip

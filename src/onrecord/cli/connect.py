@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if needed and not args.dry_run:
         if not args.yes:
             flags = [f"--{name}" for name in ("remove", "mcp", "here") if getattr(args, name)]
-            _consent(arguments.asker(args), needed, " ".join(["onrecord connect", *args.hosts, *flags, "--yes"]))
+            _consent(arguments.asker(args), needed, " ".join(["onrecord", "connect", *args.hosts, *flags, "--yes"]))
         for plan in needed:
             plan.carry_out()
             for command in plan.commands:
