@@ -47,9 +47,10 @@ def run(args: argparse.Namespace) -> CommandResult:
 
     address = getattr(args, "address", "")
     arguments.exclude("--url", args.url, {"URL": address})
-    where = hub_connection.parse(_url(args.url or address))
+    where = remotes.parse_team_address(_url(args.url or address))
     if args.team:
-        where = where._replace(team=hub_connection.checked_team(args.team))
+        remotes.refuse_team(args.team)
+        where = where._replace(team=args.team)
     # `init` is for tables of any version, and the others ask for what every version has.
     hub = hub_connection.Hub(where, lambda session: None)
     with closing(hub), hub.explained():

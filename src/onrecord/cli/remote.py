@@ -68,9 +68,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _add(name: str, url: str, *, review: bool, auto: bool) -> CommandResult:
     _refuse_old_replica(name)
     if address.address_kind(address.absolute(url)) == address.POSTGRES:
-        from onrecord.shared import hub_connection
-
-        hub_connection.parse(url)
+        address.parse_team_address(url)
     added = remote.add(name, url, review=review, auto=auto)
     root = replicas.ready(added.name).root
     data = {**added._asdict(), "replica": root}

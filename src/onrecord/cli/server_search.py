@@ -60,9 +60,9 @@ def answer(name: str, wanted: Wanted, project: Project) -> CommandResult | None:
     if chosen.kind != POSTGRES:
         return None
     # Only this command needs the extra `hub`.
-    from onrecord.shared import hub_connection, hub_search
+    from onrecord.shared import hub_search
 
-    asked = _Asked(wanted.text, chosen.name, hub_connection.parse(chosen.url).team)
+    asked = _Asked(wanted.text, chosen.name, remotes.parse_team_address(chosen.url).team)
     results = hub_search.find(
         chosen.url,
         asked.text,

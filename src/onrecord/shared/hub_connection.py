@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,9 +16,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onrecord import extras
-from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, BadRemote, Offline, OnrecordError, Refused
-from onrecord.shared import remotes
+from onrecord.shared.remotes import TeamAddress
 from onrecord.text import cut, flat
 
 extras.add_to_path()
@@ -233,32 +231,3 @@ def _reason(error: psycopg.Error, password: str) -> str:
     """
     text = " ".join(flat(error.diag.message_primary or str(error)).split())
     return cut(text.replace(password, "…") if password else text, _LONGEST_REASON)
-
-
-DEFAULT_TEAM = "default"
-TEAM = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_EXAMPLE = "such as postgresql://ann@db.example.org/memory#platform"
-
-
-class TeamAddress(NamedTuple):
-    """A database, as libpq understands it, and the name of a team in it."""
-
-    database: str
-    team: str = DEFAULT_TEAM
-
-
-def parse(url: str) -> TeamAddress:
-    """The database and team of an address; BadInput for one that is none, or that holds a password."""
-    database, _, team = url.partition("#")
-    if remotes.address_kind(database) != remotes.POSTGRES:
-        raise BadInput("that is not the address of a Postgres database", fix=f"give one {_EXAMPLE}")
-    return TeamAddress(database, checked_team(team or DEFAULT_TEAM))
-
-
-def checked_team(name: str) -> str:
-    """The name of a team; BadInput if none can be called so."""
-    if not TEAM.fullmatch(name):
-        raise BadInput(
-            f"{name[:80]!r} is not a name of 1 to 40 letters, digits and hyphens", fix="choose one such as platform"
-        )
-    return name

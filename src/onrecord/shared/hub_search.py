@@ -10,7 +10,7 @@ from onrecord.errors import BadInput, BadRecord, BadRemote
 from onrecord.record import memory
 from onrecord.record.memory import Memory
 from onrecord.shared import hub_connection, hub_schema
-from onrecord.shared.hub_connection import parse
+from onrecord.shared.remotes import parse_team_address
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import Session
@@ -54,7 +54,7 @@ def find(
     statuses = () if include_retired else ("active",)
     asked = text.replace("\0", " ").encode("utf-8", "replace").decode()
     values = (asked, list(categories), list(tags), list(statuses), limit)
-    hub = hub_connection.Hub(parse(url), hub_schema.check)
+    hub = hub_connection.Hub(parse_team_address(url), hub_schema.check)
     try:
         rows = hub.run(lambda session: _asked(session, values))
     finally:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRemote, OnrecordError, Refused
 from onrecord.shared import hub_schema, incoming
-from onrecord.shared.hub_connection import Hub, TeamAddress, parse
+from onrecord.shared.hub_connection import Hub
+from onrecord.shared.remotes import TeamAddress, parse_team_address
 from onrecord.shared.transport import Pulled, Push, Pushed, Version, fingerprint
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class PostgresTransport:
     """A shared store in a hub; connects when it is first used."""
 
     def __init__(self, url: str) -> None:
-        self._address = parse(url)
+        self._address = parse_team_address(url)
         self._hub = Hub(self._address, hub_schema.check)
         self._number = 0
 

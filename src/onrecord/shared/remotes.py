@@ -137,13 +137,12 @@ def refuse_name(name: str) -> None:
 
 def is_name(name: object) -> bool:
     """Whether a remote can have this name."""
-    return (
-        isinstance(name, str)
-        and 1 <= len(name) <= LONGEST_NAME
-        and not name.strip(_CHARACTERS)
-        and name[0] != "-"
-        and name not in RESERVED
-    )
+    return isinstance(name, str) and _is_lower_case(name) and name not in RESERVED
+
+
+def _is_lower_case(name: str) -> bool:
+    """True for 1 to 40 lower-case letters, digits and hyphens that do not begin with a hyphen."""
+    return 1 <= len(name) <= LONGEST_NAME and not name.strip(_CHARACTERS) and name[0] != "-"
 
 
 def _remote(entry: object, number: int) -> Remote:
@@ -291,3 +290,30 @@ def _has_port_or_none(host: str) -> bool:
 def _is_token(user: str) -> bool:
     """Whether the name in front of a host is rather a key: hosts of git take a token in its place."""
     return len(user) >= 20 and any(char.isdigit() for char in user) and any(char.isalpha() for char in user)
+
+
+DEFAULT_TEAM = "default"
+_TEAM_EXAMPLE = "such as postgresql://ann@db.example.org/memory#platform"
+
+
+class TeamAddress(coldstart.NamedTuple):
+    """A team of a hub: the address of its database for libpq, and the name of the team."""
+
+    database: str
+    team: str = DEFAULT_TEAM
+
+
+def parse_team_address(url: str) -> TeamAddress:
+    """Return the database and the team of an address `postgresql://…#TEAM`. Raises BadInput."""
+    database, _, team = url.partition("#")
+    if address_kind(database) != POSTGRES:
+        raise BadInput("that is not the address of a Postgres database", fix=f"give one {_TEAM_EXAMPLE}")
+    refuse_team(team or DEFAULT_TEAM)
+    return TeamAddress(database, team or DEFAULT_TEAM)
+
+
+def refuse_team(name: str) -> None:
+    """Raise BadInput for a name that no team can have."""
+    if not _is_lower_case(name):
+        reason = f"{name[:80]!r} is not a name of 1 to {LONGEST_NAME} letters, digits and hyphens"
+        raise BadInput(reason, fix="choose one such as platform")

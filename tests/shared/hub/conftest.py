@@ -10,6 +10,7 @@ import pytest
 
 from onrecord.shared import hub_connection, hub_schema, hub_teams
 from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push
 from tests.postgres import Server
 
@@ -66,7 +67,7 @@ def prepare(server: Server, url: str) -> None:
         server.login(login)
     server.execute(f"ALTER ROLE {OWNER} CREATEROLE")
     server.execute(f"GRANT CREATE ON DATABASE {database} TO {OWNER}")
-    with hub_connection.connected(hub_connection.parse(server.url(database, OWNER))) as session:
+    with hub_connection.connected(parse_team_address(server.url(database, OWNER))) as session:
         hub_schema.migrate(session)
         for team in ("platform", "other"):
             hub_teams.make(session, team, None)

@@ -15,6 +15,7 @@ from onrecord import extras
 from onrecord.cli.commands import COMMANDS
 from onrecord.coldstart import digest
 from onrecord.shared import hub_connection, hub_schema
+from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push
 from tests.cli.conftest import BIN, Outcome, onrecord, project
 
@@ -70,7 +71,7 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
     versions: list[tuple[int, int]] = []
 
     def init() -> None:
-        with hub_connection.connected(hub_connection.parse(url)) as session:
+        with hub_connection.connected(parse_team_address(url)) as session:
             versions.append(hub_schema.migrate(session))
 
     threads = [threading.Thread(target=init) for _ in range(2)]

@@ -12,8 +12,9 @@ import pytest
 
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
 from onrecord.shared import hub_connection, hub_schema, hub_transport
-from onrecord.shared.hub_connection import Hub, parse
+from onrecord.shared.hub_connection import Hub
 from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.remotes import parse_team_address
 from tests.cli.conftest import onrecord, project
 
 from .conftest import OWNER, TestHub, new
@@ -45,7 +46,10 @@ def test_a_server_that_lets_us_in_and_says_nothing_is_offline(monkeypatch: pytes
 
 def _asked(error: type[OnrecordError], answer: Iterable[bytes]) -> OnrecordError:
     """The error with which a question ends that is answered so."""
-    with false_server(LET_IN + READY, answer) as url, closing(Hub(parse(url), lambda session: None)) as hub:
+    with (
+        false_server(LET_IN + READY, answer) as url,
+        closing(Hub(parse_team_address(url), lambda session: None)) as hub,
+    ):
         with pytest.raises(error) as failed:
             hub.run(lambda session: session.execute("SELECT 1").fetchone())
         return failed.value
@@ -65,7 +69,7 @@ def _asked(error: type[OnrecordError], answer: Iterable[bytes]) -> OnrecordError
 def test_a_server_that_lets_nobody_in_for_an_unknown_reason_is_offline(sqlstate, text, error: type[OnrecordError]):
     """libpq does not give the code of this error, and a server says the reason in its own language."""
     with false_server(failure(sqlstate, text)) as url, pytest.raises(error) as failed:
-        hub_connection.connected(parse(url))
+        hub_connection.connected(parse_team_address(url))
 
     assert text in failed.value.message
 
@@ -76,7 +80,7 @@ def test_the_rest_is_not_read_when_the_first_records_were_enough():
     rows = (sent.append(number) or row(b"decisions/a.json", bytes(1 << 20)) for number in range(100))
     answer = itertools.chain([message(b"1", b"") + message(b"2", b"") + columns(TEXT, BYTES)], rows)
     with false_server(LET_IN + READY, answer) as url, closing(PostgresTransport(url)) as machine:
-        machine._hub = Hub(parse(url), lambda session: None)
+        machine._hub = Hub(parse_team_address(url), lambda session: None)
         versions = machine._versions(hub_transport._Team(1, 1, "", False), 0)
         first = next(versions)
         versions.close()
@@ -126,7 +130,9 @@ def test_who_holds_the_lock_of_a_team_makes_others_wait_for_some_seconds(own_hub
 
 @pytest.mark.debian("postgresql")
 def test_a_failure_that_the_server_names_is_not_called_a_lost_connection(hub: TestHub):
-    machine = Hub(parse(hub.url("walt")), lambda session: session.execute("SET statement_timeout = '10ms'"))
+    machine = Hub(
+        parse_team_address(hub.url("walt")), lambda session: session.execute("SET statement_timeout = '10ms'")
+    )
 
     with closing(machine), pytest.raises(Offline) as failed:
         machine.run(lambda session: session.execute("SELECT pg_sleep(60)"))

@@ -11,6 +11,7 @@ import pytest
 from onrecord.coldstart import digest
 from onrecord.errors import BadInput, BadRemote, Refused
 from onrecord.shared import hub_connection, hub_search, hub_teams
+from onrecord.shared.remotes import parse_team_address
 from tests.postgres import Server
 from tests.shared.hub.conftest import OWNER, STRANGER, TestHub
 
@@ -59,7 +60,7 @@ def _decision(id: str, title: str, decision: str, **fields: object) -> bytes:
 def database(postgres: Server, template: Callable[[str], None]) -> str:
     name = postgres.database(template)
     postgres.login(BOTH)
-    with hub_connection.connected(hub_connection.parse(postgres.url(name, OWNER))) as session:
+    with hub_connection.connected(parse_team_address(postgres.url(name, OWNER))) as session:
         for team in ("platform", "other"):
             hub_teams.grant(session, team, BOTH, "reader")
     return name

@@ -122,6 +122,19 @@ def test_without_the_server_the_replica_is_searched_and_a_warning_says_so(onreco
     assert "cannot be reached" in outcome.err and "searched the replica of acme instead" in outcome.err
 
 
+def test_a_hub_is_connected_and_listed_without_the_package():
+    url = "postgresql://walt@/memory#platform"
+    actions = (("add", "acme", url), ("list",), ("status",))
+
+    runs = [
+        subprocess.run([sys.executable, "-S", str(BIN), "remote", *words], capture_output=True, text=True)
+        for words in actions
+    ]
+
+    assert [(run.returncode, run.stderr) for run in runs] == [(0, "")] * 3
+    assert url in runs[1].stdout
+
+
 def test_without_the_package_it_says_what_to_install(onrecord):
     onrecord("remote", "add", "acme", "postgresql://walt@/memory#platform")
 

@@ -13,6 +13,7 @@ import onrecord.shared
 from onrecord.errors import Offline
 from onrecord.shared import hub_connection, hub_teams
 from onrecord.shared.hub_transport import PostgresTransport
+from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Transport
 from tests.killed import killed_at
 from tests.shared.machines import Machine
@@ -68,7 +69,7 @@ def test_a_deleted_record_whose_versions_the_hub_forgot_stays_deleted(hub: TestH
     wilma.sync()
     walt.delete("decisions/a-secret.json")
     walt.sync()
-    with hub_connection.connected(hub_connection.parse(hub.url(OWNER))) as session:
+    with hub_connection.connected(parse_team_address(hub.url(OWNER))) as session:
         assert hub_teams.forget(session, "platform", "decisions/a-secret.json") == 1
 
     synced = wilma.sync()

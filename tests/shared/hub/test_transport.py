@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from onrecord.coldstart import digest
 from onrecord.errors import BadInput
 from onrecord.shared import hub_connection, hub_transport, incoming
+from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push, Pushed, Version
 
 from .conftest import TestHub, everything, new
@@ -256,7 +257,7 @@ def test_any_bytes_and_any_harmless_name_come_back(hub: TestHub, data: bytes, na
     ],
 )
 def test_an_address_names_a_database_and_a_team(url, expected):
-    assert hub_connection.parse(url) == expected
+    assert parse_team_address(url) == expected
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_an_address_names_a_database_and_a_team(url, expected):
 )  # fmt: skip
 def test_an_address_without_a_team_name_or_with_a_password_is_refused_without_repeating_it(url):
     with pytest.raises(BadInput) as failure:
-        hub_connection.parse(url)
+        parse_team_address(url)
 
     assert "secret" not in failure.value.message + failure.value.fix
 
@@ -284,7 +285,7 @@ PARTS = ["ann", "db", "12", ":", "@", "/", "?", "&", "=", ",", "#", "[", " ", "%
 @given(parts=st.lists(st.sampled_from(PARTS), max_size=12))
 def test_libpq_finds_no_password_in_an_address_that_is_allowed(parts: list[str]):
     try:
-        database = hub_connection.parse("postgresql://" + "".join(parts)).database
+        database = parse_team_address("postgresql://" + "".join(parts)).database
         understood = psycopg.conninfo.conninfo_to_dict(database)
     except (BadInput, psycopg.Error):
         return
@@ -302,10 +303,10 @@ def test_the_parameters_of_an_address_reach_libpq_and_go_before_ours(monkeypatch
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "3")
 
     hub_connection.connected(
-        hub_connection.parse("postgresql://ann@db:6432/memory?sslmode=verify-full&keepalives_idle=60#platform")
+        parse_team_address("postgresql://ann@db:6432/memory?sslmode=verify-full&keepalives_idle=60#platform")
     )
     hub_connection.connected(
-        hub_connection.parse("postgresql:///?service=memory&sslrootcert=/etc/ca.pem&connect_timeout=1")
+        parse_team_address("postgresql:///?service=memory&sslrootcert=/etc/ca.pem&connect_timeout=1")
     )
 
     assert {"user": "ann", "host": "db", "port": "6432", "dbname": "memory", "sslmode": "verify-full",
