@@ -47,7 +47,7 @@ class Category(NamedTuple):
     """What a suggestion to save one calls it, for the user who reads it."""
     meaning: str
     """What it is for, in a line, for somebody who has to choose."""
-    triage_bar: float
+    triage_threshold: float
     """How sure triage must be: 85 of 100 suggestions are right, on sessions of authors left out of the fit."""
     defaults: Mapping[str, Any] = _NOTHING
     """Content that its author may leave out."""
@@ -67,19 +67,19 @@ class Category(NamedTuple):
     """Whether it claims to hold for all of the project."""
     intent: tuple[int, str] = (0, "")
     """Words of a prompt that ask for it, and their rank: "why does it crash" asks for a runbook, not a decision."""
-    void: tuple[str, tuple[object, ...]] = ("", ())
+    inactive_when: tuple[str, tuple[object, ...]] = ("", ())
     """The field, and its values, with which a record says that it no longer holds."""
     when_superseded: Mapping[str, Any] = _NOTHING
     """Content that a record takes on when another replaces it."""
-    grade: str = ""
+    severity_field: str = ""
     """The content field that says how much it matters."""
-    gravity: Mapping[str, int] = _NOTHING
+    severity_rank: Mapping[str, int] = _NOTHING
     """How grave it is to touch its files unaware of it, by grade; 0 is gravest, a missing grade belongs to no file."""
-    state: Callable[[Memory], str] = _no_state
+    open_state: Callable[[Memory], str] = _no_state
     """What a digest needs to know: `open`, `closed`, the grade of what is open, or nothing."""
-    urgent: Mapping[str, str] = _NOTHING
+    urgent_states: Mapping[str, str] = _NOTHING
     """States that put a record in the digest as soon as its files are touched, and how that is said."""
-    most_active: int = 0
+    max_active: int = 0
     """How many stay active unless a setting says otherwise, the oldest being retired; 0 is all."""
 
 
@@ -112,16 +112,16 @@ _DECISION = Category(
     statement="decision",
     called="a decision",
     meaning="what was decided, and why",
-    triage_bar=0.85,
+    triage_threshold=0.85,
     defaults={"status": "accepted"},
     details=(("Why", "rationale", 160, ""),),
     marks={("status", "proposed"): " (proposed)", ("status", "deprecated"): " (deprecated)"},
     is_rule=True,
     is_strict=True,
     intent=(2, "why chose choose decided decide decision rationale"),
-    void=("status", ("superseded", "deprecated")),
+    inactive_when=("status", ("superseded", "deprecated")),
     when_superseded={"status": "superseded"},
-    gravity={"": 3},
+    severity_rank={"": 3},
 )
 
 _CONSTRAINT = Category(
@@ -140,17 +140,17 @@ _CONSTRAINT = Category(
     statement="rule",
     called="a limit",
     meaning="a rule or limit, and what happens when it is ignored",
-    triage_bar=0.75,
+    triage_threshold=0.75,
     defaults={"kind": "technical", "severity": "medium", "active": True},
     details=(("Instead", "workarounds", 150, ""), ("If ignored", "impact", 120, "workarounds")),
     marks={("severity", "high"): "Severity: high"},
     is_rule=True,
     binds_files=True,
     is_strict=True,
-    void=("active", (False,)),
+    inactive_when=("active", (False,)),
     when_superseded={"active": False},
-    grade="severity",
-    gravity={"high": 0, "medium": 2, "low": 5},
+    severity_field="severity",
+    severity_rank={"high": 0, "medium": 2, "low": 5},
 )
 
 _PREFERENCE = Category(
@@ -176,14 +176,14 @@ _PREFERENCE = Category(
     statement="value",
     called="a preference",
     meaning="how things are done here",
-    triage_bar=0.75,
+    triage_threshold=0.75,
     defaults={"strength": "default"},
     details=(("Avoid", "examples.avoid", 100, ""), ("Why", "reason", 120, "")),
     topic="topic",
     is_rule=True,
     binds_files=True,
-    grade="strength",
-    gravity={"strong": 3, "default": 4, "soft": 7},
+    severity_field="strength",
+    severity_rank={"strong": 3, "default": 4, "soft": 7},
 )
 
 _RUNBOOK = Category(
@@ -201,7 +201,7 @@ _RUNBOOK = Category(
     statement="trigger",
     called="a fix",
     meaning="a problem that comes back, and the steps that fix it",
-    triage_bar=0.65,
+    triage_threshold=0.65,
     # Room for the whole list of steps behind it: a step that is cut off helps nobody.
     details=(("→", "steps", 0, ""),),
     statement_length=130,
@@ -224,15 +224,15 @@ _TECH_DEBT = Category(
     statement="description",
     called="something left for later",
     meaning="something that should be better, and was left for later",
-    triage_bar=0.8,
+    triage_threshold=0.8,
     defaults={"status": "open", "priority": "medium"},
     details=(("Fix", "suggested_fix", 160, ""),),
     statement_length=240,
     marks={("status", "resolved"): " (resolved)", ("status", "wont_fix"): " (will not be fixed)"},
-    grade="priority",
-    gravity={"critical": 1, "high": 4, "medium": 6, "low": 7},
-    state=_debt_state,
-    urgent={"critical": "critical-priority debt", "high": "high-priority debt"},
+    severity_field="priority",
+    severity_rank={"critical": 1, "high": 4, "medium": 6, "low": 7},
+    open_state=_debt_state,
+    urgent_states={"critical": "critical-priority debt", "high": "high-priority debt"},
 )
 
 _SESSION_SUMMARY = Category(
@@ -251,7 +251,7 @@ _SESSION_SUMMARY = Category(
     statement="goal",
     called="where the work stands",
     meaning="what a piece of work has reached, and what comes next",
-    triage_bar=0.35,
+    triage_threshold=0.35,
     defaults={"outcome": "partial", "completed": [], "next_actions": []},
     details=(
         ("Left off at", "in_progress", 120, ""),
@@ -266,9 +266,9 @@ _SESSION_SUMMARY = Category(
         ("outcome", "abandoned"): " (abandoned)",
     },
     intent=(3, "next left continue resume yesterday stopped"),
-    state=_session_state,
-    urgent={"open": "open"},
-    most_active=5,
+    open_state=_session_state,
+    urgent_states={"open": "open"},
+    max_active=5,
 )
 
 CATEGORIES: dict[str, Category] = {

@@ -103,7 +103,7 @@ SETTINGS: dict[str, Setting] = {
     "triage.max_messages": Setting(50, "How many of a session's last messages are read for decisions.", 10, 200),
     **{
         f"triage.thresholds.{name}": Setting(
-            category.triage_bar, f"The lowest probability at which saving a {name} is suggested.", 0.1, 1
+            category.triage_threshold, f"The lowest probability at which saving a {name} is suggested.", 0.1, 1
         )
         for name, category in CATEGORIES.items()
     },
@@ -115,10 +115,10 @@ SETTINGS: dict[str, Setting] = {
     "categories.*.description": Setting("", "What the category is for in this project."),
     **{
         f"categories.{name}.max_retained": Setting(
-            category.most_active, f"How many records of {name} stay active.", 1, 1_000
+            category.max_active, f"How many records of {name} stay active.", 1, 1_000
         )
         for name, category in CATEGORIES.items()
-        if category.most_active
+        if category.max_active
     },
     "remotes": Setting(
         (), "The connected shared stores that are read here, by name; none listed is all, and `none` is none of them."

@@ -31,9 +31,9 @@ categories.CATEGORIES["glossary"] = categories.Category(
     statement="meaning",
     called="a term",
     meaning="a word of the project, and what it stands for",
-    triage_bar=0.9,
+    triage_threshold=0.9,
     details=(("Not", "not_meant", 100, ""),),
-    gravity={"": 2},
+    severity_rank={"": 2},
 )
 """
 TITLE = "A consignment is one parcel of one order"
@@ -159,6 +159,10 @@ def test_every_category_says_what_its_content_holds() -> None:
     for category in categories.CATEGORIES.values():
         fields = [field.name for field in schema.content_fields(category.name)]
         named = {category.statement, *category.defaults, *(field.split(".")[0] for _, field, _, _ in category.details)}
-        named |= {field for field, _ in category.marks} | {category.topic, category.grade, category.void[0]} - {""}
+        named |= {field for field, _ in category.marks} | {
+            category.topic,
+            category.severity_field,
+            category.inactive_when[0],
+        } - {""}
 
         assert named <= set(fields)

@@ -72,7 +72,7 @@ def among(
 
 def _is_for_prompts(record: Memory) -> bool:
     """False for the summary of a session, which the start of the next one shows."""
-    return not CATEGORIES[record.category].most_active
+    return not CATEGORIES[record.category].max_active
 
 
 def _triggers(record: Memory) -> Iterator[Reason]:

@@ -99,7 +99,7 @@ class Finding(NamedTuple):
 
 def default_threshold(category: str) -> float:
     """How probable a category must be by default."""
-    return CATEGORIES[category].triage_bar
+    return CATEGORIES[category].triage_threshold
 
 
 def findings(end: Ending, threshold: Threshold = default_threshold) -> list[Finding]:

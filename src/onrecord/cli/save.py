@@ -25,7 +25,7 @@ from onrecord.store import inbox
 from onrecord.store.writer import Writer
 
 _NO_TRIGGERS = "it has no triggers, so prompts in other words seldom find it"
-_NEEDS_NONE = tuple(category.name for category in CATEGORIES.values() if category.most_active)
+_NEEDS_NONE = tuple(category.name for category in CATEGORIES.values() if category.max_active)
 """Summaries of sessions: the start of the next session shows them, not a prompt."""
 
 _FORCE_HELP = "save it although a record says nearly the same, or a related file is not there yet"

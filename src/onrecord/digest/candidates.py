@@ -169,6 +169,6 @@ def _is_for(branch: str, patterns: list[str]) -> bool:
 
 def _urgency(category: str, expires: str, state: str, soon: str) -> str:
     """Why an entry is shown as soon as its files are changed."""
-    if state in CATEGORIES[category].urgent:
-        return CATEGORIES[category].urgent[state]
+    if state in CATEGORIES[category].urgent_states:
+        return CATEGORIES[category].urgent_states[state]
     return f"expires {expires[:10]}" if expires and timestamps.is_day(expires) and expires[:10] <= soon else ""

@@ -113,7 +113,7 @@ def _saved(writer: Writer, record: Memory, links: _Links) -> _Written:
 def _outcome(written: _Written, record: Memory, links: _Links, near: Sequence[Similar]) -> Outcome:
     again = "the same title" if written.state == "draft" else f"updates {written.name!r}"
     # A summary of a session is shown when the next one starts, not at a prompt.
-    needs_none = record.triggers or links.updates or CATEGORIES[record.category].most_active
+    needs_none = record.triggers or links.updates or CATEGORIES[record.category].max_active
     note = "" if needs_none else f"{_NO_TRIGGERS} {again}"
     optional = {**links._asdict(), "note": note}
     data = {

@@ -218,7 +218,7 @@ def _brief(value: Any) -> Any:
 
 def refuse_unfit(record: Memory) -> None:
     """WrongState for a record that others could not use: one that is no longer current, or is about one session."""
-    if CATEGORIES[record.category].most_active:
+    if CATEGORIES[record.category].max_active:
         raise WrongState(
             f"{record.id} sums up a session: it holds prompts and file names of one machine",
             fix="save what others should know as a decision, a constraint or a runbook, and share that",

@@ -78,14 +78,14 @@ def expiry(memory: Memory) -> str:
 
 def is_void(memory: Memory) -> bool:
     """Whether the record itself says that it no longer holds."""
-    field, values = CATEGORIES[memory.category].void
+    field, values = CATEGORIES[memory.category].inactive_when
     return memory.content.get(field) in values
 
 
 def may_be_urgent(memory: Memory) -> bool:
     """Whether a digest shows the record as soon as its files are changed, now or when the day of its expiry is near."""
     category = CATEGORIES[memory.category]
-    return category.state(memory) in category.urgent or timestamps.is_day(expiry(memory))
+    return category.open_state(memory) in category.urgent_states or timestamps.is_day(expiry(memory))
 
 
 def pack_facts(memory: Memory) -> str:
@@ -95,7 +95,7 @@ def pack_facts(memory: Memory) -> str:
     confidence = 2.0 if memory.confidence is None else round(min(max(memory.confidence, 0), 1) * 3, 3)
     branches = memory.scope.branches[:MOST_PATHS]
     return coldstart.dumps(
-        [memory.times_updated + 1, confidence, files, branches, CATEGORIES[memory.category].state(memory)]
+        [memory.times_updated + 1, confidence, files, branches, CATEGORIES[memory.category].open_state(memory)]
     )
 
 
@@ -108,8 +108,8 @@ def pack_scope(memory: Memory) -> str:
 def places(memory: Memory) -> list[tuple[str, str, int]]:
     """The files a record is about: a path, folder or glob, the file's bare name, and how grave ignoring it is."""
     category = CATEGORIES[memory.category]
-    gravity = category.gravity.get(memory.text(category.grade) if category.grade else "")
-    if gravity is None or category.state(memory) == "closed":
+    gravity = category.severity_rank.get(memory.text(category.severity_field) if category.severity_field else "")
+    if gravity is None or category.open_state(memory) == "closed":
         return []
     named = (*memory.related_files, *memory.scope.paths, *(anchor.path for anchor in memory.anchors))
     patterns = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in named)

@@ -52,7 +52,7 @@ class Writer:
                 linked, record = self._linked(before, record)
                 batch.put(linked, over=before)
             entry = batch.put(record)
-            if categories.CATEGORIES[record.category].most_active:
+            if categories.CATEGORIES[record.category].max_active:
                 self._roll_window(batch, record.category)
         return entry
 
