@@ -23,9 +23,9 @@ import onrecord
 from onrecord import paths, state_file
 from onrecord.cli import COMMANDS, main
 from onrecord.cli.output import Screen
-from onrecord.hooks import EVENTS, written
+from onrecord.hooks import EVENTS, render
 from onrecord.hosts import claude_code
-from onrecord.hosts.events import CONTINUE, Answer, Question
+from onrecord.hosts.events import CONTINUE, HookReply, HostEvent
 from onrecord.project import Project
 from onrecord.record import memory
 from tests.hooks.conftest import SIX, run_hook
@@ -329,7 +329,7 @@ def _answers() -> Iterator[str]:
 
 @pytest.mark.parametrize("text", list(_answers()))
 def test_a_text_of_any_handler_is_escaped_at_the_door(text: str):
-    answer = written(claude_code, Question("stop"), Answer(CONTINUE, text))
+    answer = render(claude_code, HostEvent("stop"), HookReply(CONTINUE, text))
     (shown,) = [value for key, value in json.loads(answer)["hookSpecificOutput"].items() if key == "additionalContext"]
 
     assert re.findall(r"[<>]", shown) == []

@@ -47,7 +47,7 @@ def run(event: str, project: Project, setup: str, **fields: Any) -> Answer:
 
 
 def handler_that(event: str, does: str) -> str:
-    return f"import onrecord.hooks.{EVENTS[event]} as module\nmodule.{event} = lambda asked, place: {does}\n"
+    return f"import onrecord.hooks.{EVENTS[event]} as module\nmodule.{event} = lambda event, event_stores: {does}\n"
 
 
 NEVER_END = [(event, does) for event in EVENTS for does in (SPIN, SLEEP)] + [("stop", STUBBORN)]

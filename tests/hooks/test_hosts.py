@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from onrecord import state_file
-from onrecord.hooks import EVENTS, ask, event_stores, written
-from onrecord.hooks.event_stores import Place
+from onrecord.hooks import EVENTS, handle, render
+from onrecord.hooks.event_stores import EventStores, find_event_stores
 from onrecord.hosts import table
-from onrecord.hosts.events import ADD, CONTINUE, DENY, Answer, Payload, Question, failed, patched
+from onrecord.hosts.events import ADD, CONTINUE, DENY, HookReply, HostEvent, Payload, failed, patched
 from onrecord.project import Project
 from onrecord.shared import background, remotes
 from onrecord.text import without_elements
@@ -37,14 +37,14 @@ class Session:
         self.store = project.store.root
         self.events = HOSTS[host]
 
-    def raw(self, event: str, fields: dict[str, Any]) -> str:
+    def raw(self, name: str, fields: dict[str, Any]) -> str:
         common = {"session_id": self.id, "cwd": self.root, **self.events.common}
         payload = filled({**common, **fields}, self.root, self.home)
         host = table.module(table.BY_NAME[self.name])
-        question = host.read(event, Payload(payload))
-        if question is None:
+        event = host.read(name, Payload(payload))
+        if event is None:
             return ""
-        return written(host, question, ask(question._replace(host=self.name), Place(self.root, self.store, "")))
+        return render(host, event, handle(event._replace(host=self.name), EventStores(self.root, self.store, "")))
 
     def __call__(self, event: str, **fields: Any) -> dict[str, Any]:
         answer = self.raw(event, fields)
@@ -259,9 +259,9 @@ def test_qwen_sends_results_of_tools_as_prompts(project: Project, home: Path):
     ],
 )
 def test_a_prompt_is_what_a_person_typed(name: str, typed: str):
-    question = table.module(table.BY_NAME[name]).read("user_prompt_submit", Payload({"prompt": typed}))
+    event = table.module(table.BY_NAME[name]).read("user_prompt_submit", Payload({"prompt": typed}))
 
-    assert question.prompt == ASKS
+    assert event.prompt == ASKS
 
 
 def test_a_prompt_in_quotation_marks_of_its_own_stays_as_it_is():
@@ -307,7 +307,7 @@ AT = {ADD: "user_prompt_submit", DENY: "pre_tool_use", CONTINUE: "stop"}
 def test_an_answer_has_exactly_the_keys_that_the_host_knows(name: str, kind: str):
     host = table.module(table.BY_NAME[name])
 
-    assert json.loads(written(host, Question(AT[kind]), Answer(kind, "x"))) == FORMS[name][kind]
+    assert json.loads(render(host, HostEvent(AT[kind]), HookReply(kind, "x"))) == FORMS[name][kind]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -315,7 +315,7 @@ def test_no_answer_has_a_tag_or_is_longer_than_its_host_shows(name: str):
     host = table.module(table.BY_NAME[name])
     for event in EVENTS:
         for kind in (ADD, DENY, CONTINUE):
-            answer = written(host, Question(event), Answer(kind, "<system-reminder>\x1b[2J\u202e €" * 2_000))
+            answer = render(host, HostEvent(event), HookReply(kind, "<system-reminder>\x1b[2J\u202e €" * 2_000))
 
             assert [sign for sign in ("<", ">", "\\u001b", "\\u202e") if sign in answer] == []
             assert len(said(json.loads(answer) if answer else "").encode()) < 40_000
@@ -425,9 +425,9 @@ def test_elements_of_a_host_are_taken_out_whole():
 def test_a_turn_that_a_hook_asked_for_is_not_prolonged():
     """Codex, Droid and Gemini would go on for ever."""
     for name in NAMES:
-        question = table.module(table.BY_NAME[name]).read("stop", Payload({"stop_hook_active": True}))
+        event = table.module(table.BY_NAME[name]).read("stop", Payload({"stop_hook_active": True}))
 
-        assert question.is_continued, name
+        assert event.is_continued, name
 
 
 TRAPS = {
@@ -517,10 +517,10 @@ def test_whatever_a_host_sends_the_answer_is_valid(name: str, event: str, projec
 
 def test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do(home: Path):
     read = table.module(table.BY_NAME["copilot"]).read
-    question = read("session_start", Payload({"session_id": "ba2b-1", "source": "new", "initial_prompt": "x"}))
+    event = read("session_start", Payload({"session_id": "ba2b-1", "source": "new", "initial_prompt": "x"}))
 
-    assert question.source == "startup"
-    assert question.transcript == str(home / ".copilot/session-state/ba2b-1/events.jsonl")
+    assert event.source == "startup"
+    assert event.transcript == str(home / ".copilot/session-state/ba2b-1/events.jsonl")
     assert read("user_prompt_submit", Payload({"session_id": "../../etc"})).transcript == ""
 
 
@@ -558,8 +558,8 @@ def test_the_project_is_the_one_that_the_event_names(project: Project):
     """A plugin's hook of Copilot runs in the plugin's folder."""
     fields = filled({"cwd": "{root}/.claude"}, project.root, "")
 
-    assert event_stores.find(fields, brings_digest=False) == Place(project.root, project.store.root, "")
-    assert event_stores.find({}, brings_digest=False) is None
+    assert find_event_stores(fields, brings_digest=False) == EventStores(project.root, project.store.root, "")
+    assert find_event_stores({}, brings_digest=False) is None
 
 
 SCREEN = {"type": "system.message", "data": {"content": "You are Copilot. You are an interactive tool that helps."}}
@@ -581,9 +581,9 @@ def test_copilot_tells_its_model_whether_a_person_reads_along(tmp_path: Path, en
     events = tmp_path / "events.jsonl"
     events.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries))
 
-    question = table.module(table.BY_NAME["copilot"]).read("stop", Payload({"transcript_path": str(events)}))
+    event = table.module(table.BY_NAME["copilot"]).read("stop", Payload({"transcript_path": str(events)}))
 
-    assert question.is_attended is is_attended
+    assert event.is_attended is is_attended
 
 
 def test_copilot_writes_the_end_of_a_turn_while_the_hook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -596,9 +596,9 @@ def test_copilot_writes_the_end_of_a_turn_while_the_hook_runs(tmp_path: Path, mo
 
     monkeypatch.setattr("time.sleep", write)
     copilot = table.module(table.BY_NAME["copilot"])
-    question = copilot.read("stop", Payload({"transcript_path": str(events), "timestamp": moment}))
+    event = copilot.read("stop", Payload({"transcript_path": str(events), "timestamp": moment}))
 
-    assert question.is_attended
+    assert event.is_attended
 
 
 @pytest.mark.parametrize(("prompt", "is_attended"), [("s########1", True), ("s########2", False), ("", False)])
@@ -621,9 +621,9 @@ def test_codex_says_in_its_session_whether_a_person_reads_along(tmp_path: Path, 
     rollout = tmp_path / "rollout-1.jsonl"
     rollout.write_text(line("session_meta", {"cwd": '/p","source":"cli', "source": source}))
 
-    question = table.module(table.BY_NAME["codex"]).read("stop", Payload({"transcript_path": str(rollout)}))
+    event = table.module(table.BY_NAME["codex"]).read("stop", Payload({"transcript_path": str(rollout)}))
 
-    assert question.is_attended is (source == "cli")
+    assert event.is_attended is (source == "cli")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from onrecord import hooks, paths
-from onrecord.hooks import EVENTS, ask
-from onrecord.hooks.event_stores import Place
+from onrecord.hooks import EVENTS, handle
+from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts import table
-from onrecord.hosts.events import ADD, CONTINUE, DENY, Payload, Question
+from onrecord.hosts.events import ADD, CONTINUE, DENY, HostEvent, Payload
 from onrecord.project import Project
 from onrecord.settings import Settings
 from tests.hooks.conftest import ROOT
@@ -52,7 +52,7 @@ class Behaviour:
         self.reads: set[str] = set()
         self.settings: set[str] = set()
         self.answers: set[str] = set()
-        self._name, self._place = name, Place(project.root, project.store.root, "")
+        self._name, self._event_stores = name, EventStores(project.root, project.store.root, "")
         self._watch(monkeypatch)
         for sample in SAMPLES[name]:
             self._run({"session_id": "s1", "cwd": project.root, "hook_event_name": name, **sample})
@@ -62,22 +62,22 @@ class Behaviour:
         monkeypatch.setattr(Settings, "value", _noting(Settings.value, self.settings))
 
     def _run(self, fields: dict[str, Any]) -> None:
-        payload = json.loads(json.dumps(fields).replace("{root}", self._place.project))
+        payload = json.loads(json.dumps(fields).replace("{root}", self._event_stores.project))
         host = table.BY_NAME[payload.pop("host", "claude-code")]
-        question = table.module(host).read(_event(self._name), Payload(payload))._replace(host=host.name)
-        answer = ask(_Watched(question, self.reads), self._place)  # type: ignore[arg-type]
-        self.answers |= {answer.kind} if answer.text else set()
+        event = table.module(host).read(_event(self._name), Payload(payload))._replace(host=host.name)
+        reply = handle(_Watched(event, self.reads), self._event_stores)  # type: ignore[arg-type]
+        self.answers |= {reply.kind} if reply.text else set()
 
 
 class _Watched:
-    """A question that notes which of its fields are read."""
+    """An event that notes which of its fields are read."""
 
-    def __init__(self, question: Question, names: set[str]) -> None:
-        self._question, self._names = question, names
+    def __init__(self, event: HostEvent, names: set[str]) -> None:
+        self._event_read, self._names = event, names
 
     def __getattr__(self, name: str) -> Any:
-        self._names |= {name} - {"event", "host"}
-        return getattr(self._question, name)
+        self._names |= {name} - {"name", "host"}
+        return getattr(self._event_read, name)
 
 
 def _noting(method: Any, names: set[str]) -> Any:
@@ -139,11 +139,11 @@ def test_the_table_is_the_wiring() -> None:
     assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == {*WIRING, "Events"}
 
 
-def test_the_page_names_every_field_of_a_question() -> None:
-    table = PAGE.partition("| field of a question |")[2].partition("\n\n")[0]
+def test_the_page_names_every_field_of_an_event() -> None:
+    table = PAGE.partition("| field of an event |")[2].partition("\n\n")[0]
     named = {name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])}
 
-    assert named == set(Question._fields) - {"event", "host"}
+    assert named == set(HostEvent._fields) - {"name", "host"}
 
 
 def test_the_limits_are_those_of_the_source() -> None:

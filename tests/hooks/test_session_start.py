@@ -14,8 +14,8 @@ import pytest
 from onrecord import hooks, paths, state_file
 from onrecord.digest import last_digest
 from onrecord.hooks import session
-from onrecord.hooks.event_stores import Place
-from onrecord.hosts.events import Question
+from onrecord.hooks.event_stores import EventStores
+from onrecord.hosts.events import HostEvent
 from onrecord.project import Project
 from onrecord.session import ledger
 from tests.hooks.conftest import ROOT, run_hook
@@ -352,8 +352,8 @@ def test_the_line_about_drafts_names_a_command_that_the_host_has(project, host, 
     inbox = Path(project.store.root, "inbox")
     inbox.mkdir()
     (inbox / "a.json").write_text("{}")
-    asked = Question("session_start", host=host, source="startup", session="s10", is_attended=True)
+    event = HostEvent("session_start", host=host, source="startup", session="s10", is_attended=True)
 
-    answer = session.session_start(asked, Place(project.root, project.store.root, ""))
+    answer = session.session_start(event, EventStores(project.root, project.store.root, ""))
 
     assert answer.text.endswith(f"Memory: 1 draft is waiting: {command}")

@@ -10,7 +10,7 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.hooks import tools
-from onrecord.hooks.event_stores import Place
+from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts import claude_code
 from onrecord.hosts.events import Payload
 from onrecord.project import Project
@@ -103,9 +103,9 @@ def test_every_tool_that_writes_a_file_counts_as_an_edit(project, tool, is_shown
     at_prompt(project)
     payload = {"session_id": "s", "cwd": project.root, "tool_name": tool, "tool_input": {"file_path": FILE}}
 
-    question = claude_code.read("pre_tool_use", Payload(payload))
+    event = claude_code.read("pre_tool_use", Payload(payload))
 
-    answer = tools.pre_tool_use(question, Place(project.root, project.store.root, ""))
+    answer = tools.pre_tool_use(event, EventStores(project.root, project.store.root, ""))
 
     assert bool(answer.text) is is_shown
 

@@ -1,4 +1,4 @@
-"""The entrance for coding agents: one event in as JSON, one answer out. A session is never broken from here.
+"""The entrance for coding agents: one event in as JSON, one reply out. A session is never broken from here.
 
 This package is imported cold, many times a day: only what every event needs is imported at the top.
 """
@@ -40,22 +40,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from onrecord.hooks.event_stores import Place
-    from onrecord.hosts.events import Answer, Question
+    from onrecord.hooks.event_stores import EventStores
+    from onrecord.hosts.events import HookReply, HostEvent
 
 
 def main(arguments: list[str]) -> int:
-    """Answer the event named on the command line, of the host named after it or recognised.
+    """Reply to the event named on the command line, of the host named after it or recognised.
 
     Always 0: a failure goes to the log, never to the session.
     """
     name, host = [*arguments, "", ""][:2]
     try:
-        answer = _answer(name, host, sys.stdin.buffer.read(LARGEST_EVENT + 1))
-        if answer:
-            sys.stdout.buffer.write(answer.encode("ascii"))
+        reply = _reply(name, host, sys.stdin.buffer.read(LARGEST_EVENT + 1))
+        if reply:
+            sys.stdout.buffer.write(reply.encode("ascii"))
         sys.stdout.flush()
-        if answer is not None:
+        if reply is not None:
             _prune()
     except BaseException as error:
         from onrecord import state_file
@@ -67,24 +67,24 @@ def main(arguments: list[str]) -> int:
 
 
 def _prune() -> None:
-    """Delete state that is past its lifetime, once a day; the answer is out by now."""
+    """Delete state that is past its lifetime, once a day; the reply is out by now."""
     from onrecord import state_file
 
     if not state_file.is_pruned():
         state_file.prune()
 
 
-def _answer(name: str, host_name: str, data: bytes) -> str | None:
-    """What to say to an event; None where it does not concern us."""
+def _reply(name: str, host_name: str, data: bytes) -> str | None:
+    """Return what to print for an event; None where it does not concern us."""
     if name not in EVENTS or os.environ.get("ONRECORD_OFF"):
         return None
     if len(data) > LARGEST_EVENT:
         raise ValueError(f"the event is larger than {LARGEST_EVENT:,} bytes")
-    from onrecord.hooks import event_stores
+    from onrecord.hooks.event_stores import find_event_stores, read_fields
 
-    fields = event_stores.fields(data)
-    here = event_stores.find(fields, brings_digest=_brings_digest(name, host_name))
-    if here is None:
+    fields = read_fields(data)
+    event_stores = find_event_stores(fields, brings_digest=_brings_digest(name, host_name))
+    if event_stores is None:
         return None
     # Only now: where there is no store, which is the commonest case, nothing more is loaded.
     from onrecord import budget
@@ -95,8 +95,8 @@ def _answer(name: str, host_name: str, data: bytes) -> str | None:
     try:
         row = table.asked_by(host_name, fields)
         host = table.module(row)
-        question = host.read(name, Payload(fields))
-        return written(host, question, ask(question._replace(host=row.name), here)) if question else ""
+        event = host.read(name, Payload(fields))
+        return render(host, event, handle(event._replace(host=row.name), event_stores)) if event else ""
     finally:
         budget.stop()
 
@@ -110,19 +110,19 @@ def _brings_digest(name: str, host_name: str) -> bool:
     return host_name in table.BY_NAME and table.BY_NAME[host_name].digest == table.WITH_FIRST
 
 
-def ask(question: Question, here: Place) -> Answer:
-    """The answer of the event's handler."""
-    handlers = __import__(f"onrecord.hooks.{EVENTS[question.event]}", fromlist=[question.event])
-    answer: Answer = getattr(handlers, question.event)(question, here)
-    return answer
+def handle(event: HostEvent, event_stores: EventStores) -> HookReply:
+    """Run the event's handler and return its reply."""
+    handlers = __import__(f"onrecord.hooks.{EVENTS[event.name]}", fromlist=[event.name])
+    reply: HookReply = getattr(handlers, event.name)(event, event_stores)
+    return reply
 
 
-def written(host: Any, question: Question, answer: Answer) -> str:
-    """An answer in the host's form, harmless and short enough; nothing where there is nothing to say."""
-    if not answer.text:
+def render(host: Any, event: HostEvent, reply: HookReply) -> str:
+    """Return a reply in the host's form, harmless and short enough; nothing where there is nothing to say."""
+    if not reply.text:
         return ""
     from onrecord import coldstart
     from onrecord.text import for_agent
 
-    fields = host.write(question, answer._replace(text=for_agent(answer.text)[:LONGEST_CONTEXT]))
+    fields = host.write(event, reply._replace(text=for_agent(reply.text)[:LONGEST_CONTEXT]))
     return coldstart.dumps(fields) if fields else ""

@@ -1,4 +1,4 @@
-"""Place: where an event happens, and which stores are in play there."""
+"""EventStores: the project and the stores of an event."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
 
-class Place(coldstart.NamedTuple):
-    """Where an event happens: its project, and the stores on this machine that may be in play."""
+class EventStores(coldstart.NamedTuple):
+    """The project of an event, and the stores on this machine that may be in play there."""
 
     project: str
     store: str
@@ -54,7 +54,7 @@ def _has_records(user_store: str) -> bool:
     return bool(user_store) and any(os.path.isdir(os.path.join(user_store, folder)) for folder in folders)
 
 
-def fields(data: bytes) -> Mapping[str, Any]:
+def read_fields(data: bytes) -> Mapping[str, Any]:
     """The fields of a hook's input."""
     payload = coldstart.loads(data.decode("utf-8", "replace"))
     if not isinstance(payload, dict):
@@ -62,7 +62,7 @@ def fields(data: bytes) -> Mapping[str, Any]:
     return payload
 
 
-def find(payload: Mapping[str, Any], *, brings_digest: bool) -> Place | None:
+def find_event_stores(payload: Mapping[str, Any], *, brings_digest: bool) -> EventStores | None:
     """Where an event happens; None when no store is in play, which is the commonest case by far."""
     project, store = _project_with_store(payload)
     user_store = paths.user_store()
@@ -72,7 +72,7 @@ def find(payload: Mapping[str, Any], *, brings_digest: bool) -> Place | None:
     is_known = store or user_store or replicas
     if not is_known and not (brings_digest and _has_knowledge_banks(project)):
         return None
-    return Place(project, store, user_store, replicas)
+    return EventStores(project, store, user_store, replicas)
 
 
 def _replicas(project: str) -> Sequence[StorePlace]:

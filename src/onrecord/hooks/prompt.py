@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from onrecord import budget
 from onrecord.hosts import table
-from onrecord.hosts.events import ADD, NOTHING, START, Answer
+from onrecord.hosts.events import ADD, NOTHING, START, HookReply
 from onrecord.session import ledger, transcript
 from onrecord.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.hooks.event_stores import Place
-    from onrecord.hosts.events import Question
+    from onrecord.hooks.event_stores import EventStores
+    from onrecord.hosts.events import HostEvent
 
 _LONG_WORD = 24
 """Characters from which a word may be a key: the shortest API keys have 24."""
@@ -22,46 +22,46 @@ _LATE_START = 0.7
 _NO_FTS5 = "this Python's SQLite has no FTS5: records are found by keywords alone"
 
 
-def user_prompt_submit(asked: Question, place: Place) -> Answer:
-    if not asked.prompt.strip() or asked.is_subagent or not asked.is_typed or transcript.wants_silence(asked.prompt):
+def user_prompt_submit(event: HostEvent, event_stores: EventStores) -> HookReply:
+    if not event.prompt.strip() or event.is_subagent or not event.is_typed or transcript.wants_silence(event.prompt):
         return NOTHING
     start = ""
-    if asked.late:
-        start = budget.attempt("tell the session's start", "", _late_start, asked, place, seconds=_LATE_START)
+    if event.late:
+        start = budget.attempt("tell the session's start", "", _late_start, event, event_stores, seconds=_LATE_START)
     from onrecord.text import joined
 
     # What the prompt is about stands first: of too long a text the end is cut.
-    return Answer(ADD, joined(_memories(asked, place), start))
+    return HookReply(ADD, joined(_memories(event, event_stores), start))
 
 
-def _memories(asked: Question, place: Place) -> str:
+def _memories(event: HostEvent, event_stores: EventStores) -> str:
     """The few records that are relevant to the prompt."""
-    settings = load_settings(place.store)
-    if place.store and settings.text("capture.mode") != "off":
-        budget.attempt("note a correction", None, _note_correction, asked.prompt, asked.session)
+    settings = load_settings(event_stores.store)
+    if event_stores.store and settings.text("capture.mode") != "off":
+        budget.attempt("note a correction", None, _note_correction, event.prompt, event.session)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     from onrecord.recall import for_prompt
     from onrecord.recall.stores import Stores
 
-    stores = Stores(place.places(settings), place.project)
-    session = table.transcript(asked.host, asked.transcript)
-    answer = for_prompt.answer(stores, asked.prompt, settings, session=asked.session, transcript=session)
+    stores = Stores(event_stores.places(settings), event_stores.project)
+    session = table.transcript(event.host, event.transcript)
+    block = for_prompt.answer(stores, event.prompt, settings, session=event.session, transcript=session)
     if not stores.has_words:
-        budget.attempt("warn", None, _warn_without_fts5, asked.session)
-    return answer
+        budget.attempt("warn", None, _warn_without_fts5, event.session)
+    return block
 
 
-def _late_start(asked: Question, place: Place) -> str:
+def _late_start(event: HostEvent, event_stores: EventStores) -> str:
     """What the session's start, or its going on after compaction, would have shown in another host."""
-    with ledger.Ledger(asked.session) as session:
-        source = session.owed or ("startup" if asked.late == START and not session.has_started else "")
+    with ledger.Ledger(event.session) as session:
+        source = session.owed or ("startup" if event.late == START and not session.has_started else "")
         session.start()
-    if not source or not asked.session:
+    if not source or not event.session:
         return ""
     from onrecord.hooks.session import session_start
 
-    return session_start(asked._replace(event="session_start", source=source, late=""), place).text
+    return session_start(event._replace(name="session_start", source=source, late=""), event_stores).text
 
 
 def _warn_without_fts5(session: str) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from onrecord import budget, paths
-from onrecord.hosts.events import ADD, NOTHING, Answer
+from onrecord.hosts.events import ADD, NOTHING, HookReply
 from onrecord.session import ledger
 from onrecord.settings import load_settings
 
@@ -14,25 +14,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onrecord.digest.digest import Digest
     from onrecord.digest.render import Page
-    from onrecord.hooks.event_stores import Place
-    from onrecord.hosts.events import Question
+    from onrecord.hooks.event_stores import EventStores
+    from onrecord.hosts.events import HostEvent
 
 
-def session_start(asked: Question, place: Place) -> Answer:
+def session_start(event: HostEvent, event_stores: EventStores) -> HookReply:
     """What was left unfinished and which rules hold for the work at hand, or nothing."""
-    if asked.is_subagent:
+    if event.is_subagent:
         return NOTHING
-    answer = _start(asked, place)
-    budget.attempt("start a sync", None, _sync, place.project)
-    return answer
+    reply = _start(event, event_stores)
+    budget.attempt("start a sync", None, _sync, event_stores.project)
+    return reply
 
 
-def _start(asked: Question, place: Place) -> Answer:
-    if asked.late:
-        with ledger.Ledger(asked.session) as session:
-            session.owe(asked.source)
+def _start(event: HostEvent, event_stores: EventStores) -> HookReply:
+    if event.late:
+        with ledger.Ledger(event.session) as session:
+            session.owe(event.source)
         return NOTHING
-    return Answer(ADD, _after_compaction(asked, place) if asked.source == "compact" else _digest(asked, place))
+    block = _after_compaction if event.source == "compact" else _digest
+    return HookReply(ADD, block(event, event_stores))
 
 
 def _sync(project: str) -> None:
@@ -43,81 +44,81 @@ def _sync(project: str) -> None:
         background.start(project)
 
 
-def pre_compact(asked: Question, place: Place) -> Answer:
+def pre_compact(event: HostEvent, event_stores: EventStores) -> HookReply:
     """Draft a summary. Never answers: what this hook prints would become part of the instructions for compacting."""
-    if asked.late and not asked.is_subagent:
-        with ledger.Ledger(asked.session) as session:
+    if event.late and not event.is_subagent:
+        with ledger.Ledger(event.session) as session:
             session.owe("compact")
-    _draft(asked, place)
+    _draft(event, event_stores)
     return NOTHING
 
 
-def session_end(asked: Question, place: Place) -> Answer:
+def session_end(event: HostEvent, event_stores: EventStores) -> HookReply:
     """Draft a summary, or bring it up to date."""
-    _draft(asked, place)
+    _draft(event, event_stores)
     return NOTHING
 
 
-def _draft(asked: Question, place: Place) -> None:
-    if asked.is_subagent or not place.store or not asked.transcript:
+def _draft(event: HostEvent, event_stores: EventStores) -> None:
+    if event.is_subagent or not event_stores.store or not event.transcript:
         return
     from onrecord.hooks.stop import captures
 
-    settings = load_settings(place.store)
+    settings = load_settings(event_stores.store)
     if settings.text("capture.mode") == "off" or not captures("session_summary", settings):
         return
     from onrecord.capture import session_summary
     from onrecord.hosts import table
 
     session_summary.draft(
-        project=place.project,
-        store=place.store,
-        session=asked.session,
-        transcript=table.transcript(asked.host, asked.transcript),
+        project=event_stores.project,
+        store=event_stores.store,
+        session=event.session,
+        transcript=table.transcript(event.host, event.transcript),
         settings=settings,
     )
 
 
-def _after_compaction(asked: Question, place: Place) -> str:
-    settings = load_settings(place.store)
+def _after_compaction(event: HostEvent, event_stores: EventStores) -> str:
+    settings = load_settings(event_stores.store)
     if not settings.flag("retrieval.enabled") or not settings.count("retrieval.max_inject"):
         return ""
     from onrecord.recall import after_compaction
     from onrecord.recall.stores import Stores
 
-    stores = Stores(place.places(settings), place.project)
-    return after_compaction.block(stores, asked.session)
+    stores = Stores(event_stores.places(settings), event_stores.project)
+    return after_compaction.block(stores, event.session)
 
 
-def _digest(asked: Question, place: Place) -> str:
-    settings, source = load_settings(place.store), asked.source
+def _digest(event: HostEvent, event_stores: EventStores) -> str:
+    settings, source = load_settings(event_stores.store), event.source
     if source == "clear":
-        with ledger.Ledger(asked.session) as shown:
+        with ledger.Ledger(event.session) as shown:
             shown.reset()
     if not settings.flag("session_start.enabled"):
         return ""
     from onrecord.digest import digest, last_digest
 
-    made = digest.make(place.project, place.places(settings), settings)
+    made = digest.make(event_stores.project, event_stores.places(settings), settings)
     _warn(made)
-    page = _new_page(made, asked.session, is_resumed=source in ("resume", "fork"))
+    page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
     if page.text:
         described = last_digest.describe(made, page)
-        last_digest.write(f"session start, {source}", asked.session, place.project, described)
-        budget.attempt("count the digest", None, _count, place.stores, page)
+        last_digest.write(f"session start, {source}", event.session, event_stores.project, described)
+        budget.attempt("count the digest", None, _count, event_stores.stores, page)
     from onrecord.text import joined
 
-    return joined(page.text, _waiting(asked, place))
+    return joined(page.text, _waiting(event, event_stores))
 
 
-def _waiting(asked: Question, place: Place) -> str:
+def _waiting(event: HostEvent, event_stores: EventStores) -> str:
     """How many drafts wait for review: said once a session, and only where somebody could review them."""
-    if not place.store or asked.source in ("resume", "fork") or not asked.is_attended:
+    if not event_stores.store or event.source in ("resume", "fork") or not event.is_attended:
         return ""
     from onrecord.store import waiting
 
-    command = "/memory:review" if asked.host == "claude-code" else "onrecord review"
-    drafts = budget.attempt("count the drafts", "", waiting.line, place.store, command)
+    command = "/memory:review" if event.host == "claude-code" else "onrecord review"
+    drafts = budget.attempt("count the drafts", "", waiting.line, event_stores.store, command)
     return f"Memory: {drafts}" if drafts else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onrecord import budget, usage
 from onrecord.categories import CATEGORIES
 from onrecord.hosts import table
-from onrecord.hosts.events import CONTINUE, Answer
+from onrecord.hosts.events import CONTINUE, HookReply
 from onrecord.session import ledger, transcript
 from onrecord.settings import load_settings
 
@@ -14,27 +14,27 @@ _EVIDENCE = 0.6
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.hooks.event_stores import Place
-    from onrecord.hosts.events import Question
+    from onrecord.hooks.event_stores import EventStores
+    from onrecord.hosts.events import HostEvent
     from onrecord.session.transcript import Ending
     from onrecord.settings import Settings
 
 
-def stop(asked: Question, place: Place) -> Answer:
-    if not asked.is_subagent:
-        turn = (asked.session, table.transcript(asked.host, asked.transcript), place.stores)
+def stop(event: HostEvent, event_stores: EventStores) -> HookReply:
+    if not event.is_subagent:
+        turn = (event.session, table.transcript(event.host, event.transcript), event_stores.stores)
         budget.attempt("look for evidence of use", None, usage.observe, *turn, seconds=_EVIDENCE)
-    return Answer(CONTINUE, _suggestion(asked, place))
+    return HookReply(CONTINUE, _suggestion(event, event_stores))
 
 
-def _suggestion(asked: Question, place: Place) -> str:
-    if asked.is_continued or asked.is_subagent or asked.is_busy or not place.store or not asked.is_attended:
+def _suggestion(event: HostEvent, event_stores: EventStores) -> str:
+    if event.is_continued or event.is_subagent or event.is_busy or not event_stores.store or not event.is_attended:
         return ""
-    settings = load_settings(place.store)
+    settings = load_settings(event_stores.store)
     if settings.text("capture.mode") == "off" or not settings.count("capture.max_suggestions"):
         return ""
     categories = [name for name in CATEGORIES if captures(name, settings)]
-    end = _ending(asked, settings.count("triage.max_messages")) if categories else None
+    end = _ending(event, settings.count("triage.max_messages")) if categories else None
     if end is None or not end.messages:
         return ""
     from onrecord.capture import triage
@@ -46,7 +46,7 @@ def _suggestion(asked: Question, place: Place) -> str:
     from onrecord.capture import suggestions
 
     return suggestions.suggest(
-        findings, project=place.project, store=place.store, session=asked.session, settings=settings
+        findings, project=event_stores.project, store=event_stores.store, session=event.session, settings=settings
     )
 
 
@@ -55,9 +55,9 @@ def captures(category: str, settings: Settings) -> bool:
     return settings.is_enabled(category) and settings.flag(f"categories.{category}.auto_capture")
 
 
-def _ending(asked: Question, most: int) -> Ending:
+def _ending(event: HostEvent, most: int) -> Ending:
     """The session's last messages; the transcript may lag behind what was typed and said last."""
-    end = transcript.ending(table.transcript(asked.host, asked.transcript), most)
-    with ledger.Ledger(asked.session) as session:
+    end = transcript.ending(table.transcript(event.host, event.transcript), most)
+    with ledger.Ledger(event.session) as session:
         end = end.with_missing("user", session.corrections)
-    return end.with_missing("assistant", [transcript.without_blocks(asked.reply)])
+    return end.with_missing("assistant", [transcript.without_blocks(event.last_message)])

@@ -1,4 +1,4 @@
-"""Claude Code: its events have all the fields of a question, and it delivers every answer."""
+"""Claude Code: its events have all the fields of a `HostEvent`, and it delivers every reply."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from onrecord.hosts.events import (
     READ,
     SHELL,
     WRITE,
-    Answer,
+    HookReply,
+    HostEvent,
     Payload,
-    Question,
     common,
     event_name,
     specific,
@@ -39,18 +39,18 @@ _EDITOR = "<ide_"
 """How the texts begin that an editor puts beside what was typed."""
 
 
-def read(event: str, payload: Payload) -> Question:
-    question = common(event, payload, _TOOLS)
-    return question._replace(
+def read(name: str, payload: Payload) -> HostEvent:
+    event = common(name, payload, _TOOLS)
+    return event._replace(
         is_typed=payload.text("source") in ("", "user", "sdk"),
-        error="" if payload.flag("is_interrupt") else question.error,
+        error="" if payload.flag("is_interrupt") else event.error,
         is_attended=_is_attended(),
-        shows_files=event == "pre_tool_use",
+        shows_files=name == "pre_tool_use",
     )
 
 
-def write(question: Question, answer: Answer) -> dict[str, Any]:
-    return specific(event_name(question), answer)
+def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    return specific(event_name(event), reply)
 
 
 def _is_attended() -> bool:

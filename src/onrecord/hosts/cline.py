@@ -6,7 +6,7 @@ import os
 
 from onrecord import coldstart, files
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, Payload, Question, absolute
+from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ _LARGEST = 4_000_000
 write = events.write
 
 
-def read(event: str, payload: Payload) -> Question:
-    question = events.read(event, payload, _TOOLS)
+def read(name: str, payload: Payload) -> HostEvent:
+    event = events.read(name, payload, _TOOLS)
     listed = list(_listed(payload.inner("tool_input")))
-    if question.tool == SHELL:
-        question = question._replace(command="\n".join([*filter(None, [question.command]), *listed]))
-    names = listed if question.tool in (READ, WRITE) else []
-    return question._replace(
-        prompt=_typed(question.prompt),
+    if event.tool == SHELL:
+        event = event._replace(command="\n".join([*filter(None, [event.command]), *listed]))
+    names = listed if event.tool in (READ, WRITE) else []
+    return event._replace(
+        prompt=_typed(event.prompt),
         transcript=_file(payload.text("session_file")),
-        files=question.files or absolute(names, question.cwd),
-        error="\n".join(_failures(payload)) if question.tool == SHELL else "",
-        shows_files=event == "pre_tool_use",
+        files=event.files or absolute(names, event.cwd),
+        error="\n".join(_failures(payload)) if event.tool == SHELL else "",
+        shows_files=name == "pre_tool_use",
     )
 
 

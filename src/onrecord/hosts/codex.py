@@ -1,4 +1,4 @@
-"""Codex CLI: Claude Code's events without the one for failures; an answer with an unknown key is refused whole.
+"""Codex CLI: Claude Code's events without the one for failures; a reply with an unknown key is refused whole.
 
 The exit status of a command is only in the session's file, which has it before the hook runs.
 """
@@ -13,9 +13,9 @@ from onrecord.hosts.events import (
     READ,
     SHELL,
     WRITE,
-    Answer,
+    HookReply,
+    HostEvent,
     Payload,
-    Question,
     block,
     common,
     event_name,
@@ -49,19 +49,19 @@ _LONGEST_CONTEXT = 9_900
 """Bytes: of more, the host shows the beginning and the end."""
 
 
-def read(event: str, payload: Payload) -> Question:
-    question = common(event, payload, _TOOLS)
-    return question._replace(
-        is_attended=event in ("stop", "session_start") and _is_attended(question.transcript),
-        error=_error(question, payload) if event == "post_tool_use" and question.tool == SHELL else "",
-        shows_files=event == "pre_tool_use",
+def read(name: str, payload: Payload) -> HostEvent:
+    event = common(name, payload, _TOOLS)
+    return event._replace(
+        is_attended=name in ("stop", "session_start") and _is_attended(event.transcript),
+        error=_error(event, payload) if name == "post_tool_use" and event.tool == SHELL else "",
+        shows_files=name == "pre_tool_use",
     )
 
 
-def write(question: Question, answer: Answer) -> dict[str, Any]:
-    text = answer.text.encode("utf-8", "replace")[:_LONGEST_CONTEXT].decode("utf-8", "ignore")
-    fitted = answer._replace(text=text)
-    return block(fitted) if fitted.kind == CONTINUE else specific(event_name(question), fitted)
+def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    text = reply.text.encode("utf-8", "replace")[:_LONGEST_CONTEXT].decode("utf-8", "ignore")
+    fitted = reply._replace(text=text)
+    return block(fitted) if fitted.kind == CONTINUE else specific(event_name(event), fitted)
 
 
 def _is_attended(transcript: str) -> bool:
@@ -73,7 +73,7 @@ def _is_attended(transcript: str) -> bool:
     return b'"source":"cli"' in head or b'"source":"vscode"' in head
 
 
-def _error(question: Question, payload: Payload) -> str:
+def _error(event: HostEvent, payload: Payload) -> str:
     """What a command printed, if it failed; the event itself does not say whether it did."""
     call = payload.text("tool_use_id").encode("utf-8", "replace")
     if not call:
@@ -81,7 +81,7 @@ def _error(question: Question, payload: Payload) -> str:
     from onrecord.session import transcript
 
     for size in _TAILS:
-        lines, is_whole = transcript.tail(question.transcript, size)
+        lines, is_whole = transcript.tail(event.transcript, size)
         ended = [line for line in lines if call in line and b'"CommandExecution"' in line]
         if ended:
             status = _exit_status(ended[-1])

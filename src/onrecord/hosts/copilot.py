@@ -15,9 +15,9 @@ from onrecord.hosts.events import (
     READ,
     SHELL,
     WRITE,
-    Answer,
+    HookReply,
+    HostEvent,
     Payload,
-    Question,
     block,
     common,
     failed,
@@ -58,28 +58,28 @@ _PATIENCE, _PAUSE = 0.5, 0.02
 _SOURCES = {"new": "startup"}
 
 
-def read(event: str, payload: Payload) -> Question:
-    question = common(event, payload, _TOOLS)
+def read(name: str, payload: Payload) -> HostEvent:
+    event = common(name, payload, _TOOLS)
     printed = payload.inner("tool_result").text("text_result_for_llm")
-    path = question.transcript or _transcript(question.session)
-    if event == "stop":
+    path = event.transcript or _transcript(event.session)
+    if name == "stop":
         _wait_for_end(path, payload.text("timestamp"))
-    return question._replace(
-        source=_SOURCES.get(question.source, question.source),
+    return event._replace(
+        source=_SOURCES.get(event.source, event.source),
         transcript=path,
-        is_attended=event == "stop" and _is_attended(path),
-        error=failed(printed, "completed with exit code ") if question.tool in (SHELL, POWERSHELL) else "",
-        shows_files=event == "pre_tool_use",
-        late=COMPACTION if event in ("user_prompt_submit", "pre_compact") else "",
+        is_attended=name == "stop" and _is_attended(path),
+        error=failed(printed, "completed with exit code ") if event.tool in (SHELL, POWERSHELL) else "",
+        shows_files=name == "pre_tool_use",
+        late=COMPACTION if name in ("user_prompt_submit", "pre_compact") else "",
     )
 
 
-def write(question: Question, answer: Answer) -> dict[str, Any]:
-    if answer.kind == CONTINUE:
-        return block(answer)
-    if answer.kind == ADD:
-        return {"additionalContext": answer.text}
-    return {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
+def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    if reply.kind == CONTINUE:
+        return block(reply)
+    if reply.kind == ADD:
+        return {"additionalContext": reply.text}
+    return {"permissionDecision": "deny", "permissionDecisionReason": reply.text}
 
 
 def _wait_for_end(path: str, started: str) -> None:
@@ -153,6 +153,6 @@ def messages(line: bytes) -> Iterator[Message]:
         yield transcript.context(data.inner("output").text("additionalContext"))
 
 
-def _call(name: str, arguments: Mapping[str, Any]) -> Question:
+def _call(name: str, arguments: Mapping[str, Any]) -> HostEvent:
     """A tool call in a session, where tools have other names than in events."""
     return common("", Payload({"tool_name": name, "tool_input": arguments}), _OWN_TOOLS)

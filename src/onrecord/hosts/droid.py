@@ -9,9 +9,9 @@ from onrecord.hosts.events import (
     READ,
     SHELL,
     WRITE,
-    Answer,
+    HookReply,
+    HostEvent,
     Payload,
-    Question,
     block,
     common,
     event_name,
@@ -35,12 +35,12 @@ _TOOLS = {
 }
 
 
-def read(event: str, payload: Payload) -> Question:
-    return common(event, payload, _TOOLS)._replace(is_attended=_is_attended(), shows_files=event == "post_tool_use")
+def read(name: str, payload: Payload) -> HostEvent:
+    return common(name, payload, _TOOLS)._replace(is_attended=_is_attended(), shows_files=name == "post_tool_use")
 
 
-def write(question: Question, answer: Answer) -> dict[str, Any]:
-    return block(answer) if answer.kind == CONTINUE else specific(event_name(question), answer)
+def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    return block(reply) if reply.kind == CONTINUE else specific(event_name(event), reply)
 
 
 def _is_attended() -> bool:
@@ -97,6 +97,6 @@ def _added(message: Payload) -> Iterator[Message]:
 
     for result in message.items("hookResults"):
         printed = Payload(result if isinstance(result, dict) else {}).text("stdout")
-        answer = Payload(transcript.entry(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
-        if answer.text("additionalContext"):
-            yield transcript.context(answer.text("additionalContext"))
+        output = Payload(transcript.entry(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
+        if output.text("additionalContext"):
+            yield transcript.context(output.text("additionalContext"))

@@ -1,4 +1,4 @@
-"""Question: what a host reports, in our words, checked once; and reading it from the fields that most hosts have.
+"""HostEvent: what a host reports, in our words, checked once; and reading it from the fields that most hosts have.
 
 Claude Code's names for the fields were taken over by most other hosts. What differs is in the module of each host.
 """
@@ -30,10 +30,10 @@ _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Mov
 _LONGEST_PATCH = 1_000_000
 
 
-class Question(coldstart.NamedTuple):
+class HostEvent(coldstart.NamedTuple):
     """One event of a session. What the event does not have is empty."""
 
-    event: str
+    name: str
     host: str = ""
     """The name of the host, set for whoever reads the session's file."""
     session: str = ""
@@ -51,7 +51,7 @@ class Question(coldstart.NamedTuple):
     command: str = ""
     error: str = ""
     """What a failed command printed."""
-    reply: str = ""
+    last_message: str = ""
     """The agent's last message."""
     is_attended: bool = False
     """Whether a person reads along: in a program, our words would take the place of the answer."""
@@ -90,23 +90,23 @@ class Payload(coldstart.NamedTuple):
         return value if isinstance(value, list) else []
 
 
-def common(event: str, payload: Payload, tools: Mapping[str, str]) -> Question:
-    """The question in an event whose fields have the names that most hosts use."""
+def common(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
+    """Return the event of a host whose fields have the names that most hosts use."""
     tool, tool_input, cwd = tools.get(payload.text("tool_name"), ""), payload.inner("tool_input"), payload.text("cwd")
     command = tool_input.text("command")
     named = [tool_input.text(key) for key in _PATHS] if tool in (READ, WRITE) else []
-    return Question(
-        event=event,
+    return HostEvent(
+        name=name,
         session=payload.text("session_id"),
         cwd=cwd,
         transcript=payload.text("transcript_path"),
         prompt=payload.text("prompt"),
-        source=payload.text("source") if event == "session_start" else "",
+        source=payload.text("source") if name == "session_start" else "",
         tool=tool,
         files=absolute([*named, *_patched(tool_input)] if tool else (), cwd),
         command=command if tool in (SHELL, POWERSHELL) else "",
         error=payload.text("error"),
-        reply=payload.text("last_assistant_message"),
+        last_message=payload.text("last_assistant_message"),
         is_subagent=bool(payload.text("agent_id")),
         is_continued=payload.flag("stop_hook_active"),
         is_busy=bool(payload.items("background_tasks")),
@@ -147,45 +147,45 @@ def failed(printed: str, sign: str) -> str:
 ADD, DENY, CONTINUE = "add", "deny", "continue"
 
 
-class Answer(coldstart.NamedTuple):
+class HookReply(coldstart.NamedTuple):
     """A text, and what is to be done with it: add it for the model, deny the tool with it, or go on because of it."""
 
     kind: str
     text: str
 
 
-NOTHING = Answer("", "")
+NOTHING = HookReply("", "")
 
 
-def specific(name: str, answer: Answer) -> dict[str, Any]:
-    """An answer as Claude Code introduced it: what belongs to the event stands below its name."""
-    if answer.kind == DENY:
-        fields = {"permissionDecision": "deny", "permissionDecisionReason": answer.text}
+def specific(name: str, reply: HookReply) -> dict[str, Any]:
+    """Return a reply as Claude Code introduced it: what belongs to the event stands below its name."""
+    if reply.kind == DENY:
+        fields = {"permissionDecision": "deny", "permissionDecisionReason": reply.text}
     else:
-        fields = {"additionalContext": answer.text}
+        fields = {"additionalContext": reply.text}
     return {"hookSpecificOutput": {"hookEventName": name, **fields}}
 
 
-def event_name(question: Question) -> str:
+def event_name(event: HostEvent) -> str:
     """The name of an event as most hosts write it: UserPromptSubmit."""
-    return "".join(word.capitalize() for word in question.event.split("_"))
+    return "".join(word.capitalize() for word in event.name.split("_"))
 
 
-def block(answer: Answer) -> dict[str, Any]:
+def block(reply: HookReply) -> dict[str, Any]:
     """The request to go on, as most hosts want it at the end of a turn."""
-    return {"decision": "block", "reason": answer.text}
+    return {"decision": "block", "reason": reply.text}
 
 
 _LATE = {"session_start": START, "user_prompt_submit": START}
 
 
-def read(event: str, payload: Payload, tools: Mapping[str, str]) -> Question:
-    """The question that a plugin sends; what is particular to a host, its module adds."""
-    question = common(event, payload, tools)
-    return question._replace(
-        is_attended=payload.flag("attended"), shows_files=event == "post_tool_use", late=_LATE.get(event, "")
+def read(name: str, payload: Payload, tools: Mapping[str, str]) -> HostEvent:
+    """Return the event that a plugin sends; the module of each host adds what is particular to it."""
+    event = common(name, payload, tools)
+    return event._replace(
+        is_attended=payload.flag("attended"), shows_files=name == "post_tool_use", late=_LATE.get(name, "")
     )
 
 
-def write(question: Question, answer: Answer) -> dict[str, Any]:
-    return {answer.kind: answer.text}
+def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    return {reply.kind: reply.text}

@@ -15,9 +15,9 @@ from onrecord.hosts.events import (
     SHELL,
     START,
     WRITE,
-    Answer,
+    HookReply,
+    HostEvent,
     Payload,
-    Question,
     common,
     failed,
     specific,
@@ -36,17 +36,17 @@ _NAMES = {"user_prompt_submit": "BeforeAgent", "post_tool_use": "AfterTool"}
 _LATE = {"session_start": START, "user_prompt_submit": START, "pre_compact": COMPACTION}
 
 
-def read(event: str, payload: Payload) -> Question | None:
-    if event == "pre_compact" and payload.text("trigger") != "manual":
+def read(name: str, payload: Payload) -> HostEvent | None:
+    if name == "pre_compact" and payload.text("trigger") != "manual":
         return None
-    question = common(event, payload, _TOOLS)
+    event = common(name, payload, _TOOLS)
     printed = payload.inner("tool_response").text("llmContent")
-    return question._replace(
-        prompt=without_elements(question.prompt, ["hook_context"]),
-        reply=payload.text("prompt_response"),
-        error=_error(printed) if question.tool == SHELL else "",
-        shows_files=event == "post_tool_use",
-        late=_LATE.get(event, ""),
+    return event._replace(
+        prompt=without_elements(event.prompt, ["hook_context"]),
+        last_message=payload.text("prompt_response"),
+        error=_error(printed) if event.tool == SHELL else "",
+        shows_files=name == "post_tool_use",
+        late=_LATE.get(name, ""),
     )
 
 
@@ -57,10 +57,10 @@ def _error(report: str) -> str:
     return f"{status}\n{printed}" if status else ""
 
 
-def write(question: Question, answer: Answer) -> dict[str, Any]:
-    if answer.kind != ADD:
-        return {"decision": "deny", "reason": answer.text}
-    return specific(_NAMES[question.event], answer) if question.event in _NAMES else {}
+def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    if reply.kind != ADD:
+        return {"decision": "deny", "reason": reply.text}
+    return specific(_NAMES[event.name], reply) if event.name in _NAMES else {}
 
 
 def transcript(path: str) -> Transcript:
@@ -118,8 +118,8 @@ def _call(call: Payload) -> Iterator[Message]:
     from onrecord.session import transcript
 
     name, arguments = call.text("name"), call.inner("args").fields
-    question = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
-    yield from session_files.tool_use(question, name, arguments)
+    event = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+    yield from session_files.tool_use(event, name, arguments)
     results = [Payload(part) for part in call.items("result") if isinstance(part, dict)]
     printed = "\n".join(part.inner("functionResponse").inner("response").text("output") for part in results)
     has_failed = call.text("status") == "error" or bool(failed(printed, "Exit Code: "))

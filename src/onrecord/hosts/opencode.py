@@ -10,7 +10,7 @@ import os
 
 from onrecord import coldstart, files
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, Payload, Question, common
+from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ _SESSIONS = (
 write = events.write
 
 
-def read(event: str, payload: Payload) -> Question:
-    question = events.read(event, payload, _TOOLS)
+def read(name: str, payload: Payload) -> HostEvent:
+    event = events.read(name, payload, _TOOLS)
     result = payload.inner("tool_response")
     status = result.inner("metadata").fields.get("exit")
-    has_failed = question.tool == SHELL and isinstance(status, int) and status != 0
-    return question._replace(
-        prompt=_unquoted(question.prompt),
-        transcript=question.transcript or _session(question.session),
+    has_failed = event.tool == SHELL and isinstance(status, int) and status != 0
+    return event._replace(
+        prompt=_unquoted(event.prompt),
+        transcript=event.transcript or _session(event.session),
         error=f"Exit code {status}\n{result.text('output')}" if has_failed else "",
     )
 
@@ -146,8 +146,8 @@ def _call(part: Payload) -> Iterator[Message]:
 
     state, name = part.inner("state"), part.text("tool")
     arguments = state.inner("input").fields
-    question = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
-    yield from session_files.tool_use(question, name, arguments)
+    event = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
+    yield from session_files.tool_use(event, name, arguments)
     has_failed = state.text("status") == "error" or bool(state.inner("metadata").fields.get("exit"))
     yield from transcript.results(state.text("output") or state.text("error"), has_failed=has_failed)
 

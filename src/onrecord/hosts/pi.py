@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord.hosts import events
-from onrecord.hosts.events import READ, SHELL, WRITE, Payload, Question, common
+from onrecord.hosts.events import READ, SHELL, WRITE, HostEvent, Payload, common
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,16 +18,16 @@ _TOOLS = {"bash": SHELL, "read": READ, "write": WRITE, "edit": WRITE}
 write = events.write
 
 
-def read(event: str, payload: Payload) -> Question:
-    question = events.read(event, payload, _TOOLS)
-    if event == "stop":
+def read(name: str, payload: Payload) -> HostEvent:
+    event = events.read(name, payload, _TOOLS)
+    if name == "stop":
         # Its turns cannot be prolonged, and what is suggested once is not suggested again.
-        return question._replace(is_attended=False)
-    if question.tool != SHELL or not payload.flag("is_error"):
-        return question
+        return event._replace(is_attended=False)
+    if event.tool != SHELL or not payload.flag("is_error"):
+        return event
     from onrecord.session.transcript import texts
 
-    return question._replace(error=f"Exit code 1\n{texts(payload.fields.get('tool_response'))}")
+    return event._replace(error=f"Exit code 1\n{texts(payload.fields.get('tool_response'))}")
 
 
 def transcript(path: str) -> Transcript:
@@ -67,5 +67,5 @@ def _call(block: Payload) -> Iterator[Message]:
 
     if block.text("type") == "toolCall":
         named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("arguments").fields})
-        question = common("", named, _TOOLS)
-        yield from session_files.tool_use(question, block.text("name"), block.inner("arguments").fields)
+        event = common("", named, _TOOLS)
+        yield from session_files.tool_use(event, block.text("name"), block.inner("arguments").fields)

@@ -9,9 +9,9 @@ from onrecord.hosts.events import (
     READ,
     SHELL,
     WRITE,
-    Answer,
+    HookReply,
+    HostEvent,
     Payload,
-    Question,
     block,
     common,
     event_name,
@@ -34,16 +34,16 @@ _TOOLS = {
 }
 
 
-def read(event: str, payload: Payload) -> Question:
-    question = common(event, payload, _TOOLS)
-    # Results of tools and feedback of hooks pass the same event, without this field: an answer would be added again.
+def read(name: str, payload: Payload) -> HostEvent:
+    event = common(name, payload, _TOOLS)
+    # Results of tools and feedback of hooks pass the same event, without this field: a reply would be added again.
     typed = payload.text("submitted_prompt")
-    return question._replace(
+    return event._replace(
         prompt=typed,
         is_typed=bool(typed),
-        error="" if payload.flag("is_interrupt") else _error(question.error),
-        is_attended=event == "stop" and _is_attended(question.transcript, payload.text("prompt_id")),
-        shows_files=event == "post_tool_use",
+        error="" if payload.flag("is_interrupt") else _error(event.error),
+        is_attended=name == "stop" and _is_attended(event.transcript, payload.text("prompt_id")),
+        shows_files=name == "post_tool_use",
     )
 
 
@@ -65,8 +65,8 @@ def _error(report: str) -> str:
     return f"Exit code {status}\n{printed}" if there else report
 
 
-def write(question: Question, answer: Answer) -> dict[str, Any]:
-    return block(answer) if answer.kind == CONTINUE else specific(event_name(question), answer)
+def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
+    return block(reply) if reply.kind == CONTINUE else specific(event_name(event), reply)
 
 
 def transcript(path: str) -> Transcript:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord import coldstart, files, timestamps
-from onrecord.hosts.events import POWERSHELL, READ, SHELL, WRITE, Question
+from onrecord.hosts.events import POWERSHELL, READ, SHELL, WRITE, HostEvent
 from onrecord.session.transcript import Message
 
 TYPE_CHECKING = False
@@ -69,10 +69,10 @@ def moment(milliseconds: object) -> str:
     return timestamps.at(milliseconds / 1000) if is_moment else ""  # type: ignore[operator]
 
 
-def tool_use(question: Question, name: str, arguments: Mapping[str, Any]) -> Iterator[Message]:
+def tool_use(event: HostEvent, name: str, arguments: Mapping[str, Any]) -> Iterator[Message]:
     """A tool call under the names that Claude Code has for it; a patch of several files is a call for each."""
-    called = {READ: "Read", WRITE: "Edit", SHELL: "Bash", POWERSHELL: "PowerShell"}.get(question.tool, name)
-    if question.command:
-        arguments = {**arguments, "command": question.command}
-    for file in question.files or ("",):
+    called = {READ: "Read", WRITE: "Edit", SHELL: "Bash", POWERSHELL: "PowerShell"}.get(event.tool, name)
+    if event.command:
+        arguments = {**arguments, "command": event.command}
+    for file in event.files or ("",):
         yield Message("assistant", "tool_use", "", called, {**arguments, "file_path": file} if file else arguments)

@@ -103,7 +103,7 @@ _DEFAULT = "claude-code"
 
 
 def module(host: Host) -> Any:
-    """The module of a host: `read` makes a question of an event, `write` puts an answer into the host's form."""
+    """The module of a host: `read` returns a `HostEvent`, `write` puts a `HookReply` into the host's form."""
     return __import__(f"onrecord.hosts.{host.name.replace('-', '_')}", fromlist=["read", "write"])
 
 
