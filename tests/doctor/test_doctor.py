@@ -161,7 +161,7 @@ def _die_while_writing(store, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(journal, "_make", die)
+        patch.setattr(journal, "_write", die)
         with pytest.raises(KeyboardInterrupt):
             writer = Writer(store, Settings(), "2026-03-02T09:30:00Z")
             writer.update("old", {"content": {"context": "journalled"}}, store.get("old").hash)

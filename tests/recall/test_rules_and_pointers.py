@@ -20,7 +20,7 @@ from onrecord.search.rank import Match
 from onrecord.session.ledger import Ledger
 from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings
-from onrecord.store import short_name
+from onrecord.store import record_names
 from onrecord.text import tokens
 from tests.hooks.conftest import six_records
 
@@ -65,7 +65,7 @@ def decided(probabilities, tokens_left=300):
 
 def test_a_likely_record_is_named_in_one_line(project):
     unsure(project)
-    name = short_name.of(f"decisions/{SESSIONS}.json")
+    name = record_names.short_name(f"decisions/{SESSIONS}.json")
     start, heading, first, *_, end = shown(project).split("\n")
 
     assert (start, heading, end) == (
@@ -185,7 +185,7 @@ def test_a_title_cannot_pose_as_a_command():
 def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
     path = f"session_summaries/{stem}.json"
     line = rules_and_pointers.pointer(candidate(1, 0.5, title, path)._replace(source=paths.USER_SOURCE))
-    name = short_name.of(path)
+    name = record_names.short_name(path)
 
     assert tokens(line) <= 25
     assert line.endswith(f"onrecord show --user {name}")
@@ -194,14 +194,14 @@ def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
 
 def test_a_short_name_means_one_record(project):
     for path in ("decisions/sessions-live-in-postgres-not-redis.json", *(e.path for e in project.store.entries())):
-        assert project.store.get(short_name.of(path)).path == path
+        assert project.store.get(record_names.short_name(path)).path == path
 
 
 def test_records_with_equal_beginnings_have_different_short_names(project):
     titles = [f"The queue of the harbour office is drained every {hour} hours" for hour in ("two", "three")]
     made = [project.save("decision", {"title": title, "context": "c", "decision": "d", "rationale": "r"}).path
             for title in titles]  # fmt: skip
-    names = [short_name.of(path) for path in made]
+    names = [record_names.short_name(path) for path in made]
 
     assert len(set(names)) == 2
     assert [project.store.get(name).path for name in names] == made
@@ -209,4 +209,4 @@ def test_records_with_equal_beginnings_have_different_short_names(project):
 
 @pytest.mark.parametrize("name", ["sessions-live.000000", ".", "..", "a.b", "x.../etc", "sessions-live.zzzzzz", ""])
 def test_other_names_mean_nothing(project, name):
-    assert short_name.paths(project.store.root, name) == []
+    assert record_names.with_short_name(project.store.root, name) == []

@@ -15,7 +15,7 @@ from onrecord.record import memory
 from onrecord.shared import engine, incoming, sync_base
 from onrecord.shared.engine import Renamed
 from onrecord.shared.transport import Pulled, Pushed, Version
-from onrecord.store import history, undo
+from onrecord.store import history
 from onrecord.store.inbox import Inbox
 from tests.records import raw, sample
 from tests.shared.machines import Machine, MemoryRemote, MemoryTransport, both_have, conflict_in_a_hundred
@@ -390,8 +390,8 @@ def test_a_sync_is_one_change_in_the_log_that_undo_leaves_alone(ann, bob):
     bob.sync()
     changes = history.read(bob.store.root)
     with pytest.raises(CannotUndo, match="sync"):
-        undo.undo(bob.store, changes[-1].id)
-    undone = undo.undo(bob.store)
+        history.undo(bob.store, changes[-1].id)
+    undone = history.undo(bob.store)
 
     assert [change.action for change in changes] == ["sync", "save", "sync"]
     assert undone.change.action == "save"

@@ -19,7 +19,7 @@ from onrecord.recall.candidate import Candidate
 from onrecord.recall.stores import Stores
 from onrecord.search import index, rank
 from onrecord.shared import remotes
-from onrecord.store import short_name
+from onrecord.store import record_names
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests import searching
@@ -193,7 +193,7 @@ def test_a_pointer_says_how_to_read_the_record(share):
 
     line = rules_and_pointers.pointer(Candidate(match, "platform:"))
 
-    assert line.endswith(f"onrecord show --remote platform {short_name.of(entry.path)}")
+    assert line.endswith(f"onrecord show --remote platform {record_names.short_name(entry.path)}")
 
 
 def test_a_broken_list_costs_the_shared_stores_alone(project, share):

@@ -6,8 +6,7 @@ from onrecord import project
 from onrecord.errors import AlreadyExists, Changed, WrongState
 from onrecord.record import compose
 from onrecord.settings import Settings
-from onrecord.store.dry_run import DryRunStore
-from onrecord.store.store import Store
+from onrecord.store.store import DryRunStore, Store
 from onrecord.store.writer import Writer
 
 NOW = "2026-03-02T09:30:00Z"

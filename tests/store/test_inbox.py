@@ -10,7 +10,7 @@ import pytest
 from onrecord.errors import AlreadyExists, BadRecord, NotFound
 from onrecord.record import compose
 from onrecord.search import index
-from onrecord.store import inbox, record_files
+from onrecord.store import inbox, record_names
 from onrecord.store.inbox import BrokenDraft, Draft, Inbox
 from onrecord.store.store import Store
 from tests import searching
@@ -49,7 +49,7 @@ def test_a_draft_is_plain_json_that_people_can_read(tmp_path):
 def test_nothing_that_retrieves_sees_a_draft(tmp_path):
     Inbox(str(tmp_path)).put(draft())
 
-    assert list(record_files.every(str(tmp_path))) == []
+    assert list(record_names.paths(str(tmp_path))) == []
     assert list(Store(str(tmp_path)).scan()) == []
     assert searching.find(index.open(str(tmp_path)), "where do sessions live in postgres", limit=5) == []
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from onrecord.errors import Ambiguous, NotFound
 from onrecord.project import Project
-from onrecord.store import reference, short_name
+from onrecord.store import record_names, reference
 from onrecord.store.reference import PREFIX, WORDS, Fit
 
 PATHS = [
@@ -203,7 +203,7 @@ def test_where_a_beginning_is_long_or_a_number_or_unsafe_the_short_name_stands()
     paths = [f"{long}-1.json", f"{long}-2.json", "decisions/2024.json", "decisions/$(reboot).json", "runbooks/use.json",
              "decisions/use.json"]  # fmt: skip
 
-    assert reference.shortest(paths, paths) == {path: short_name.of(path) for path in paths}
+    assert reference.shortest(paths, paths) == {path: record_names.short_name(path) for path in paths}
 
 
 @settings(max_examples=50)
@@ -212,5 +212,5 @@ def test_what_a_list_shows_means_its_record(names):
     paths = [f"decisions/{name}.json" for name in names]
 
     for path, name in reference.shortest(paths, paths).items():
-        is_exact = name in (reference.name_of(path), short_name.of(path))
+        is_exact = name in (reference.name_of(path), record_names.short_name(path))
         assert is_exact or reference.fit(name, paths) == Fit(PREFIX, (path,))

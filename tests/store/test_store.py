@@ -9,7 +9,7 @@ import pytest
 
 from onrecord.errors import AlreadyExists, Ambiguous, BadRecord, Changed, Invalid, NotFound, UnsafePath, Unwritable
 from onrecord.record import memory
-from onrecord.store import index_md, record_files
+from onrecord.store import index_md, record_names
 from onrecord.store.store import Broken, Entry, Store
 from tests.records import sample
 
@@ -139,7 +139,7 @@ def test_reading_what_cannot_be_read(store, path, error):
 
 def test_an_empty_or_missing_store_holds_nothing(store):
     assert (list(store.scan()), store.exists, store.has("x"), index_md.read(store.root)) == ([], False, False, "")
-    assert list(record_files.every(store.root)) == record_files.names_in(store.root, "decisions") == []
+    assert list(record_names.paths(store.root)) == record_names.in_folder(store.root, "decisions") == []
     store.recover()
     assert not store.exists
 

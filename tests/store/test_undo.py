@@ -11,15 +11,14 @@ import pytest
 from onrecord.capture import review
 from onrecord.errors import CannotUndo, NotFound
 from onrecord.settings import Settings
-from onrecord.store import history, inbox, index_md, undo
-from onrecord.store.dry_run import DryRunStore
+from onrecord.store import history, inbox, index_md
 from onrecord.store.inbox import Inbox
-from onrecord.store.store import Store
+from onrecord.store.store import DryRunStore, Store
 from onrecord.store.writer import Writer
 from tests.killed import killed_at
 from tests.records import LATER, sample
 
-WATCHED = str(Path(undo.__file__).parent)
+WATCHED = str(Path(history.__file__).parent)
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ def test_every_change_is_taken_back_to_the_byte(store, action):
 
     CHANGES[action](store)
     changed = texts(store)
-    undone = undo.undo(store)
+    undone = history.undo(store)
 
     assert changed != before
     assert (undone.change.action, texts(store), index_md.read(store.root)) == (action, before, page)
@@ -102,12 +101,12 @@ def test_undo_goes_back_step_by_step_to_the_beginning(store):
     for change in (_save, _retire):
         change(store)
 
-    actions = [undo.undo(store).change.action for _ in range(5)]
+    actions = [history.undo(store).change.action for _ in range(5)]
 
     assert actions == ["retire", "save", "draft", "save", "save"]
     assert texts(store) == {}
     with pytest.raises(NotFound):
-        undo.undo(store)
+        history.undo(store)
 
 
 def test_what_was_changed_since_is_never_lost(store):
@@ -119,7 +118,7 @@ def test_what_was_changed_since_is_never_lost(store):
     before = texts(store)
 
     with pytest.raises(CannotUndo) as caught:
-        undo.undo(store)
+        history.undo(store)
 
     assert texts(store) == before
     assert "decisions/old.json" in caught.value.message
@@ -130,7 +129,7 @@ def test_the_rest_can_be_taken_back_where_that_is_wanted(store):
     _draft(store)
     Path(store.root, "inbox", "b.json").write_text("{}", encoding="utf-8")
 
-    undone = undo.undo(store, skip_changed=True)
+    undone = history.undo(store, skip_changed=True)
 
     assert [file.path for file in undone.skipped] == ["inbox/b.json"]
     assert list(texts(store)) == ["inbox/b.json"]
@@ -141,11 +140,11 @@ def test_a_change_can_be_named_and_is_taken_back_only_once(store):
     store.create(sample(id="later", title="Later"))
     first = history.read(store.root)[0]
 
-    undo.undo(store, first.id)
+    history.undo(store, first.id)
 
     assert [entry.memory.id for entry in store.entries()] == ["later"]
     with pytest.raises(CannotUndo):
-        undo.undo(store, first.id)
+        history.undo(store, first.id)
 
 
 def test_a_change_that_git_took_back_is_passed_on_to_the_one_before(store):
@@ -153,31 +152,31 @@ def test_a_change_that_git_took_back_is_passed_on_to_the_one_before(store):
     _save(store)
     Path(store.root, "decisions", "new.json").unlink()
 
-    assert undo.undo(store).restored == ()
-    assert [file.path for file in undo.undo(store).restored] == ["decisions/first.json"]
+    assert history.undo(store).restored == ()
+    assert [file.path for file in history.undo(store).restored] == ["decisions/first.json"]
 
 
 def test_a_rehearsed_undo_writes_nothing(store):
     _save(store)
     before = texts(store)
 
-    undone = undo.undo(DryRunStore(store.root))
+    undone = history.undo(DryRunStore(store.root))
 
     assert [file.path for file in undone.restored] == ["decisions/new.json"]
     assert (texts(store), len(history.read(store.root))) == (before, 1)
 
 
 def test_a_change_too_large_to_keep_is_logged_and_not_taken_back(store, monkeypatch):
-    monkeypatch.setattr(history, "_LARGEST_CHANGE", 100)
+    monkeypatch.setattr(history, "_MAX_CHANGE_CHARACTERS", 100)
     _save(store)
 
     with pytest.raises(CannotUndo):
-        undo.undo(store)
+        history.undo(store)
     assert [file.title for file in history.read(store.root)[0].files] == ["New"]
 
 
 def test_the_history_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(history, "_LARGEST", 6_000)
+    monkeypatch.setattr(history, "_MAX_BYTES", 6_000)
     for number in range(40):
         store.create(sample(id=f"record-{number}", title=f"Record {number}"))
 
@@ -192,7 +191,7 @@ def test_a_damaged_line_costs_only_itself(store, line):
     _save(store)
     history._file(store.root).append(line + "\n")
 
-    assert [file.path for file in undo.undo(store).restored] == ["decisions/new.json"]
+    assert [file.path for file in history.undo(store).restored] == ["decisions/new.json"]
 
 
 def test_who_changed_it_is_said(store, monkeypatch):
@@ -210,7 +209,7 @@ def test_who_changed_it_is_said(store, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork beside xdist's threads
-@pytest.mark.parametrize("work", [_supersede, undo.undo], ids=["change", "undo"])
+@pytest.mark.parametrize("work", [_supersede, history.undo], ids=["change", "undo"])
 def test_a_writer_killed_at_any_moment_can_be_taken_back(tmp_path, monkeypatch, work):
     template = founded(Store(str(tmp_path / "template")))
     before = texts(template)
@@ -223,10 +222,10 @@ def test_a_writer_killed_at_any_moment_can_be_taken_back(tmp_path, monkeypatch, 
         monkeypatch.setenv("ONRECORD_STATE_DIR", str(state))
         store = Store(str(root))
         store.create(sample(id="first", title="First"))
-        if work is undo.undo:
+        if work is history.undo:
             _supersede(store)
         died = killed_at(line, lambda store=store: work(store), WATCHED)
         # Whatever the killed writer did, two changes at most are to be taken back.
         while (changed := {**texts(store)}) != before:
-            assert undo.undo(store), changed
+            assert history.undo(store), changed
         shutil.rmtree(root)

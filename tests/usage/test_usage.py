@@ -17,7 +17,7 @@ from onrecord import state_file, timestamps, usage
 from onrecord.hosts import claude_code
 from onrecord.session import ledger
 from onrecord.session.ledger import Ledger
-from onrecord.store import short_name
+from onrecord.store import record_names
 from onrecord.usage import usage_log
 from onrecord.usage.counts import Counts, per_record, per_week
 from tests.conversation import context, does, kept, prompt, result, says, told, write
@@ -130,7 +130,7 @@ def test_a_record_shown_out_of_sight_is_watched(store, tmp_path):
 @pytest.mark.parametrize(
     ("steps", "opened"),
     [
-        ([does("Bash", command=f"onrecord show {short_name.of(PATH)}")], 1),
+        ([does("Bash", command=f"onrecord show {record_names.short_name(PATH)}")], 1),
         ([does("Bash", command="onrecord show sessions-live-in-postgres --json")], 1),
         ([does("Read", file_path=f"/p/.claude/memory/{PATH}")], 1),
         ([does("Bash", command="onrecord show something-else"), says("It is in auth.sessions.")], 0),
@@ -152,8 +152,8 @@ def test_a_pointer_counts_as_opened_when_the_agent_reads_the_record(store, tmp_p
 def test_what_was_read_before_the_pointer_is_not_opened_by_it(store, tmp_path):
     with Ledger("s1") as session:
         session.add_pointer(os.path.join(store, PATH))
-    line = f"- decision “Sessions live in Postgres”: onrecord show {short_name.of(PATH)}"
-    read = does("Bash", command=f"onrecord show {short_name.of(PATH)}")
+    line = f"- decision “Sessions live in Postgres”: onrecord show {record_names.short_name(PATH)}"
+    read = does("Bash", command=f"onrecord show {record_names.short_name(PATH)}")
 
     transcript = kept(tmp_path / "t.jsonl", read, prompt("and now?"), context(line), says("Nothing."))
     usage.observe("s1", transcript, [store])

@@ -13,7 +13,7 @@ from onrecord.record import compose, lifecycle, memory, naming
 from onrecord.record import drafts as revision
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import HistoryEntry, Memory
-from onrecord.store import undo
+from onrecord.store import history
 from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.store import Entry
 from onrecord.store.writer import Writer
@@ -132,7 +132,7 @@ def needs_a_look(writer: Writer, draft: Draft) -> bool:
 
 def take_back(writer: Writer, change_id: str, drafts: Sequence[Draft], *, project: str) -> None:
     """Undo a decision: the drafts are in the inbox again, and count as waiting."""
-    undo.undo(writer.store, change_id)
+    history.undo(writer.store, change_id)
     for draft in drafts:
         _log(draft, project, "drafted")
 

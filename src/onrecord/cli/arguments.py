@@ -23,8 +23,7 @@ from onrecord.record import memory, schema
 from onrecord.record.schema import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
 from onrecord.settings import load_settings
 from onrecord.shared import replicas
-from onrecord.store.dry_run import DryRunStore
-from onrecord.store.store import Entry, Store
+from onrecord.store.store import DryRunStore, Entry, Store
 from onrecord.store.writer import Writer
 
 _SHARED: dict[str, dict[str, Any]] = {

@@ -19,7 +19,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, BadInput, NotFound, OnrecordError
 from onrecord.record.schema import shorten
 from onrecord.search import listing
-from onrecord.store import record_files, reference, short_name
+from onrecord.store import record_names, reference
 from onrecord.store.inbox import Inbox
 from onrecord.store.reference import name_of
 from onrecord.store.store import Entry, Store
@@ -54,7 +54,7 @@ def record(asker: Asker, store: Store, typed: str, *, changes: bool = False) -> 
 
 
 def _record(asker: Asker, store: Store, typed: str) -> _Guess:
-    names = list(record_files.every(store.root))
+    names = list(record_names.paths(store.root))
     fits = listing.fit(store.root, typed, names)
     if not fits.paths:
         raise reference.nothing_fits(store.root, typed, names)
@@ -87,7 +87,7 @@ def store_of(asker: Asker, store: Store, typed: str) -> Store:
 def draft(asker: Asker, box: Inbox, typed: str, *, changes: bool = False) -> str:
     """The name of the draft that a text means."""
     names = box.names()
-    whole = {short_name.of(f"{paths.INBOX}/{name}.json"): name for name in names}
+    whole = {record_names.short_name(f"{paths.INBOX}/{name}.json"): name for name in names}
     whole.update((name, name) for name in names)
     if typed.removesuffix(".json") in whole:
         return whole[typed.removesuffix(".json")]

@@ -151,11 +151,11 @@ def _tags(line: Line, beginning: str) -> list[Word]:
 def _drafts(line: Line, beginning: str) -> Iterator[Word]:
     """The drafts by their names; of the first few the titles are read, too."""
     from onrecord.record.drafts import Draft
-    from onrecord.store import record_files
+    from onrecord.store import record_names
     from onrecord.store.inbox import Inbox
 
     box = Inbox(_root(line))
-    names = (name[: -len(".json")] for name in record_files.names_in(box.root, paths.INBOX))
+    names = (name[: -len(".json")] for name in record_names.in_folder(box.root, paths.INBOX))
     for number, name in enumerate(name for name in names if name.startswith(beginning)):
         draft = box.find(name) if number < _MOST_DRAFTS_READ else None
         yield Word(name, draft.record.title if isinstance(draft, Draft) else "")

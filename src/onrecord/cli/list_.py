@@ -16,7 +16,7 @@ from onrecord.project import Project
 from onrecord.record import compose, schema
 from onrecord.search import index, listing
 from onrecord.search.listing import Choice, Listed
-from onrecord.store import record_files, waiting
+from onrecord.store import record_names, waiting
 from onrecord.store.store import Store
 from onrecord.text import many
 
@@ -116,7 +116,7 @@ def _answer(page: _Page, broken: list[str]) -> CommandResult:
 
 
 def _nothing(store: Store) -> str:
-    if next(record_files.every(store.root), ""):
+    if next(record_names.paths(store.root), ""):
         return "no record matches these options"
     return "there are no records yet; `onrecord save` makes one"
 

@@ -10,10 +10,9 @@ from onrecord import timestamps
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.importers import import_log
-from onrecord.store import history, undo
-from onrecord.store.history import FileChange, LoggedChange
+from onrecord.store import history
+from onrecord.store.history import FileChange, LoggedChange, Undone
 from onrecord.store.store import Store
-from onrecord.store.undo import Undone
 from onrecord.text import many
 
 _MOST_LISTED = 20
@@ -86,7 +85,7 @@ def _effect(file: FileChange) -> str:
 
 
 def _undo(store: Store, change: str, *, skip_changed: bool, dry_run: bool) -> CommandResult:
-    undone = undo.undo(store, change, skip_changed=skip_changed)
+    undone = history.undo(store, change, skip_changed=skip_changed)
     if not dry_run:
         import_log.forget(store.root, undone.change.id)
     data = {

@@ -12,7 +12,7 @@ from onrecord import paths, timestamps
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import Screen, clean, table
 from onrecord.coldstart import NamedTuple
-from onrecord.store import record_files, reference
+from onrecord.store import record_names, reference
 
 _HEADS = ("", "title", "category", "age", "id")
 _TITLE = 1
@@ -86,5 +86,5 @@ def names(listed: Sequence[ListedPath]) -> list[str]:
 
 def names_in(root: str, listed: Sequence[str]) -> list[str]:
     """What to type for records of the one store that a command acts on, by their paths."""
-    typed = reference.shortest(listed, record_files.every(root))
+    typed = reference.shortest(listed, record_names.paths(root))
     return [typed[path] for path in listed]

@@ -20,7 +20,7 @@ from onrecord.shared import remotes as remote
 from onrecord.shared import replicas, sync_base
 from onrecord.shared.remotes import Remote
 from onrecord.shared.replicas import Replica, State
-from onrecord.store import record_files
+from onrecord.store import record_names
 from onrecord.text import first_few, many
 
 _MOST_NAMED = 5
@@ -81,7 +81,7 @@ def _refuse_old_replica(name: str) -> None:
     remote.refuse_name(name)
     old = Replica(name)
     is_connected = any(each.name == name for each in remote.connected())
-    if not is_connected and os.path.isdir(old.store) and (next(record_files.every(old.store), "") or old.state.cursor):
+    if not is_connected and os.path.isdir(old.store) and (next(record_names.paths(old.store), "") or old.state.cursor):
         fix = f"choose another name, or delete {old.root} if you do not need what is in it"
         raise BadInput(f"there is a replica of an earlier remote {name!r} at {old.root}", fix=fix)
 
@@ -142,7 +142,7 @@ def _status(settings: Settings, name: str | None) -> CommandResult:
 
 def _standing(each: Remote) -> _Standing:
     own = Replica(each.name)
-    count = sum(1 for _ in record_files.every(own.store))
+    count = sum(1 for _ in record_names.paths(own.store))
     return _Standing(each, own, own.state, count, sync_base.changes(own), sync_base.conflicts(own))
 
 

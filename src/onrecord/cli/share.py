@@ -26,8 +26,7 @@ from onrecord.shared import remotes, replicas
 from onrecord.shared.engine import Synced
 from onrecord.shared.remotes import Remote
 from onrecord.store import inbox
-from onrecord.store.dry_run import DryRunStore
-from onrecord.store.store import Entry, Store
+from onrecord.store.store import DryRunStore, Entry, Store
 from onrecord.store.writer import Writer
 
 _SCOPES = (

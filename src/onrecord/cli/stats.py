@@ -10,7 +10,7 @@ from onrecord.cli import arguments, chosen, record_table
 from onrecord.cli.output import CommandResult, Screen, table
 from onrecord.errors import OnrecordError
 from onrecord.settings import load_settings
-from onrecord.store import record_files
+from onrecord.store import record_names
 from onrecord.store.store import Store
 from onrecord.text import many
 from onrecord.usage.counts import Counts, per_record, per_week
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if only:
         counts = {only: counts.get(only, Counts())}
     weeks = per_week(store.root, WEEKS, only, since)
-    in_store = sum(1 for _ in record_files.every(store.root))
+    in_store = sum(1 for _ in record_names.paths(store.root))
     data = {**_data(store, counts, weeks), "since": since, "records_in_store": in_store}
     off = "; ".join(map(str, switches.off(load_settings(store.root), *switches.PROMPTS)))
     return CommandResult(data, lambda screen: _text(screen, store.root, data, args.limit, only=only), note=off)

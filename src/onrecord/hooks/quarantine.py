@@ -13,7 +13,7 @@ import time
 from onrecord import files, paths
 from onrecord.errors import BadRecord, OnrecordError
 from onrecord.record import memory
-from onrecord.store import record_files
+from onrecord.store import record_names
 from onrecord.store.store import Store
 
 _RECENT = 120.0
@@ -30,7 +30,7 @@ def check(root: str, written: str = "", now: float | None = None) -> list[str]:
         return []
     if written:
         path = os.path.relpath(os.path.realpath(written), os.path.realpath(root)).replace(os.sep, "/")
-        sentences = [_set_aside(root, path) or _problem(store, path)] if path in record_files.every(root) else []
+        sentences = [_set_aside(root, path) or _problem(store, path)] if path in record_names.paths(root) else []
     else:
         sentences = [_problem(store, path) for path in _recent(root, time.time() if now is None else now)]
     return [sentence for sentence in sentences if sentence]
@@ -74,7 +74,7 @@ def _free_name(root: str, path: str) -> str:
 def _recent(root: str, now: float) -> list[str]:
     """The record files that changed last, if they did so just now."""
     changed = []
-    for path in record_files.every(root):
+    for path in record_names.paths(root):
         try:
             changed.append((os.lstat(os.path.join(root, path)).st_mtime, path))
         except OSError:

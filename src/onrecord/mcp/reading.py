@@ -18,7 +18,7 @@ from onrecord.recall.context_block import render
 from onrecord.recall.for_prompt import Request
 from onrecord.record import export, memory
 from onrecord.search import listing
-from onrecord.store import record_files, reference
+from onrecord.store import record_names, reference
 from onrecord.store.store import Entry, Store
 from onrecord.text import Block, element, fence, joined
 
@@ -158,7 +158,7 @@ def find(project: Project, typed: str) -> tuple[Store, Entry]:
 def exactly(store: Store, typed: str) -> Entry:
     """A record by its whole id or path; NotFound names the nearest."""
     if not store.named(typed):
-        failure = reference.nothing_fits(store.root, typed, list(record_files.every(store.root)))
+        failure = reference.nothing_fits(store.root, typed, list(record_names.paths(store.root)))
         raise NotFound(failure.message, fix="call search for it")
     return store.get(typed)
 

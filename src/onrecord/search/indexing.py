@@ -146,10 +146,10 @@ def _apply(index: Index, changed: Iterable[str], folders: dict[str, int], deadli
 
 
 def _added_and_removed(index: Index, folder: str) -> list[str]:
-    from onrecord.store import record_files
+    from onrecord.store import record_names
 
     # The names of records are ASCII; another could have bytes that are no text, which SQLite refuses.
-    there = {f"{folder}/{name}" for name in record_files.names_in(index.root, folder) if name.isascii()}
+    there = {f"{folder}/{name}" for name in record_names.in_folder(index.root, folder) if name.isascii()}
     rows = index._connection.execute(
         "SELECT path FROM record WHERE path > ? AND path < ?", (folder + "/", folder + "0")
     ).fetchall()

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from onrecord.coldstart import NamedTuple
 from onrecord.search import index, indexing
 from onrecord.search.index import NOT_REPLACED, Index, unpack_facts
-from onrecord.store import record_files, reference
+from onrecord.store import record_names, reference
 from onrecord.store.reference import Fit
 from onrecord.store.store import Store
 
@@ -176,7 +176,7 @@ def resolve(store: Store, typed: str) -> str:
     """The path of the one record that a text means; NotFound or Ambiguous if it fits none or several."""
     if store.named(typed):
         return store.get(typed).path
-    paths = list(record_files.every(store.root))
+    paths = list(record_names.paths(store.root))
     candidates = fit(store.root, typed, paths)
     if not candidates.paths:
         raise reference.nothing_fits(store.root, typed, paths)

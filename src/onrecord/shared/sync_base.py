@@ -20,7 +20,7 @@ from onrecord.shared import incoming
 from onrecord.shared.reconcile import CONFLICT
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import fingerprint
-from onrecord.store import record_files
+from onrecord.store import record_names
 
 _PLAN, _SENT = "plan.json", "sent.json"
 _LARGEST = 1 << 30
@@ -122,8 +122,8 @@ class Agreed:
 
 def every_path(root: str) -> Iterator[str]:
     """The records and drafts in a folder, by path."""
-    yield from record_files.every(root)
-    yield from (f"{paths.INBOX}/{name}" for name in record_files.names_in(root, paths.INBOX))
+    yield from record_names.paths(root)
+    yield from (f"{paths.INBOX}/{name}" for name in record_names.in_folder(root, paths.INBOX))
 
 
 def contents(root: str, path: str) -> bytes:
@@ -157,5 +157,5 @@ def changes(replica: Replica) -> list[str]:
 
 def conflicts(replica: Replica) -> list[str]:
     """The names of the drafts that hold the other side of a conflict."""
-    names = record_files.names_in(replica.store, paths.INBOX)
+    names = record_names.in_folder(replica.store, paths.INBOX)
     return [name[: -len(".json")] for name in names if name.startswith(CONFLICT)]

@@ -1,8 +1,8 @@
-"""What was changed in a store on this machine, oldest first, with what each file held before: for `log` and `undo`.
+"""The history of a store on this machine, which `onrecord log` prints, and `undo`.
 
-It lies in the user's state folder, not in the store: whoever writes a repository could otherwise plant there what an
-undo would write. A line is added before a change is made and another after it, so a killed writer leaves a line
-that says what it may have done.
+A change is logged with the old text of each file. The file is in the user's state folder, not in the store: otherwise
+anyone who can write to the repository could plant text for an undo to write. One line is added before a change is made
+and one after it, so the line of a killed writer tells what it may have changed.
 """
 
 from __future__ import annotations
@@ -10,32 +10,42 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from onrecord import coldstart, files, paths, timestamps
 from onrecord.coldstart import NamedTuple
+from onrecord.errors import CannotUndo, NotFound, Unwritable
+from onrecord.record import memory
 from onrecord.state_file import StateFile
+from onrecord.text import first_few
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from onrecord.store.store import Batch, Store
 
 FOLDER = "history"
 SYNC = "sync"
-"""The action that takes what others wrote in a shared store: not ours to take back."""
+"""The action of a change that took over what others wrote in a shared store. It cannot be undone."""
 
-_LARGEST = 16_000_000
-"""Bytes of one store's history; beyond it the older half goes. A change of a record takes two to four thousand."""
+_MAX_BYTES = 16_000_000
+"""Size of one store's history, above which the older half is dropped. A change of one record takes 2,000 to 4,000."""
 
-_LARGEST_CHANGE = 6_000_000
-"""Bytes of one change, so that several fit; of a larger one only the names are logged."""
+_MAX_CHANGE_CHARACTERS = 6_000_000
+"""Length of one change, so that several fit; of a larger one only the file names are logged."""
+
+NewTexts = Mapping[str, Union[str, None]]
+"""The new text of each file of a change by its path; None for a file to delete."""
 
 AGENTS = (
     *("CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_SANDBOX", "COPILOT_CLI", "OPENCODE"),
     *("QWEN_CODE", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR"),
 )
-"""Variables that agents set for the programs they start."""
+"""Environment variables that agents set for the programs they start."""
 
 
 class FileChange(NamedTuple):
-    """One file of a change: what it held before (None: it was not there), and a fingerprint of what it held after."""
+    """One file of a change: its text before (None if there was no file), and a hash of its text after."""
 
     path: str
     before: Union[str, None]
@@ -44,7 +54,7 @@ class FileChange(NamedTuple):
 
 
 class LoggedChange(NamedTuple):
-    """A change: when, what, by whom, to which files."""
+    """A change as logged: when it was made, what kind, by whom, and its files."""
 
     id: str
     at: str
@@ -52,31 +62,31 @@ class LoggedChange(NamedTuple):
     by: str
     files: tuple[FileChange, ...]
     is_whole: bool = True
-    """False if it was too large for the texts to be kept: it cannot be taken back."""
+    """False if it was too large to log the old texts: it cannot be undone."""
 
     undoes: str = ""
-    """The change that it took back."""
+    """The id of the change that it undid."""
 
     is_done: bool = False
-    """Whether its writer lived to say that it was made."""
+    """False if its writer was killed before it could log that the change was made."""
 
     is_undone: bool = False
 
 
 def who() -> str:
-    """Who runs this program: an agent, or a person."""
+    """Return `agent` if an agent started this program, else `person`."""
     return "agent" if any(os.environ.get(name) for name in AGENTS) else "person"
 
 
 def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "") -> str:
-    """Note a change that is about to be made; its id."""
+    """Log a change that is about to be made, and return its id."""
     seed = f"{root}{os.getpid()}{time.monotonic_ns()}"
-    # Eight hex digits name one of the few thousand changes that a history holds.
+    # Eight hex digits are enough for the few thousand changes of a history.
     change_id = coldstart.digest(seed.encode("utf-8", "surrogatepass"))[:8]
     by = action if action in ("import", SYNC) else who()
     line = {"id": change_id, "at": timestamps.now(), "action": action, "by": by, "undoes": undoes}
     text = json.dumps({**line, "files": [list(file) for file in files]})
-    if len(text) > _LARGEST_CHANGE:
+    if len(text) > _MAX_CHANGE_CHARACTERS:
         names = [[file.path, None, file.after, file.title] for file in files]
         text = json.dumps({**line, "files": names, "cut": True})
     _file(root).append(text + "\n")
@@ -84,27 +94,27 @@ def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "
 
 
 def end(root: str, change_id: str) -> None:
-    """Note that a change was made."""
+    """Log that a change was made."""
     _file(root).append(json.dumps({"done": change_id}) + "\n")
 
 
 def read(root: str) -> list[LoggedChange]:
-    """The changes of a store, oldest first; lines that are no changes are passed over."""
-    lines = [line for text in _file(root).lines() if (line := _decoded(text)) is not None]
-    done = {line.get("done") for line in lines if "done" in line}
+    """Return the changes of a store, oldest first; lines that cannot be read are skipped."""
+    lines = [line for text in _file(root).lines() if (line := _parse_line(text)) is not None]
+    done_ids = {line.get("done") for line in lines if "done" in line}
     changes = [change for line in lines if (change := _change(line)) is not None]
-    undone = {change.undoes for change in changes if change.undoes and change.id in done}
-    return [change._replace(is_done=change.id in done, is_undone=change.id in undone) for change in changes]
+    undone_ids = {change.undoes for change in changes if change.undoes and change.id in done_ids}
+    return [change._replace(is_done=change.id in done_ids, is_undone=change.id in undone_ids) for change in changes]
 
 
 def forget(root: str) -> None:
-    """Delete the changes of a store that is gone."""
+    """Delete the history of a store that was removed."""
     files.remove(_file(root).path)
 
 
 def title_in(text: str | None) -> str:
-    """The title of the record or draft in a file's text; empty if there is none."""
-    raw = _decoded(text or "") or {}
+    """Return the title of the record or draft in `text`; empty if there is none."""
+    raw = _parse_line(text or "") or {}
     record = raw.get("record") if isinstance(raw.get("record"), dict) else raw
     title = record.get("title") if isinstance(record, dict) else ""
     return title if isinstance(title, str) else ""
@@ -112,10 +122,10 @@ def title_in(text: str | None) -> str:
 
 def _file(root: str) -> StateFile:
     name = coldstart.digest(os.path.realpath(root).encode("utf-8", "surrogatepass"))
-    return StateFile(os.path.join(paths.state_dir(), FOLDER, f"{name}.jsonl"), _LARGEST, "history")
+    return StateFile(os.path.join(paths.state_dir(), FOLDER, f"{name}.jsonl"), _MAX_BYTES, "history")
 
 
-def _decoded(text: str) -> dict[str, Any] | None:
+def _parse_line(text: str) -> dict[str, Any] | None:
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
@@ -133,3 +143,111 @@ def _change(line: Mapping[str, Any]) -> LoggedChange | None:
     is_whole = not line.get("cut") and len(files) == len(rows)
     change_id, at, action, by = texts
     return LoggedChange(change_id, at, action, by, files, is_whole, undoes if isinstance(undoes, str) else "")
+
+
+class Undone(NamedTuple):
+    """The result of an undo: the change that was undone, the files restored, and the files left as they are."""
+
+    change: LoggedChange
+    restored: tuple[FileChange, ...]
+    skipped: tuple[FileChange, ...] = ()
+
+
+def undo(store: Store, change_id: str = "", *, skip_changed: bool = False) -> Undone:
+    """Undo the change with this id, or the last one. Raises CannotUndo if a file was changed since, and NotFound."""
+    with store.writing("undo") as batch:
+        change = _find_change(store.root, read(store.root), change_id)
+        unchanged, changed = _split_by_state(store.root, change)
+        if changed and not skip_changed:
+            raise _conflict(change, changed)
+        batch.undoes = change.id
+        for file in unchanged:
+            _restore(batch, file)
+    return Undone(change, unchanged, changed)
+
+
+def _find_change(root: str, changes: Sequence[LoggedChange], change_id: str) -> LoggedChange:
+    """Return the change to undo: the one with this id, or the last one made here that is no undo and not undone yet."""
+    candidates = [change for change in changes if not change.undoes and change.action != "undo"]
+    if change_id:
+        candidates = [change for change in candidates if change.id.startswith(change_id)]
+    else:
+        candidates = [change for change in candidates if change.action != SYNC]
+    for change in reversed(candidates):
+        if change.is_undone and change_id:
+            raise CannotUndo(f"the change {change.id} is taken back already", fix="onrecord log")
+        if not change.is_undone and _has_happened(root, change):
+            return _undoable(change)
+    message = f"no change {change_id!r} is in the log" if change_id else "there is no change to take back"
+    raise NotFound(message, fix="to see what was changed on this machine: onrecord log; git has the rest")
+
+
+def _undoable(change: LoggedChange) -> LoggedChange:
+    if change.action == SYNC:
+        raise CannotUndo(
+            f"the sync of {change.at} cannot be taken back: the shared store would get the old versions",
+            fix="change or retire its records one by one; to see which: onrecord log",
+        )
+    if change.is_whole:
+        return change
+    raise CannotUndo(
+        f"the {change.action} of {change.at} changed {len(change.files):,} files, too much to keep what they held",
+        fix="restore them with git: git log -- .claude/memory",
+    )
+
+
+def _has_happened(root: str, change: LoggedChange) -> bool:
+    """False for a change whose writer was killed before it changed anything."""
+    return change.is_done or any(current_hash(root, file.path) != text_hash(file.before) for file in change.files)
+
+
+def _split_by_state(root: str, change: LoggedChange) -> tuple[tuple[FileChange, ...], tuple[FileChange, ...]]:
+    """Return the files that are as `change` left them, and those changed since; not those that are as before."""
+    hashes = [(file, current_hash(root, file.path), text_hash(file.before)) for file in change.files]
+    unchanged = tuple(file for file, now, before in hashes if now == file.after and now != before)
+    changed = tuple(file for file, now, before in hashes if now not in (file.after, before))
+    return unchanged, changed
+
+
+def _conflict(change: LoggedChange, changed: Sequence[FileChange]) -> CannotUndo:
+    names = first_few([file.path for file in changed])
+    return CannotUndo(
+        f"the {change.action} of {change.at} cannot be taken back: changed since: {names}",
+        fix="to see later changes, which can be taken back first: onrecord log; to take back the rest and leave these "
+        f"files as they are: onrecord undo {change.id} --skip-changed",
+    )
+
+
+def _restore(batch: Batch, file: FileChange) -> None:
+    if file.before is None:
+        batch.drop(file.path)
+    else:
+        batch.restore(file.path, file.before)
+
+
+def text_hash(text: str | None) -> str:
+    """Return the hash of a file with this text; empty for no file."""
+    return "" if text is None else coldstart.digest(text.encode("utf-8"))
+
+
+def current_hash(root: str, path: str) -> str:
+    """Return the hash of a file of the store; empty if there is no such file. Raises Unwritable."""
+    data = _read_file(root, path)
+    return "" if data is None else coldstart.digest(data)
+
+
+def current_text(root: str, path: str) -> str | None:
+    """Return the text of a file of the store; None if there is no such file. Raises Unwritable."""
+    data = _read_file(root, path)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _read_file(root: str, path: str) -> bytes | None:
+    try:
+        return files.read_inside(root, path, memory.LARGEST_FILE + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unwritable(
+            f"cannot read {os.path.join(root, path)}: {error}", fix="check what it is, and its permissions"
+        ) from error

@@ -10,7 +10,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import Ambiguous, NotFound
 from onrecord.record import schema
 from onrecord.record.schema import shorten
-from onrecord.store import short_name
+from onrecord.store import record_names
 
 PREFIX, WORDS = "prefix", "words"
 _BREAK = re.compile(r"[^0-9a-z]+")
@@ -95,8 +95,8 @@ def shortest(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]:
         at = bisect_left(names, name.lower())
         beside = [*names[max(at - 1, 0) : at], *names[at + 1 : at + 2]]
         beginning = _beginning(name, max((_in_common(name.lower(), other) for other in beside), default=0) + 1)
-        is_own = name.lower() not in beside and not beginning.isdigit() and short_name.is_safe(beginning)
-        result[path] = beginning if is_own and len(beginning) <= _LONGEST_BEGINNING else short_name.of(path)
+        is_own = name.lower() not in beside and not beginning.isdigit() and record_names.is_shell_safe(beginning)
+        result[path] = beginning if is_own and len(beginning) <= _LONGEST_BEGINNING else record_names.short_name(path)
     return result
 
 
@@ -165,7 +165,7 @@ def did_you_mean(names: list[str]) -> str:
 
 def several_fit(typed: str, paths: Collection[str]) -> Ambiguous:
     """The failure that a text fits several records; it lists ten by names that mean one record each."""
-    names = [short_name.of(path) for path in sorted(paths)]
+    names = [record_names.short_name(path) for path in sorted(paths)]
     message = fits_several(typed, names, "records")
     return Ambiguous(message, fix=f"onrecord show {quote(names[0])}; or type more of the name you mean")
 

@@ -26,7 +26,7 @@ from onrecord.record import drafts, memory, schema
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
 from onrecord.record.schema import shorten
-from onrecord.store import index_md, journal, record_files, short_name
+from onrecord.store import index_md, journal, record_names
 
 _LOCK = ".lock"
 
@@ -93,7 +93,7 @@ class Store:
         """Every record file, of one category if it is named, read, or broken and why."""
         for folder in [schema.FOLDERS[category]] if category else schema.FOLDERS.values():
             try:
-                names = record_files.names(self.root, folder)
+                names = record_names.read_folder(self.root, folder)
             except OnrecordError as error:
                 yield Broken(folder, error)
                 continue
@@ -129,7 +129,7 @@ class Store:
 
     def named(self, reference: str) -> list[str]:
         """The paths of the records with an id, `category/id`, path or short name: more than one only for an id."""
-        return self._paths_of(reference) or short_name.paths(self.root, reference)
+        return self._paths_of(reference) or record_names.with_short_name(self.root, reference)
 
     def has(self, record_id: str) -> bool:
         return bool(self._paths_of(record_id))
@@ -315,3 +315,46 @@ def _instead(store: Store, path: str, record_id: str) -> str:
     except OnrecordError:
         return f"the file {path} is broken, to see why: onrecord doctor"
     return lifecycle.way_back(record, f"onrecord edit {record_id}; or give the new record another title")
+
+
+class DryRunStore(Store):
+    """A store in which everything is checked and nothing is written; later reads see what would have been written."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root)
+        self.planned: dict[str, Memory] = {}
+        self.dropped: list[str] = []
+
+    def read(self, path: str) -> Entry:
+        if path in self.planned:
+            record = self.planned[path]
+            return Entry(record, path, digest(memory.render(record)))
+        return super().read(path)
+
+    def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:
+        ahead = {path: record for path, record in self.planned.items() if category in ("", record.category)}
+        for scanned in super().scan(category):
+            ahead.pop(scanned.path, None)
+            yield scanned
+        yield from (self.read(path) for path in ahead)
+
+    def _paths_of(self, reference: str) -> list[str]:
+        present = super()._paths_of(reference)
+        planned = [path for path in self._candidates(reference) if path in self.planned]
+        return present + [path for path in planned if path not in present]
+
+    @contextmanager
+    def writing(self, action: str = "change") -> Iterator[Batch]:
+        batch = _DryRunBatch(self)
+        yield batch
+        batch.commit()
+
+
+class _DryRunBatch(Batch):
+    def __init__(self, store: DryRunStore) -> None:
+        super().__init__(store)
+        self._dry_run = store
+
+    def commit(self) -> None:
+        self._dry_run.planned.update(self.written)
+        self._dry_run.dropped += self._drops

@@ -6,7 +6,7 @@ common with the record, and objections by the user, were wrong too often to be c
 
 from __future__ import annotations
 
-from onrecord.store import short_name
+from onrecord.store import record_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _WRITING = ("Edit", "Write")
 
 def is_opened(messages: Sequence[Message], path: str) -> bool:
     """True if the agent opened or changed the record at `path` in its store after it was last shown."""
-    name = short_name.of(path)
+    name = record_names.short_name(path)
     marks = (f'{path}"', f"onrecord show {name}", f"onrecord show --user {name}")
     names = (path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower(), name.lower())
     for message in reversed(messages):

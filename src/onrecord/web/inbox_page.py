@@ -13,7 +13,7 @@ from onrecord.errors import BadInput, Changed, OnrecordError
 from onrecord.project import Project, require_store
 from onrecord.record.drafts import Draft
 from onrecord.record.memory import Memory
-from onrecord.store import undo as store_undo
+from onrecord.store import history
 from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.writer import Writer
 from onrecord.web import record_page, view
@@ -164,7 +164,7 @@ def undo(request: Request) -> Response:
     """Take a change of a store back."""
     fields = view.form(request)
     store = require_store(record_page.store_called(request, fields.get("store", view.PROJECT)))
-    undone = store_undo.undo(store, fields.get("change", ""))
+    undone = history.undo(store, fields.get("change", ""))
     view.site_of(request).check_again()
     text = f"Taken back: {undone.change.action} of {undone.change.at[:16]}"
     return view.go(request, "/", Notice(text, warnings=tuple(store.warnings)))

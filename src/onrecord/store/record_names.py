@@ -1,0 +1,83 @@
+"""Names of the record files in a store, and the short names that stand for long ids: `sessions-live.3fa2c1`.
+
+Prompt hooks load this module, so it imports only modules that every hook has loaded.
+"""
+
+from __future__ import annotations
+
+import os
+
+from onrecord import categories, coldstart, files
+from onrecord.errors import BadRecord, OnrecordError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_UNCHANGED = 24
+"""Characters of the longest id that is its own short name."""
+
+_BEGINNING, _HASH = 16, 6
+"""Characters of a short name: at most so many from the beginning of the id, and those of a hash of the path."""
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+"""Characters that mean nothing special to a shell: agents run commands with these names, and strangers choose ids."""
+
+
+def short_name(path: str) -> str:
+    """Return the short name of the record at `path`, relative to its store."""
+    stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    plain = "".join(char for char in stem if char in _SAFE).lstrip("-_")
+    if plain == stem and len(stem) <= _MAX_UNCHANGED:
+        return stem
+    beginning = plain[:_BEGINNING]
+    if len(plain) > _BEGINNING and "-" in beginning[4:]:
+        beginning = beginning[: beginning.rfind("-")]
+    return f"{beginning}.{_path_hash(path)}"
+
+
+def is_shell_safe(name: str) -> bool:
+    """True if `name` needs no quotes in a shell and cannot be taken for an option."""
+    return _SAFE.issuperset(name) and not name.startswith("-")
+
+
+def with_short_name(root: str, name: str) -> list[str]:
+    """Return the paths of the records whose short name, one with a hash, is `name`: one or none."""
+    beginning, _, path_hash = name.rpartition(".")
+    if len(path_hash) != _HASH or not _SAFE.issuperset(beginning + path_hash):
+        return []
+    return [path for path in paths(root) if _path_hash(path) == path_hash and short_name(path) == name]
+
+
+def _path_hash(path: str) -> str:
+    return coldstart.digest(path.encode("utf-8", "surrogateescape"))[:_HASH]
+
+
+def paths(root: str) -> Iterator[str]:
+    """Yield the relative paths of the files that may be records, folder by folder."""
+    for category in categories.CATEGORIES.values():
+        for name in in_folder(root, category.folder):
+            yield f"{category.folder}/{name}"
+
+
+def in_folder(root: str, folder: str) -> list[str]:
+    """Return the names of the record files in `folder`; none if it cannot be read or leads out of the store."""
+    try:
+        return read_folder(root, folder)
+    except OnrecordError:
+        return []
+
+
+def read_folder(root: str, folder: str) -> list[str]:
+    """Return the names of the record files in `folder`. Raises BadRecord or UnsafePath."""
+    full = os.path.join(root, folder)
+    try:
+        if os.path.islink(full):
+            files.inside(root, folder)
+        return sorted(name for name in os.listdir(full) if name.endswith(".json") and name[0] != ".")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadRecord(
+            f"{folder}: {error.strerror or error}", fix=f"check the type and the permissions of {full}"
+        ) from error
