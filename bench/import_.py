@@ -19,7 +19,7 @@ from typing import NamedTuple
 from bench import results
 from bench.shares import wilson
 from onrecord.importers import adr
-from onrecord.importers.adr_links import Adr
+from onrecord.importers.adr import Adr
 
 LABELS = Path(__file__).parent / "sets" / "adr-labels.jsonl"
 NOW = "2026-11-16T00:00:00Z"

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import markdown
-from onrecord.importers import adr, adr_links, memories
-from onrecord.importers.adr import Unread
-from onrecord.importers.adr_links import Adr
+from onrecord.importers import adr, memories
+from onrecord.importers.adr import Adr, Unread
 from onrecord.record import memory, summary_line
 from tests import cost
 
@@ -330,20 +329,20 @@ def decision(number, title, status="Accepted", folder="docs/adr"):
 def test_a_status_is_read_as_far_as_one_reaches(length, is_replaced):
     status = "Accepted. " + "x " * (length // 2) + "Superseded by ADR-2"
 
-    old, _ = adr_links.linked([decision(1, "Use tabs", status), decision(2, "Use spaces")])
+    old, _ = adr.link_records([decision(1, "Use tabs", status), decision(2, "Use spaces")])
 
     assert old.superseded_by == ("use-spaces" if is_replaced else "")
 
 
 def test_successors_are_linked_both_ways():
-    old, new = adr_links.linked([decision(1, "Use tabs", "Superseded by ADR-2"), decision(2, "Use spaces")])
+    old, new = adr.link_records([decision(1, "Use tabs", "Superseded by ADR-2"), decision(2, "Use spaces")])
 
     assert (old.superseded_by, old.content["status"], old.is_current) == ("use-spaces", "superseded", False)
     assert (new.supersedes, new.content["status"], new.is_current) == (("use-tabs",), "accepted", True)
 
 
 def test_a_link_of_the_successor_alone_is_enough():
-    old, new = adr_links.linked([decision(1, "Use tabs"), decision(2, "Use spaces", "Accepted. Supersedes 1")])
+    old, new = adr.link_records([decision(1, "Use tabs"), decision(2, "Use spaces", "Accepted. Supersedes 1")])
 
     assert (old.superseded_by, old.content["status"], new.supersedes) == ("use-spaces", "superseded", ("use-tabs",))
 
@@ -351,13 +350,13 @@ def test_a_link_of_the_successor_alone_is_enough():
 def test_a_record_made_before_keeps_its_id_in_links():
     made = {"docs/adr/0001-x.md": "tabs-for-all"}
 
-    old, new = adr_links.linked([decision(1, "Use tabs"), decision(2, "Use spaces", "Supersedes 1")], made)
+    old, new = adr.link_records([decision(1, "Use tabs"), decision(2, "Use spaces", "Supersedes 1")], made)
 
     assert (old.id, new.supersedes) == ("tabs-for-all", ("tabs-for-all",))
 
 
 def test_numbers_are_those_of_the_same_folder():
-    records = adr_links.linked(
+    records = adr.link_records(
         [
             decision(1, "Use tabs", "Superseded by ADR-2", folder="a/adr"),
             decision(2, "Use spaces", folder="b/adr"),
@@ -370,13 +369,13 @@ def test_numbers_are_those_of_the_same_folder():
 def test_decisions_that_replace_each_other_in_a_circle_are_not_all_lost():
     circle = [decision(1, "Use tabs", "Superseded by 2"), decision(2, "Use spaces", "Superseded by 1")]
 
-    assert [record.superseded_by for record in adr_links.linked(circle)] == ["use-spaces", ""]
+    assert [record.superseded_by for record in adr.link_records(circle)] == ["use-spaces", ""]
 
 
 def test_equal_titles_get_ids_of_their_own():
     twice = [decision(1, "Use tabs"), decision(2, "Use tabs")]
 
-    assert [record.id for record in adr_links.linked(twice)] == ["use-tabs", "use-tabs-2"]
+    assert [record.id for record in adr.link_records(twice)] == ["use-tabs", "use-tabs-2"]
 
 
 def test_headings_lists_and_code_are_told_apart():
@@ -410,7 +409,7 @@ ANY_TEXT = st.lists(PIECES | st.text(max_size=20), max_size=25).map("".join)
 def test_no_text_makes_an_importer_raise_and_every_record_can_be_written(text, path):
     decision = adr.read(text, path, NOW)
     records = list(memories.read(path, text, NOW).records)
-    records += adr_links.linked([decision, decision]) if isinstance(decision, Adr) else []
+    records += adr.link_records([decision, decision]) if isinstance(decision, Adr) else []
 
     for record in records:
         assert memory.flaws(record) == []

@@ -349,16 +349,16 @@ def test_a_push_that_meets_another_is_built_again_on_top_of_it(ann, bob, server,
     bob.sync()
     ann.save("use-uv")
     bob.save("use-ruff")
-    make, raced = git_transport.git_commit.make, []
+    make, raced = git_transport.git_commits.make_commit, []
 
     def race(*arguments):
         if not raced:
             raced.append(True)
-            monkeypatch.setattr(git_transport.git_commit, "make", make)
+            monkeypatch.setattr(git_transport.git_commits, "make_commit", make)
             bob.sync()
         return make(*arguments)
 
-    monkeypatch.setattr(git_transport.git_commit, "make", race)
+    monkeypatch.setattr(git_transport.git_commits, "make_commit", race)
 
     assert ann.sync().pushed == ("decisions/use-uv.json",)
 

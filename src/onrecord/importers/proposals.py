@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from onrecord.audit import audit_item
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, SecretFound
-from onrecord.importers import adr_links, import_log, reading
+from onrecord.importers import adr, import_log, reading
 from onrecord.importers.import_log import Imported
 from onrecord.importers.reading import Reading
 from onrecord.importers.sources import Passage, Source
@@ -55,13 +55,13 @@ def gather(
     readings = [reading.read(project, source, now) for source in sources]
     before = {_path_of(record): record for record in existing if record.origin == "import"}
     decisions = [each.decision for each in readings if each.decision]
-    linked = adr_links.linked(decisions, {path: record.id for path, record in before.items()})
-    by_path = {adr.path: record for adr, record in zip(decisions, linked)}
+    linked = adr.link_records(decisions, {path: record.id for path, record in before.items()})
+    by_path = {decision.path: record for decision, record in zip(decisions, linked)}
     taken = {record.id for record in (*existing, *linked)}
     reports = []
     for each in readings:
         own = by_path.get(each.source.path)
-        records = [own] if own else [adr_links.with_free_id(record, taken) for record in each.records]
+        records = [own] if own else [adr.with_free_id(record, taken) for record in each.records]
         reports.append(_report(each, records, before, imported.get(each.source.path)))
     return _without_duplicates(reports, existing)
 

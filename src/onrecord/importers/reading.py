@@ -8,7 +8,7 @@ import re
 from onrecord import files, markdown, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.importers import adr, import_log, memories, sources
-from onrecord.importers.adr_links import Adr
+from onrecord.importers.adr import Adr
 from onrecord.importers.sources import Passage, Source
 from onrecord.record.memory import Memory
 

@@ -14,9 +14,9 @@ from shlex import quote
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRemote, Offline, OnrecordError, Refused
 from onrecord.git.repository import NO_GIT, is_commit
-from onrecord.shared import git_commit, git_tree
+from onrecord.shared import git_commits
+from onrecord.shared.git_commits import BrokenMirror, broken_mirror
 from onrecord.shared.git_mirror import Answer, Mirror
-from onrecord.shared.git_tree import BrokenMirror, broken
 from onrecord.shared.transport import Pulled, Push, Pushed, Version, fingerprint
 
 _EMPTY = "empty"
@@ -68,24 +68,24 @@ class GitTransport:
         if self._heads.commit == cursor:
             return Pulled((), cursor)
         head = self._fetch()
-        below = git_tree.place(self._mirror, head)
+        below = git_commits.store_prefix(self._mirror, head)
         is_first = cursor in ("", _EMPTY)
         if is_first or not self._is_in_history(cursor, head):
-            blobs = git_tree.files(self._mirror, head, below)
-            return Pulled(git_tree.versions(self._mirror, blobs), head, is_reset=not is_first)
-        blobs = git_tree.changed(self._mirror, cursor, head, below)
+            blobs = git_commits.store_files(self._mirror, head, below)
+            return Pulled(git_commits.read_versions(self._mirror, blobs), head, is_reset=not is_first)
+        blobs = git_commits.changed_files(self._mirror, cursor, head, below)
         return Pulled(self._in_order(cursor, head, below, blobs), head)
 
-    def _in_order(self, cursor: str, head: str, below: str, blobs: Sequence[git_tree.Blob]) -> Iterator[Version]:
+    def _in_order(self, cursor: str, head: str, below: str, blobs: Sequence[git_commits.Blob]) -> Iterator[Version]:
         """What changed, our own commits first: whoever merged or changed them built on them."""
         for ref in (_PUSHED, _WAITING):
             own = self._mirror.commit_of(ref)
             if own and self._is_in_history(own, head) and not self._is_in_history(own, cursor):
                 parent = self._mirror.commit_of(f"{own}^")
                 if parent:
-                    ours = git_tree.changed(self._mirror, parent, own, below)
-                    yield from git_tree.versions(self._mirror, ours)
-        yield from git_tree.versions(self._mirror, blobs)
+                    ours = git_commits.changed_files(self._mirror, parent, own, below)
+                    yield from git_commits.read_versions(self._mirror, ours)
+        yield from git_commits.read_versions(self._mirror, blobs)
 
     def push(self, changes: Sequence[Push]) -> Pushed:
         try:
@@ -100,11 +100,11 @@ class GitTransport:
     def _push(self, changes: Sequence[Push]) -> Pushed:
         for attempt in range(_ATTEMPTS):
             head = self._head()
-            below = git_tree.place(self._mirror, head) if head else ""
+            below = git_commits.store_prefix(self._mirror, head) if head else ""
             by_state = self._sorted(changes, head, below)
             if not by_state.due:
                 return Pushed(by_state.same, by_state.outdated)
-            commit = git_commit.make(self._mirror, head, below, by_state.due)
+            commit = git_commits.make_commit(self._mirror, head, below, by_state.due)
             if self._is_waiting(commit, head):
                 return self._waits(by_state)
             answer = self._send(commit, self._heads.branch or _FIRST_BRANCH)
@@ -134,7 +134,7 @@ class GitTransport:
 
     def _look(self) -> None:
         """Ask for the branches that matter, without fetching anything."""
-        own = git_commit.own_branch(self._mirror)
+        own = git_commits.own_branch(self._mirror)
         names = ("refs/heads/main", "refs/heads/master", "refs/heads/trunk", f"refs/heads/{own}")
         self._heads = heads(self._listed(*names), own)
         if self._heads.branch:
@@ -185,8 +185,10 @@ class GitTransport:
 
     def _sorted(self, changes: Sequence[Push], head: str, below: str) -> _Sorted:
         wanted = {change.path for change in changes}
-        blobs = [blob for blob in git_tree.files(self._mirror, head, below) if blob.path in wanted] if head else []
-        present = {version.path: version for version in git_tree.versions(self._mirror, blobs)}
+        blobs = (
+            [blob for blob in git_commits.store_files(self._mirror, head, below) if blob.path in wanted] if head else []
+        )
+        present = {version.path: version for version in git_commits.read_versions(self._mirror, blobs)}
         same, outdated, due = [], [], []
         for change in changes:
             version = present.get(change.path, Version(change.path, b""))
@@ -217,7 +219,7 @@ class GitTransport:
 
     def _on_own_branch(self, by_state: _Sorted, commit: str, refusal: Answer) -> Pushed:
         """Push to a branch of our own what the branch of all does not take."""
-        answer = self._send(commit, git_commit.own_branch(self._mirror), lease=self._heads.own)
+        answer = self._send(commit, git_commits.own_branch(self._mirror), lease=self._heads.own)
         if pushed(answer) == DONE:
             self._heads = self._heads._replace(own=commit)
             return self._waits(by_state)
@@ -225,7 +227,7 @@ class GitTransport:
         return Pushed(by_state.same, by_state.outdated, refused={change.path: reason for change in by_state.due})
 
     def _waits(self, by_state: _Sorted) -> Pushed:
-        own, branch = git_commit.own_branch(self._mirror), self._heads.branch or _FIRST_BRANCH
+        own, branch = git_commits.own_branch(self._mirror), self._heads.branch or _FIRST_BRANCH
         note = f"{branch} does not take changes directly: they are on the branch {own}; ask for a merge"
         waiting = tuple(change.path for change in by_state.due)
         return Pushed(by_state.same, by_state.outdated, waiting, note=note)
@@ -309,7 +311,7 @@ def failure(answer: Answer, url: str) -> OnrecordError:
         return BadRemote("git is not installed", fix="install git")
     is_reached = not any(words in lowered for words in _UNREACHABLE)
     if is_reached and _is_ours_broken(lowered):
-        return broken(reason)
+        return broken_mirror(reason)
     if is_reached and any(words in lowered for words in _NOT_ALLOWED):
         return Refused(f"{url} does not let us in: {reason}", fix=fix)
     if is_reached and any(words in lowered for words in _NO_STORE):

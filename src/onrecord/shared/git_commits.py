@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import getpass
+import os
+import platform
+import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from onrecord import paths
-from onrecord.coldstart import NamedTuple
+from onrecord.coldstart import NamedTuple, digest
 from onrecord.errors import BadRemote
-from onrecord.record import schema
+from onrecord.record import naming, schema
 from onrecord.record.memory import LARGEST_FILE
 from onrecord.shared import incoming
 from onrecord.shared.git_mirror import Mirror
 from onrecord.shared.incoming import MOST_FILES
-from onrecord.shared.transport import Version
+from onrecord.shared.transport import Push, Version
+from onrecord.text import first_few, many
 
 BELOW = paths.PROJECT_SOURCE
 """Where a project keeps its records: its own repository can be a remote, too."""
@@ -46,7 +51,7 @@ class Blob(NamedTuple):
     flaw: str = ""
 
 
-def place(mirror: Mirror, commit: str) -> str:
+def store_prefix(mirror: Mirror, commit: str) -> str:
     """Where in a repository its records lie, or should: at the root, or below `.claude/memory/`."""
     if any(_is_record(path) for _, path in _listed(mirror, commit, _FOLDERS)):
         return ""
@@ -56,16 +61,16 @@ def place(mirror: Mirror, commit: str) -> str:
     return "" if all(name.lower().startswith((*_QUIET, *_FOLDERS)) for name in names) else BELOW
 
 
-def files(mirror: Mirror, commit: str, below: str) -> list[Blob]:
+def store_files(mirror: Mirror, commit: str, below: str) -> list[Blob]:
     """The files of the store in a commit."""
     listed = _listed(mirror, commit, [below + folder for folder in _FOLDERS])
     return _blobs(((mode, blob, path) for (mode, blob), path in listed), below)
 
 
-def changed(mirror: Mirror, old: str, new: str, below: str) -> list[Blob]:
+def changed_files(mirror: Mirror, old: str, new: str, below: str) -> list[Blob]:
     """The files of the store that differ between two commits, as the second has them."""
-    if (before := place(mirror, old)) != below:
-        return _moved(files(mirror, old, before), files(mirror, new, below))
+    if (before := store_prefix(mirror, old)) != below:
+        return _moved(store_files(mirror, old, before), store_files(mirror, new, below))
     words = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--raw", old, new, "--")
     parts = _ask(mirror, *words, *(below + folder for folder in _FOLDERS)).split(b"\0")
     rows = []
@@ -99,7 +104,7 @@ def _is_record(path: str | bytes) -> bool:
     return text.endswith(".json") and text.partition("/")[0] in _FOLDERS
 
 
-def versions(mirror: Mirror, blobs: Sequence[Blob]) -> Iterator[Version]:
+def read_versions(mirror: Mirror, blobs: Sequence[Blob]) -> Iterator[Version]:
     """What the files hold, as many at a time as fit into memory."""
     sizes = _sizes(mirror, {blob.id for blob in blobs if blob.id and not blob.flaw})
     together: list[Blob] = []
@@ -122,7 +127,7 @@ def _sizes(mirror: Mirror, ids: Iterable[str]) -> dict[str, int]:
     for line in _batch(mirror, "--batch-check", ids).decode("ascii", "replace").splitlines():
         words = line.split(" ")
         if len(words) != 3 or words[1] != "blob":
-            raise broken(line)
+            raise broken_mirror(line)
         sizes[words[0]] = int(words[2])
     return sizes
 
@@ -170,7 +175,7 @@ def _ask(mirror: Mirror, *words: str, stdin: bytes = b"") -> bytes:
     if answer.status is None and "answered more" in answer.message:
         raise incoming.too_large()
     if not answer.is_good:
-        raise broken(answer.message)
+        raise broken_mirror(answer.message)
     return answer.output
 
 
@@ -178,5 +183,70 @@ class BrokenMirror(BadRemote):
     """Our own copy of a repository cannot be read; it can be fetched again."""
 
 
-def broken(reason: str) -> BrokenMirror:
+def broken_mirror(reason: str) -> BrokenMirror:
     return BrokenMirror(f"the fetched repository cannot be read: {reason[:200]}", fix="fetch it again: onrecord sync")
+
+
+NEXT = "refs/onrecord/next"
+"""The commit that is about to be pushed."""
+
+_MOST_NAMED = 3
+
+
+class Author(NamedTuple):
+    """Who writes commits on this machine."""
+
+    name: str
+    email: str
+
+
+def author(mirror: Mirror) -> Author:
+    """The user as git knows them, or else as the system does."""
+    listed = mirror.ask("config", "--null", "--get-regexp", r"^user\.(name|email)$").text.split("\0")
+    values = dict(entry.split("\n", 1) for entry in listed if "\n" in entry)
+    user = _plain(_user())
+    name, email = (_plain(values.get(key, "")) for key in ("user.name", "user.email"))
+    return Author(name or user, email or f"{user}@{_plain(platform.node()) or 'localhost'}")
+
+
+def own_branch(mirror: Mirror) -> str:
+    """The branch for what the main one does not take: this user's, on this machine, for this remote."""
+    user = naming.slug(_user())[:30] or "user"
+    return f"onrecord/{user}-{digest(f'{platform.node()}{os.path.realpath(mirror.folder)}'.encode())[:6]}"
+
+
+def make_commit(mirror: Mirror, parent: str, below: str, changes: Sequence[Push]) -> str:
+    """Commit changes on top of a commit, or as the first one; the id of the new commit."""
+    who = author(mirror)
+    message = _message(changes).encode("utf-8")
+    head = f"reset {NEXT}\n\ncommit {NEXT}\ncommitter {who.name} <{who.email}> {int(time.time())} +0000\n"
+    parts = [head.encode("utf-8"), b"data %d\n%s\n" % (len(message), message)]
+    if parent:
+        parts.append(f"from {parent}\n".encode("ascii"))
+    for path, data, _ in changes:
+        place = f"{below}{path}".encode("ascii")
+        parts.append(b"M 100644 inline %s\ndata %d\n%s\n" % (place, len(data), data) if data else b"D %s\n" % place)
+    answer = mirror.ask("fast-import", "--quiet", "--done", "--force", stdin=b"".join((*parts, b"\ndone\n")))
+    commit = mirror.commit_of(NEXT) if answer.is_good else ""
+    if not commit:
+        raise broken_mirror(answer.message)
+    return commit
+
+
+def _message(changes: Sequence[Push]) -> str:
+    names = [incoming.stem(change.path) for change in changes]
+    listed = "".join(f"\n{'delete' if not change.data else 'write'} {change.path}" for change in changes[:100])
+    subject = f"Sync {many(len(names), 'file')}: {first_few(names, _MOST_NAMED)}"
+    return f"{subject}\n\nWritten by `onrecord sync`.\n{listed}\n"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "user"
+
+
+def _plain(text: str) -> str:
+    """A name as it may stand in the line of a commit."""
+    return "".join(char for char in text if char.isprintable() and char not in "<>").strip()
