@@ -22,7 +22,7 @@ from typing import Any
 
 from bench import hub_clients, plot, results
 from bench.hub_records import Generator
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.record import memory
 from onrecord.shared import engine, hub_connection, hub_schema, hub_search, hub_teams
 from onrecord.shared.hub_transport import PostgresTransport
@@ -140,7 +140,7 @@ class Hub:
                 copy.set_types(["int4", "text", "int8", "bytea", "text"])
                 for team, path, data in self._new(size):
                     numbers[team] += 1
-                    copy.write_row((keys[team], path, numbers[team], data, digest(data)))
+                    copy.write_row((keys[team], path, numbers[team], data, content_hash(data)))
             for team, number in numbers.items():
                 session.execute("UPDATE onrecord.teams SET number = %s WHERE name = %s", (number, team))
         self.records = size
@@ -227,7 +227,7 @@ def _changes(hub: Hub, times: int) -> dict[str, Any]:
 
 def _changed(path: str, data: bytes) -> Push:
     record = memory.parse(data, path)
-    return Push(path, memory.render(record._replace(times_updated=record.times_updated + 1)), digest(data))
+    return Push(path, memory.render(record._replace(times_updated=record.times_updated + 1)), content_hash(data))
 
 
 def spread(work: Callable[[Any], object], values: Any) -> dict[str, float]:

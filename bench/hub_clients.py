@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from onrecord import timestamps
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.record import memory
 from onrecord.record.memory import Memory
 from onrecord.settings import load_settings
@@ -172,7 +172,7 @@ def _history(url: str) -> str:
 def _make_contested(url: str) -> None:
     transport = PostgresTransport(url)
     records = [_decision(f"contested-{number:02}", "nobody wrote this") for number in range(CONTESTED)]
-    present = {version.path: digest(version.data) for version in transport.pull("").versions}
+    present = {version.path: content_hash(version.data) for version in transport.pull("").versions}
     transport.push([Push(each.path, memory.render(each), present.get(each.path, "")) for each in records])
     transport.close()
 

@@ -118,8 +118,8 @@ def _line(path: Path, number: int, text: str) -> Line:
 
 
 def _prompt(prompt: str, turns: Sequence[str]) -> str:
-    return coldstart.digest("\0".join((prompt, *turns)).encode())
+    return coldstart.content_hash("\0".join((prompt, *turns)).encode())
 
 
 def _note(candidate: Match) -> str:
-    return coldstart.digest("\0".join((candidate.id, candidate.title, candidate.summary_line)).encode())
+    return coldstart.content_hash("\0".join((candidate.id, candidate.title, candidate.summary_line)).encode())

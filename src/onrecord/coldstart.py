@@ -18,7 +18,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["Connection", "NamedTuple", "SqliteError", "connect", "digest", "dumps", "loads"]
+__all__ = ["Connection", "NamedTuple", "SqliteError", "connect", "content_hash", "dumps", "loads"]
 
 _SPACE = " \t\n\r"
 
@@ -60,8 +60,8 @@ def _sqlite() -> Any:
     return _sqlite3
 
 
-def digest(data: bytes) -> str:
-    """A short fingerprint of bytes: 32 hex digits."""
+def content_hash(data: bytes) -> str:
+    """Return a short hash of `data`, in 32 hex digits."""
     return str(blake2b(data, digest_size=16).hexdigest())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def data_dir() -> str:
 
 def index_file(store_root: str) -> str:
     """The search index of one store, named after the store's real path."""
-    name = digest(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
+    name = content_hash(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
     return os.path.join(cache_dir(), f"{name}.sqlite")
 
 

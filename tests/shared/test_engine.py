@@ -9,7 +9,7 @@ import pytest
 
 from onrecord import files
 from onrecord.capture import review
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.errors import BadInput, BadRemote, CannotUndo, Changed, Offline
 from onrecord.record import memory
 from onrecord.shared import engine, incoming, sync_base
@@ -502,7 +502,7 @@ def test_the_fingerprint_of_an_update_is_that_of_the_agreed_bytes(ann, bob, monk
 
     ann.sync()
 
-    assert [(push.path, push.expected) for push in pushes] == [("decisions/use-uv.json", digest(before))]
+    assert [(push.path, push.expected) for push in pushes] == [("decisions/use-uv.json", content_hash(before))]
     assert json.loads(pushes[0].data)["tags"]
 
 

@@ -126,11 +126,11 @@ def count(made: list[Suggestion], session: str) -> int:
 def keys(evidence: Iterable[str]) -> tuple[str, ...]:
     """What tells one sentence from another, whatever its spacing, case and punctuation."""
     plain = (" ".join("".join(c.lower() if c.isalnum() else " " for c in text).split()) for text in evidence)
-    return tuple(dict.fromkeys(coldstart.digest(text.encode("utf-8", "replace"))[:_KEY] for text in plain))
+    return tuple(dict.fromkeys(coldstart.content_hash(text.encode("utf-8", "replace"))[:_KEY] for text in plain))
 
 
 def _file(project: str) -> StateFile:
-    name = coldstart.digest(os.path.realpath(project).encode("utf-8", "surrogatepass"))
+    name = coldstart.content_hash(os.path.realpath(project).encode("utf-8", "surrogatepass"))
     return StateFile(os.path.join(located("suggestions"), name), LARGEST, "suggestions")
 
 

@@ -69,7 +69,7 @@ def _file() -> StateFile | None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is not None and stream.isatty():
             try:
-                name = coldstart.digest(_terminal(stream.fileno()).encode())[:16]
+                name = coldstart.content_hash(_terminal(stream.fileno()).encode())[:16]
             except OSError:
                 # In a container the terminal may be one of the machine outside, which has no file in /dev.
                 return None

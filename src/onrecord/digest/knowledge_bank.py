@@ -96,7 +96,7 @@ def _lesson(lesson: Candidate, sections: list[list[str]]) -> Candidate:
     text = cut(" ".join(" ".join(parts).split()), LONGEST_TEXT)
     # Duplicates are recognised by their description, whatever their case and punctuation.
     plain = " ".join(terms.words((text or lesson.title).lower()))
-    key = f"bank:{coldstart.digest(plain.encode('utf-8', 'replace'))}"
+    key = f"bank:{coldstart.content_hash(plain.encode('utf-8', 'replace'))}"
     return lesson._replace(key=key, text=f"{lesson.title}: {text}" if text else lesson.title)
 
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 
 from onrecord import paths
-from onrecord.coldstart import digest, dumps
+from onrecord.coldstart import content_hash, dumps
 from onrecord.errors import UnsafePath
 from onrecord.freshness import project_files
 from onrecord.freshness.check import IndexedAnchor
@@ -74,7 +74,7 @@ def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Ancho
         return None
     block = project_files.block_id(data, symbol) if symbol else ""
     if head is None:
-        return Anchor(path, hash=digest(data), symbol=symbol, block=block, date=now)
+        return Anchor(path, hash=content_hash(data), symbol=symbol, block=block, date=now)
     return Anchor(path, blob=work_tree.blob_id(data, len(head)), commit=head, symbol=symbol, block=block, date=now)
 
 

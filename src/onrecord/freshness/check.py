@@ -157,7 +157,7 @@ class VerdictCache:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        name = coldstart.digest(root.encode("utf-8", "surrogatepass")) + ".anchors"
+        name = coldstart.content_hash(root.encode("utf-8", "surrogatepass")) + ".anchors"
         self._file = StateFile(os.path.join(paths.cache_dir(), name), LARGEST_CACHE, "freshness")
         self._data: bytes | None = None
 
@@ -200,7 +200,7 @@ class VerdictCache:
 
 def _key(anchor: IndexedAnchor) -> str:
     """What distinguishes an anchor from every other one of the project."""
-    return coldstart.digest("\0".join(anchor).encode("utf-8", "surrogatepass"))
+    return coldstart.content_hash("\0".join(anchor).encode("utf-8", "surrogatepass"))
 
 
 def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:

@@ -125,7 +125,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _fingerprint(lines: list[str]) -> str:
-    return coldstart.digest("\n".join(lines).encode("utf-8", "replace"))
+    return coldstart.content_hash("\n".join(lines).encode("utf-8", "replace"))
 
 
 def _definitions(lines: list[str], symbol: str) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_HASHED = 20_000_000
 """Bytes hashed in one comparison: only files of the same size and another date are, so more means a fresh copy."""
 
-_OWN_DIGEST = 32
+_OWN_HASH = 32
 _SHA1 = 40
 _SKIP_WORKTREE = 0x40000000
 _DETAIL_LINES = 5
@@ -163,4 +163,7 @@ def has_id(data: bytes, id: str) -> bool:
 
 
 def _has_id(data: bytes, id: str) -> bool:
-    return bool(id) and (coldstart.digest(data) if len(id) == _OWN_DIGEST else blob_id(data, len(id))).startswith(id)
+    if not id:
+        return False
+    hash = coldstart.content_hash(data) if len(id) == _OWN_HASH else blob_id(data, len(id))
+    return hash.startswith(id)

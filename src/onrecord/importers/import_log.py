@@ -60,17 +60,17 @@ def read(root: str) -> dict[str, Imported]:
 
 def fingerprint(text: str) -> str:
     """The fingerprint of a document."""
-    return coldstart.digest(text.encode("utf-8", "replace"))
+    return coldstart.content_hash(text.encode("utf-8", "replace"))
 
 
 def proposal(record: Memory) -> str:
     """The fingerprint of what a record says: its title and content, not where it stands or when it was read."""
     wording = json.dumps([record.category, record.title, record.content], sort_keys=True, default=str)
-    return coldstart.digest(wording.encode("utf-8", "replace"))
+    return coldstart.content_hash(wording.encode("utf-8", "replace"))
 
 
 def _file(root: str) -> StateFile:
-    name = coldstart.digest(os.path.realpath(root).encode("utf-8", "surrogatepass"))
+    name = coldstart.content_hash(os.path.realpath(root).encode("utf-8", "surrogatepass"))
     return StateFile(os.path.join(paths.state_dir(), FOLDER, f"{name}.jsonl"), _LARGEST, "imports")
 
 

@@ -205,7 +205,7 @@ def read_claude_mem(full: str, path: str, project: str, now: str) -> Database:
             connection.close()
     except sqlite3.Error as error:
         return Database(left_out=f"cannot be read as a database of claude-mem: {error}")
-    fingerprint = coldstart.digest(json.dumps(rows, default=str).encode("utf-8", "replace"))
+    fingerprint = coldstart.content_hash(json.dumps(rows, default=str).encode("utf-8", "replace"))
     records = tuple(record for row in rows if (record := _record(dict(zip(_COLUMNS, row)), path, project, now)))
     if not rows:
         return Database((), fingerprint, f"it holds no decision for a project called {name!r}; {others}")

@@ -67,7 +67,7 @@ def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> boo
 
 def _at_edit(path: str, record: Candidate) -> str:
     """The name under which a ledger notes that a record was shown at the edit of a file."""
-    return f"edit:{coldstart.digest(path.encode('utf-8', 'replace'))[:12]}:{record.record}"
+    return f"edit:{coldstart.content_hash(path.encode('utf-8', 'replace'))[:12]}:{record.record}"
 
 
 def relative(project: str, file: str) -> str:

@@ -241,4 +241,4 @@ def _number(item: object) -> int:
 
 
 def _digest(*parts: str) -> str:
-    return coldstart.digest("\0".join(parts).encode("utf-8", "surrogatepass"))
+    return coldstart.content_hash("\0".join(parts).encode("utf-8", "surrogatepass"))

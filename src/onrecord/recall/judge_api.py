@@ -56,7 +56,7 @@ class Model(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        return coldstart.digest(f"{self.provider} {self.name} {self.url}".encode("utf-8", "replace"))
+        return coldstart.content_hash(f"{self.provider} {self.name} {self.url}".encode("utf-8", "replace"))
 
 
 def model(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model:

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from onrecord import paths
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import BadRecord
 from onrecord.record import lifecycle, memory
 from onrecord.record.memory import Memory
@@ -66,7 +66,7 @@ def parse(name: str, data: bytes) -> Draft:
     record = memory.parse(json.dumps(raw["record"]).encode("utf-8"), where)
     texts = {key: about[key] for key in _TEXTS if isinstance(about.get(key), str)}
     evidence, fields = _lines(about.get("evidence")), _lines(about.get("fields"))
-    return Draft(name, record, evidence=evidence, fields=fields, hash=digest(data), **texts)
+    return Draft(name, record, evidence=evidence, fields=fields, hash=content_hash(data), **texts)
 
 
 def _lines(value: object) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 
 _NAMES = r"\s*/?\s*(?:memory-context|result|system-reminder|memory)"
 _OURS = re.compile(rf"<{_NAMES}\b[^>]*>?", re.IGNORECASE)
@@ -192,4 +192,4 @@ def _join(words: Sequence[str]) -> str:
 
 
 def _hash(title: str) -> str:
-    return digest(unicodedata.normalize("NFC", title).encode("utf-8", "surrogatepass"))[:6]
+    return content_hash(unicodedata.normalize("NFC", title).encode("utf-8", "surrogatepass"))[:6]

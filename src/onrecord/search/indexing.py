@@ -237,7 +237,7 @@ class _Changes:
         from onrecord.record.memory import LARGEST_FILE
 
         try:
-            return coldstart.digest(files.read_inside(self._index.root, path, LARGEST_FILE + 1))
+            return coldstart.content_hash(files.read_inside(self._index.root, path, LARGEST_FILE + 1))
         except (OSError, OnrecordError):
             return ""
 

@@ -162,7 +162,7 @@ def corrects(sentence: str) -> bool:
 
 def stamp(text: str) -> str:
     """What tells one wording of a record from another."""
-    return coldstart.digest(text.encode("utf-8", "replace"))[:12]
+    return coldstart.content_hash(text.encode("utf-8", "replace"))[:12]
 
 
 def exists(session: str) -> bool:
@@ -176,4 +176,4 @@ def _folder() -> str:
 
 def _path(session: str) -> str:
     plain = len(session) <= 64 and all(char.isalnum() or char == "-" for char in session) and session.isascii()
-    return os.path.join(_folder(), session if plain else coldstart.digest(session.encode("utf-8", "replace")))
+    return os.path.join(_folder(), session if plain else coldstart.content_hash(session.encode("utf-8", "replace")))

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 
 from onrecord import files, timestamps
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import BadInput, Offline, OnrecordError
 from onrecord.record import memory
 from onrecord.shared import incoming, reconcile, sync_base
@@ -280,7 +280,7 @@ class _Run:
 
     def _set_aside(self, path: str, data: bytes, flaw: str, is_trial: bool) -> None:
         """Keep what was in the replica and can be no record, where nothing reads it."""
-        name = os.path.join(self._replica.root, _SET_ASIDE, f"{incoming.stem(path)}-{digest(data)[:8]}.json")
+        name = os.path.join(self._replica.root, _SET_ASIDE, f"{incoming.stem(path)}-{content_hash(data)[:8]}.json")
         if not is_trial:
             files.write(name, data)
         self._held[path] = f"{flaw}; the remote's version took its place, and this one is in {name}"

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from onrecord import paths
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import BadRemote
 from onrecord.record import naming, schema
 from onrecord.record.memory import LARGEST_FILE
@@ -212,7 +212,7 @@ def author(mirror: Mirror) -> Author:
 def own_branch(mirror: Mirror) -> str:
     """The branch for what the main one does not take: this user's, on this machine, for this remote."""
     user = naming.slug(_user())[:30] or "user"
-    return f"onrecord/{user}-{digest(f'{platform.node()}{os.path.realpath(mirror.folder)}'.encode())[:6]}"
+    return f"onrecord/{user}-{content_hash(f'{platform.node()}{os.path.realpath(mirror.folder)}'.encode())[:6]}"
 
 
 def make_commit(mirror: Mirror, parent: str, below: str, changes: Sequence[Push]) -> str:

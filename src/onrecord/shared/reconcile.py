@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from onrecord import paths
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import BadRecord
 from onrecord.record import drafts, memory, merge
 from onrecord.record.drafts import Draft
@@ -61,7 +61,7 @@ def reconcile(path: str, base: bytes, local: bytes, remote: bytes) -> Reconciled
 
 def _both_drafts(path: str, local: bytes, remote: bytes) -> Reconciled:
     """A draft is one text to its reader: both stay, ours under another name."""
-    name = f"{incoming.stem(path)[:_LONGEST_ID]}-{digest(local)[:8]}"
+    name = f"{incoming.stem(path)[:_LONGEST_ID]}-{content_hash(local)[:8]}"
     return Reconciled(remote, remote, Conflict(path, _WHOLE, name), (f"{paths.INBOX}/{name}.json", local))
 
 
@@ -85,14 +85,14 @@ def _in_conflict(
 ) -> Reconciled:
     """The settled record, and our version of it as a draft whose name says which two versions met."""
     record = memory.from_json(ours)
-    name = f"{CONFLICT}{record.id[:_LONGEST_ID]}-{digest(memory.render(record) + remote)[:8]}"
+    name = f"{CONFLICT}{record.id[:_LONGEST_ID]}-{content_hash(memory.render(record) + remote)[:8]}"
     ours_as_draft = Draft(
         name,
         record,
         # No clock: a sync that is killed and repeated must write the same bytes.
         made_at=record.updated_at,
         updates=record.id,
-        revises=digest(data),
+        revises=content_hash(data),
         fields=tuple(dict.fromkeys(".".join(field.split(".")[:2]) for field in fields if fields != _WHOLE)),
         summary=f"Conflict in a shared store: {', '.join(fields)}",
     )

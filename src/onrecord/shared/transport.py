@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 
 
 def fingerprint(data: bytes) -> str:
     """The fingerprint of a file; empty for none."""
-    return digest(data) if data else ""
+    return content_hash(data) if data else ""
 
 
 class Version(NamedTuple):

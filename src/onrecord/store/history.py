@@ -82,7 +82,7 @@ def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "
     """Log a change that is about to be made, and return its id."""
     seed = f"{root}{os.getpid()}{time.monotonic_ns()}"
     # Eight hex digits are enough for the few thousand changes of a history.
-    change_id = coldstart.digest(seed.encode("utf-8", "surrogatepass"))[:8]
+    change_id = coldstart.content_hash(seed.encode("utf-8", "surrogatepass"))[:8]
     by = action if action in ("import", SYNC) else who()
     line = {"id": change_id, "at": timestamps.now(), "action": action, "by": by, "undoes": undoes}
     text = json.dumps({**line, "files": [list(file) for file in files]})
@@ -121,7 +121,7 @@ def title_in(text: str | None) -> str:
 
 
 def _file(root: str) -> StateFile:
-    name = coldstart.digest(os.path.realpath(root).encode("utf-8", "surrogatepass"))
+    name = coldstart.content_hash(os.path.realpath(root).encode("utf-8", "surrogatepass"))
     return StateFile(os.path.join(paths.state_dir(), FOLDER, f"{name}.jsonl"), _MAX_BYTES, "history")
 
 
@@ -227,13 +227,13 @@ def _restore(batch: Batch, file: FileChange) -> None:
 
 def text_hash(text: str | None) -> str:
     """Return the hash of a file with this text; empty for no file."""
-    return "" if text is None else coldstart.digest(text.encode("utf-8"))
+    return "" if text is None else coldstart.content_hash(text.encode("utf-8"))
 
 
 def current_hash(root: str, path: str) -> str:
     """Return the hash of a file of the store; empty if there is no such file. Raises Unwritable."""
     data = _read_file(root, path)
-    return "" if data is None else coldstart.digest(data)
+    return "" if data is None else coldstart.content_hash(data)
 
 
 def current_text(root: str, path: str) -> str | None:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Union
 
 from onrecord import files, paths, timestamps
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import AlreadyExists, BadRecord, NotFound, OnrecordError
 from onrecord.git import git_files
 from onrecord.record import drafts, memory
@@ -39,7 +39,7 @@ class Inbox:
         git_files.ensure(self.root)
         data = drafts.render(draft)
         files.write(self.path(draft.name), data)
-        return draft._replace(hash=digest(data))
+        return draft._replace(hash=content_hash(data))
 
     def refuse_taken(self, draft: Draft) -> None:
         """AlreadyExists if another session's draft has that name."""

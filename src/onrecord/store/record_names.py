@@ -50,7 +50,7 @@ def with_short_name(root: str, name: str) -> list[str]:
 
 
 def _path_hash(path: str) -> str:
-    return coldstart.digest(path.encode("utf-8", "surrogateescape"))[:_HASH]
+    return coldstart.content_hash(path.encode("utf-8", "surrogateescape"))[:_HASH]
 
 
 def paths(root: str) -> Iterator[str]:

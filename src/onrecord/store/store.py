@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Union
 
 from onrecord import files, paths, state_file
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import (
     AlreadyExists,
     Ambiguous,
@@ -78,7 +78,7 @@ class Store:
                 f"{shown}: says it is {record.path}",
                 fix="make its `id` the file's name and its `category` the folder's, or rename the file",
             )
-        return Entry(record, path, digest(data))
+        return Entry(record, path, content_hash(data))
 
     def _data(self, path: str, shown: str) -> bytes:
         try:
@@ -174,7 +174,7 @@ class Store:
     def expect(self, path: str, expected_hash: str) -> None:
         """Changed if a record or a draft is not the version that has this hash."""
         is_draft = path.startswith(f"{paths.INBOX}/")
-        current = digest(self._data(path, path)) if is_draft else self.read(path).hash
+        current = content_hash(self._data(path, path)) if is_draft else self.read(path).hash
         if current != expected_hash:
             again = "onrecord inbox" if is_draft else f"onrecord show {path} --json"
             raise Changed(
@@ -252,7 +252,7 @@ class Batch:
                 "; ".join(map(str, flaws[:8])), fix=f"correct {flaws[0].where} and try again; nothing was written"
             )
         self.written[record.path] = record
-        return Entry(record, record.path, digest(memory.render(record)))
+        return Entry(record, record.path, content_hash(memory.render(record)))
 
     def put_draft(self, draft: Draft) -> None:
         """Write a draft, over one of the same name; over the version that it was read from, if it was."""
@@ -328,7 +328,7 @@ class DryRunStore(Store):
     def read(self, path: str) -> Entry:
         if path in self.planned:
             record = self.planned[path]
-            return Entry(record, path, digest(memory.render(record)))
+            return Entry(record, path, content_hash(memory.render(record)))
         return super().read(path)
 
     def scan(self, category: str = "") -> Iterator[Union[Entry, Broken]]:

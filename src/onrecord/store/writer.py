@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from onrecord import categories, timestamps
-from onrecord.coldstart import NamedTuple, digest
+from onrecord.coldstart import NamedTuple, content_hash
 from onrecord.errors import BadInput, NotFound, WrongState
 from onrecord.freshness import anchors
 from onrecord.record import compose, lifecycle, memory, naming
@@ -79,7 +79,7 @@ class Writer:
                 if draft.record.superseded_by and draft.record.superseded_by not in paths:
                     self._link(batch, paths[draft.record.id], draft.record.superseded_by)
         records = [batch.written[path] for path in paths.values()]
-        return [Entry(record, record.path, digest(memory.render(record))) for record in records], batch.change_id
+        return [Entry(record, record.path, content_hash(memory.render(record))) for record in records], batch.change_id
 
     def _free(self, record: Memory, batch: Batch) -> Memory:
         """The record under an id that neither the store nor this change has."""

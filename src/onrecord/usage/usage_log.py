@@ -37,7 +37,7 @@ def folder() -> str:
 
 
 def file_of(store_root: str) -> str:
-    name = coldstart.digest(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
+    name = coldstart.content_hash(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
     return os.path.join(folder(), f"{name}.log")
 
 
@@ -157,7 +157,7 @@ def _count(notes: StateFile, verdicts: Mapping[tuple[str, str], bool], roots: Ma
 def _notes(session: str) -> StateFile:
     """A line for each record and turn of a session: record, stamp, verdict."""
     is_plain = len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum()
-    name = session if is_plain else coldstart.digest(session.encode("utf-8", "replace"))
+    name = session if is_plain else coldstart.content_hash(session.encode("utf-8", "replace"))
     path = os.path.join(folder(), "sessions", name)
     # 4 lines of about 150 bytes for each record shown: room for 400 of them.
     return StateFile(path, 250_000, "usage")

@@ -13,7 +13,7 @@ import pytest
 
 from onrecord import extras
 from onrecord.cli.commands import COMMANDS
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.shared import hub_connection, hub_schema
 from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push
@@ -178,7 +178,7 @@ def test_an_owner_who_is_no_superuser_makes_and_restores_a_backup(owner, tmp_pat
     if not (folder / "pg_dump").exists():
         pytest.skip("this server comes without pg_dump")
     walt.push([Push("decisions/a.json", b"1", "")])
-    walt.push([Push("decisions/a.json", b"2", digest(b"1"))])
+    walt.push([Push("decisions/a.json", b"2", content_hash(b"1"))])
     url, dump = (lambda name: owner.server.url(name, OWNER)), str(tmp_path / "dump")
     owner.server.execute(f"CREATE DATABASE restored OWNER {OWNER}")
 
@@ -195,7 +195,7 @@ def test_earlier_versions_are_deleted_for_good(owner, onrecord):
     walt = owner.transport("walt")
     path = "decisions/secret.json"
     walt.push([Push(path, b"a secret", ""), Push("decisions/other.json", b"1", "")])
-    walt.push([Push(path, b"", digest(b"a secret")), Push("decisions/other.json", b"2", digest(b"1"))])
+    walt.push([Push(path, b"", content_hash(b"a secret")), Push("decisions/other.json", b"2", content_hash(b"1"))])
     cursor = walt.pull("").cursor
 
     outcome = onrecord("hub", "forget", path, "--team=platform")

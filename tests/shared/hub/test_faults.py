@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.errors import BadRemote, Offline, Refused
 from onrecord.shared import hub_transport
 from onrecord.shared.hub_transport import PostgresTransport
@@ -43,7 +43,7 @@ def proxied(hub: TestHub) -> Iterator[Callable[..., tuple[PostgresTransport, Cut
 def _sync(machine: PostgresTransport) -> tuple[dict[str, bytes], Pushed]:
     """What the engine asks of a transport: a pull, and a push of what it has."""
     return everything(machine), machine.push(
-        [Push(A, b"2", digest(b"1")), new(B, b"1"), Push("decisions/c.json", b"", digest(b"c"))]
+        [Push(A, b"2", content_hash(b"1")), new(B, b"1"), Push("decisions/c.json", b"", content_hash(b"c"))]
     )
 
 
@@ -260,6 +260,6 @@ def test_a_connection_that_the_administrator_ends_is_made_again(hub: TestHub):
     machine.push([new(A, b"1")])
     hub.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'walt'")
 
-    assert machine.push([Push(A, b"2", digest(b"1"))]).accepted == (A,)
+    assert machine.push([Push(A, b"2", content_hash(b"1"))]).accepted == (A,)
     with pytest.raises(psycopg.OperationalError):
         hub.server.execute("SELECT 1", database="no_such_database")

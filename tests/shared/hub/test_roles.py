@@ -8,7 +8,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.errors import Refused
 from onrecord.shared.transport import Push
 
@@ -25,7 +25,7 @@ def filled(hub: TestHub) -> TestHub:
     for login, team in (("vera", "platform"), (OTHER, "other")):
         reviewer = hub.transport(login, team)
         reviewer.push([new(RECORD, b"1"), new(DRAFT, b"1")])
-        reviewer.push([Push(RECORD, f"of {team}".encode(), digest(b"1"))])
+        reviewer.push([Push(RECORD, f"of {team}".encode(), content_hash(b"1"))])
     return hub
 
 
@@ -70,9 +70,9 @@ OUTCOMES = {
 def test_what_each_role_writes(filled: TestHub, login: str, asks_for_review: bool):
     filled.rows("UPDATE onrecord.teams SET asks_for_review = %s", asks_for_review)
     changes = [
-        Push(RECORD, b"changed", digest(b"of platform")),
+        Push(RECORD, b"changed", content_hash(b"of platform")),
         new("decisions/new.json", b"new"),
-        Push(DRAFT, b"", digest(b"1")),
+        Push(DRAFT, b"", content_hash(b"1")),
         new("inbox/new.json", b"new"),
     ]
 

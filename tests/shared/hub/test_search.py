@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.errors import BadInput, BadRemote, Refused
 from onrecord.shared import hub_connection, hub_search, hub_teams
 from onrecord.shared.remotes import parse_team_address
@@ -33,7 +33,7 @@ class Company(TestHub):
             " FROM onrecord.teams WHERE name = %s"
             " ON CONFLICT (team, path) DO UPDATE SET data = excluded.data, hash = excluded.hash"
         )
-        self.rows(statement, path, data, digest(data) if data else "", team)
+        self.rows(statement, path, data, content_hash(data) if data else "", team)
         self.rows("UPDATE onrecord.teams SET number = number + 5000 WHERE name = %s", team)
 
     def decide(self, id: str, title: str, decision: str = "", team: str = "platform", **fields: object) -> None:

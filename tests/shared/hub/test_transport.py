@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from onrecord.coldstart import digest
+from onrecord.coldstart import content_hash
 from onrecord.errors import BadInput
 from onrecord.shared import hub_connection, hub_transport, incoming
 from onrecord.shared.remotes import parse_team_address
@@ -36,8 +36,10 @@ def test_a_change_is_made_only_to_the_version_that_it_expects(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1"), new(B, b"1")])
 
-    first = wilma.push([Push(A, b"wilma's", digest(b"1"))])
-    second = walt.push([Push(A, b"walt's", digest(b"1")), Push(B, b"2", digest(b"1")), new(C, b"c"), new(A, b"x")][:3])
+    first = wilma.push([Push(A, b"wilma's", content_hash(b"1"))])
+    second = walt.push(
+        [Push(A, b"walt's", content_hash(b"1")), Push(B, b"2", content_hash(b"1")), new(C, b"c"), new(A, b"x")][:3]
+    )
 
     assert first.accepted == (A,)
     assert (second.accepted, second.outdated) == ((B, C), (A,))
@@ -49,8 +51,8 @@ def test_a_deletion_is_a_version_like_any_other(hub: TestHub):
     walt.push([new(A, b"1"), new(B, b"1")])
     cursor = wilma.pull("").cursor
 
-    assert walt.push([Push(A, b"", digest(b"1"))]).accepted == (A,)
-    assert walt.push([Push(A, b"", digest(b"1"))]).accepted == (A,)
+    assert walt.push([Push(A, b"", content_hash(b"1"))]).accepted == (A,)
+    assert walt.push([Push(A, b"", content_hash(b"1"))]).accepted == (A,)
     assert list(wilma.pull(cursor).versions) == [Version(A, b"")]
     assert wilma.push([new(A, b"again")]).accepted == (A,)
     assert everything(walt) == {A: b"again", B: b"1"}
@@ -66,8 +68,8 @@ def test_a_pull_gives_what_changed_since_the_last_one(hub: TestHub):
     start, *nothing = pulled("")
     walt.push([new(A, b"1"), new(B, b"1")])
     middle, *first = pulled(start)
-    walt.push([Push(A, b"2", digest(b"1"))])
-    walt.push([Push(A, b"3", digest(b"2"))])
+    walt.push([Push(A, b"2", content_hash(b"1"))])
+    walt.push([Push(A, b"3", content_hash(b"2"))])
     end, *second = pulled(middle)
 
     assert nothing == [[], False]
@@ -81,7 +83,7 @@ def test_what_is_replaced_while_it_is_pulled_comes_next_time(hub: TestHub):
     walt.push([new(A, b"1"), new(B, b"1")])
 
     first = wilma.pull("")
-    walt.push([Push(A, b"2", digest(b"1"))])
+    walt.push([Push(A, b"2", content_hash(b"1"))])
 
     assert list(first.versions) == [Version(B, b"1")]
     assert everything(wilma, first.cursor) == {A: b"2"}
@@ -92,8 +94,8 @@ def test_own_versions_that_somebody_replaced_come_first(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1")])
     cursor = walt.pull("").cursor
-    walt.push([Push(A, b"2", digest(b"1"))])
-    wilma.push([Push(A, b"3", digest(b"2"))])
+    walt.push([Push(A, b"2", content_hash(b"1"))])
+    wilma.push([Push(A, b"3", content_hash(b"2"))])
 
     assert list(walt.pull(cursor).versions) == [Version(A, b"2"), Version(A, b"3")]
     assert list(wilma.pull(cursor).versions) == [Version(A, b"3")]
@@ -103,9 +105,9 @@ def test_a_push_that_is_repeated_is_accepted_though_somebody_replaced_it_since(h
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1")])
     list(walt.pull("").versions)
-    change = [Push(A, b"2", digest(b"1"))]
+    change = [Push(A, b"2", content_hash(b"1"))]
     walt.push(change)
-    wilma.push([Push(A, b"3", digest(b"2"))])
+    wilma.push([Push(A, b"3", content_hash(b"2"))])
 
     assert walt.push(change).accepted == (A,)
     assert wilma.push(change).outdated == (A,)
@@ -116,12 +118,12 @@ def test_a_push_that_is_repeated_is_accepted_though_somebody_replaced_it_since(h
 def test_a_change_back_and_forth_is_not_taken_for_a_repetition(hub: TestHub):
     walt, wilma = hub.transport("walt"), hub.transport("wilma")
     walt.push([new(A, b"1")])
-    walt.push([Push(A, b"2", digest(b"1"))])
-    walt.push([Push(A, b"1", digest(b"2"))])
+    walt.push([Push(A, b"2", content_hash(b"1"))])
+    walt.push([Push(A, b"1", content_hash(b"2"))])
     list(walt.pull("").versions)
-    wilma.push([Push(A, b"3", digest(b"1"))])
+    wilma.push([Push(A, b"3", content_hash(b"1"))])
 
-    assert walt.push([Push(A, b"2", digest(b"1"))]).outdated == (A,)
+    assert walt.push([Push(A, b"2", content_hash(b"1"))]).outdated == (A,)
 
 
 def test_a_restored_backup_is_noticed_even_after_it_was_written_to(own_hub: TestHub):
@@ -130,14 +132,14 @@ def test_a_restored_backup_is_noticed_even_after_it_was_written_to(own_hub: Test
     old = walt.pull("").cursor
     walt.close()
     backup = own_hub.beside(own_hub.server.database(lambda url: _copied(own_hub, url)))
-    walt.push([Push(A, b"2", digest(b"1"))])
+    walt.push([Push(A, b"2", content_hash(b"1"))])
     cursor = walt.pull("").cursor
     restored = backup.transport("walt")
 
     older = restored.pull(cursor)
     assert (older.is_reset, list(older.versions)) == (True, [Version(A, b"1")])
 
-    backup.transport("wilma").push([Push(A, b"another 2", digest(b"1")), new(B, b"b")])
+    backup.transport("wilma").push([Push(A, b"another 2", content_hash(b"1")), new(B, b"b")])
     assert restored.pull(cursor).is_reset
     assert everything(restored, cursor) == {A: b"another 2", B: b"b"}
 
@@ -189,8 +191,8 @@ def test_a_hash_that_a_client_made_up_keeps_nobody_from_writing(hub: TestHub):
     wilma_by_hand = hub.session("wilma").execute(push, ([A], [b"1"], [wrong], [""]))
     assert wilma_by_hand.fetchall() == [("accepted",)]
 
-    assert walt.push([Push(A, b"other", digest(b"not what is there"))]).outdated == (A,)
-    assert walt.push([Push(A, b"2", digest(b"1"))]).accepted == (A,)
+    assert walt.push([Push(A, b"other", content_hash(b"not what is there"))]).outdated == (A,)
+    assert walt.push([Push(A, b"2", content_hash(b"1"))]).accepted == (A,)
     assert everything(wilma) == {A: b"2"}
 
 
@@ -201,18 +203,18 @@ def test_a_team_takes_no_more_than_a_machine_can_pull(hub: TestHub, column: str,
     walt.push([new(A, b"1")])
     hub.rows(f"UPDATE onrecord.teams SET {column} = %s WHERE name = 'platform'", most - 1)
 
-    pushed = walt.push([new(B, b"1"), new(C, b"1"), Push(A, b"2", digest(b"1"))])
+    pushed = walt.push([new(B, b"1"), new(C, b"1"), Push(A, b"2", content_hash(b"1"))])
 
     assert (pushed.accepted, list(pushed.refused)) == ((B, A), [C])
     assert "200,000 files" in pushed.refused[C]
-    assert walt.push([Push(B, b"", digest(b"1"))]).accepted == (B,)
+    assert walt.push([Push(B, b"", content_hash(b"1"))]).accepted == (B,)
 
 
 def test_the_size_of_a_team_is_counted(hub: TestHub):
     walt = hub.transport("walt")
 
     walt.push([new(A, b"12"), new(B, b"345")])
-    walt.push([Push(A, b"1234", digest(b"12")), Push(B, b"", digest(b"345"))])
+    walt.push([Push(A, b"1234", content_hash(b"12")), Push(B, b"", content_hash(b"345"))])
 
     assert hub.rows("SELECT files, bytes FROM onrecord.teams WHERE name = 'platform'") == [(2, 4)]
 
