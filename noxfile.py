@@ -50,6 +50,9 @@ BETWEEN = (
 WORKERS = "3"
 """Processes that run tests on two cores: they wait for programs and disks a third of the time."""
 
+HOUR = "3600"
+"""Seconds that a test may take where it is repeated many times."""
+
 IS_IN_VENV = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
 """Whether `scripts/test` runs this: its environment has all that the tests need, so none is made for them again."""
 
@@ -146,8 +149,9 @@ def long(session: nox.Session) -> None:
     """Repeat races, kills and histories many times, and give Hypothesis thousands of examples."""
     _install(session, "pip<26", "-e", ".[test]")
     repeated = [f"tests/{_test_file(name)}" for name in ("store/races", "store/kill", "freshness/freshness_truth")]
-    _pytest(session, *repeated, *session.posargs, ONRECORD_TEST_ROUNDS="20")
-    _pytest(session, "-m", "not heavy and not client", *session.posargs, HYPOTHESIS_PROFILE="long")
+    _pytest(session, *repeated, *session.posargs, ONRECORD_TEST_ROUNDS="20", ONRECORD_TEST_SECONDS=HOUR)
+    light = "not heavy and not client"
+    _pytest(session, "-m", light, *session.posargs, HYPOTHESIS_PROFILE="long", ONRECORD_TEST_SECONDS=HOUR)
 
 
 @nox.session(venv_params=BARE)

@@ -1,4 +1,4 @@
-"""Every test has a home of its own: none can touch the real one."""
+"""Every test has a home of its own, so that none can touch the real one, and a time limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.store import history
-from tests import debian
+from tests import debian, time_limit
 from tests.postgres import durable_postgres as durable_postgres
 from tests.postgres import postgres as postgres
 
@@ -75,6 +75,10 @@ def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/cli/golden from what commands print")
     parser.addoption("--all-hosts", action="store_true", help="run the clients that take long to install, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(time_limit)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

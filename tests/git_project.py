@@ -34,7 +34,9 @@ class GitProject:
             moment = f"2026-{3 + self.day // 28:02}-{1 + self.day % 28:02}T12:00:00Z"
             environment |= {"GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
         command = ("git", "-C", str(self.root), *arguments)
-        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True, timeout=120
+        ).stdout.strip()
 
     def write(self, path: str, text: str) -> None:
         file = self.root / path

@@ -131,13 +131,13 @@ def notes(question: str) -> list[str]:
 
 def hangs(server: ModelServer, connection: socket.socket, request: Request) -> None:
     """Slow headers: not a byte."""
-    server.released.wait()
+    server.released.wait(timeout=60)
 
 
 def hangs_in_the_body(server: ModelServer, connection: socket.socket, request: Request) -> None:
     data = json.dumps(message('{"keep": [1]}')).encode()
     connection.sendall(head(Content_Type="application/json", Content_Length=len(data)) + data[:20])
-    server.released.wait()
+    server.released.wait(timeout=60)
 
 
 def drips_headers(server: ModelServer, connection: socket.socket, request: Request) -> None:

@@ -145,7 +145,9 @@ class Server:
             shutil.chown(self._folder, "postgres", "postgres")
         words = [*_as_nobody_special(), str(self.programs / "initdb"), "-D", str(self._data), "-U", ADMIN, "--no-sync"]
         words = ["setpriv", *words, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600
+        )
         assert done.returncode == 0, done.stdout.decode()
         (self._data / "pg_hba.conf").write_text(f"local all +{_HAS_PASSWORD} scram-sha-256\nlocal all all trust\n")
 

@@ -20,14 +20,14 @@ def main() -> int:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(timeout=1_200)
     return 0
 
 
 def _compile() -> None:
     """Let pytest rewrite the assertions of every test once: it keeps the result, and each worker would do it again."""
     collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
-    subprocess.run(collect, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(collect, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, timeout=600)
 
 
 def _packages() -> None:

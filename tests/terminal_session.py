@@ -74,7 +74,7 @@ class TerminalSession:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._child.kill()
-        self._child.wait()
+        self._child.wait(timeout=60)
         os.close(self._terminal)
 
     @property
@@ -114,7 +114,7 @@ class TerminalSession:
             pass
         if time.monotonic() > deadline:
             raise AssertionError(f"the program did not end. The screen:\n{self.text}")
-        return self._child.wait()
+        return self._child.wait(timeout=60)
 
     def echoes(self) -> bool:
         """Whether the terminal shows what is typed and waits for whole lines, as it did before the program ran."""

@@ -63,7 +63,12 @@ def test_garbage_is_a_value_error_where_json_was_never_imported(text):
     src = os.path.dirname(os.path.dirname(os.path.abspath(coldstart.__file__)))
 
     done = subprocess.run(
-        [sys.executable, "-S", "-E", "-c", code, src], input=text, capture_output=True, text=True, check=True
+        [sys.executable, "-S", "-E", "-c", code, src],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     )
 
     assert done.stdout == "refused\n"

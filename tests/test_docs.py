@@ -135,7 +135,9 @@ def test_every_page_is_reachable_from_the_readme() -> None:
 
 
 def test_the_generated_pages_are_what_the_program_says() -> None:
-    done = subprocess.run((sys.executable, str(ROOT / "scripts" / "docs"), "--check"), capture_output=True, text=True)
+    done = subprocess.run(
+        (sys.executable, str(ROOT / "scripts" / "docs"), "--check"), capture_output=True, text=True, timeout=120
+    )
 
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -143,7 +145,7 @@ def test_the_generated_pages_are_what_the_program_says() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
 def test_the_picture_shows_what_the_commands_print() -> None:
     done = subprocess.run(
-        (sys.executable, str(ROOT / "scripts" / "picture"), "--check"), capture_output=True, text=True
+        (sys.executable, str(ROOT / "scripts" / "picture"), "--check"), capture_output=True, text=True, timeout=120
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -165,7 +167,9 @@ def test_the_picture_tells_its_story() -> None:
 def test_the_readme_fits_and_begins_with_what_the_demo_prints() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     conversation = re.search(r"^```text\n(.*?)^```$", readme, re.M | re.S)
-    done = subprocess.run((sys.executable, str(ROOT / "bin" / "onrecord"), "demo"), capture_output=True, text=True)
+    done = subprocess.run(
+        (sys.executable, str(ROOT / "bin" / "onrecord"), "demo"), capture_output=True, text=True, timeout=120
+    )
 
     assert len(readme.splitlines()) <= 150
     assert conversation and conversation.start() < readme.index("\n## ")

@@ -76,7 +76,7 @@ def _soil(path: Path, **more: Any) -> None:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project in git of which everything is hostile."""
     folder = tmp_path / "project"
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=120)
     (folder / ".git" / "HEAD").write_text(f"ref: refs/heads/feature/{EVIL}\n")
     (folder / "src" / "carrier").mkdir(parents=True)
     (folder / "src" / "carrier" / "client.py").write_text("x = 1\n")

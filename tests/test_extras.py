@@ -37,7 +37,9 @@ def test_the_packages_are_those_of_pyproject():
 
 
 def test_no_text_installs_onrecord_from_an_index():
-    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False, timeout=600
+    )
     names = [name for name in listed.stdout.split("\0") if name and not name.startswith("bench/sets/")]
     own = [ROOT / name for name in names if name != "tests/test_extras.py"]
 
@@ -192,7 +194,7 @@ class Machine:
         for name in ("bin", "src"):
             ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
             shutil.copytree(ROOT / name, self.clone / name, ignore=ignored)
-        subprocess.run([python, "-m", "venv", str(folder / "venv")], check=True)
+        subprocess.run([python, "-m", "venv", str(folder / "venv")], check=True, timeout=600)
         self.run(f"'{self.bin}/python' '{self.clone}/bin/onrecord' init")
 
     def run(self, line: str, status: int = 0) -> str:
@@ -209,7 +211,13 @@ class Machine:
             "UV_PYTHON": self.python,
         }
         done = subprocess.run(
-            ["sh", "-c", line], cwd=self.project.root, env=variables, capture_output=True, text=True, check=False
+            ["sh", "-c", line],
+            cwd=self.project.root,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
         )
         assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
@@ -218,7 +226,7 @@ class Machine:
 def _uv_settings() -> dict[str, str]:
     """Return variables that give uv the same sources of packages as pip."""
     listed = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False, timeout=600
     ).stdout
     values = dict(re.findall(r"^\S*\.(index-url|extra-index-url|find-links)='(.*)'$", listed, re.MULTILINE))
     names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}

@@ -51,7 +51,7 @@ def test_it_is_cheap_to_import():
     program = "import sys; sys.path.insert(0, sys.argv[1]); import onrecord.state_file; print(*sys.modules)"
     source = paths.__file__.rsplit("/onrecord/", 1)[0]
     done = subprocess.run(
-        [sys.executable, "-S", "-E", "-c", program, source], capture_output=True, text=True, check=True
+        [sys.executable, "-S", "-E", "-c", program, source], capture_output=True, text=True, check=True, timeout=120
     )
 
     heavy = {

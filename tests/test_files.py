@@ -14,6 +14,7 @@ from onrecord import files, paths, state_file
 from onrecord.errors import Locked, UnsafePath, Unwritable
 from onrecord.record import compose
 from onrecord.store.writer import Writer
+from tests import time_limit
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, locks and folders of POSIX")
 
@@ -135,7 +136,7 @@ def test_a_lock_is_waited_for(tmp_path):
         thread = threading.Thread(target=second)
         thread.start()
         order.append("first")
-    thread.join()
+    time_limit.join(thread)
 
     assert order == ["first", "second"]
 
@@ -155,7 +156,7 @@ def test_a_lock_is_released_when_its_holder_is_killed(tmp_path):
     with pytest.raises(Locked), files.locked(lock, patience=0):
         pytest.fail("two hold it")
     holder.kill()
-    holder.communicate()
+    holder.communicate(timeout=60)
 
     with files.locked(lock, patience=0):
         pass

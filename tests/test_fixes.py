@@ -93,7 +93,7 @@ class Sandbox:
     ) -> None:
         self.root, self.pattern, self._monkeypatch, self._capsys = root, pattern, monkeypatch, capsys
         root.mkdir()
-        subprocess.run(("git", "init", "-q", str(root)), check=True)
+        subprocess.run(("git", "init", "-q", str(root)), check=True, timeout=120)
         (root / "code.py").write_text("x = 1\n")
         (root / "docs" / "adr").mkdir(parents=True)
         (root / "docs" / "adr" / "0001-use-nats.md").write_text(ADR)
@@ -187,7 +187,7 @@ def test_a_command_that_can_be_printed_works_as_printed(sandbox, command, tmp_pa
     sandbox.fill()
     shared = str(tmp_path / "memory.git")
     if " sync" in command:
-        subprocess.run(("git", "init", "-q", "--bare", shared), check=True)
+        subprocess.run(("git", "init", "-q", "--bare", shared), check=True, timeout=120)
     assert sandbox.run("remote", "add", "first", shared)[0] == 0
     for record in ("first", "second") if " --remote first" in command else ():
         assert (

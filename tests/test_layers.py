@@ -217,7 +217,7 @@ def loaded(*modules: str) -> set[str]:
         "print('\\n'.join(set(sys.modules) - before))"
     )
     command = [sys.executable, "-S", "-E", "-c", code, str(SRC), *modules]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    return set(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.split())
 
 
 def too_heavy(names: set[str]) -> list[str]:

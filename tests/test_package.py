@@ -62,7 +62,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Package]:
 def _in_git() -> list[str]:
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
+        listed = subprocess.run(command, capture_output=True, check=True, encoding="utf-8", timeout=600)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not a git clone")
     return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
@@ -135,9 +135,9 @@ class Installed:
         self.home, self.project, venv = folder / "home", folder / "a project", folder / "venv"
         for path in (self.home, self.project):
             path.mkdir()
-        subprocess.run([python, "-m", "venv", "--without-pip", str(venv)], check=True)
+        subprocess.run([python, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=600)
         pip = [sys.executable, "-m", "pip", "--python", str(venv), "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", "-q", "--no-index", str(package.wheel)], check=True)
+        subprocess.run([*pip, "install", "-q", "--no-index", str(package.wheel)], check=True, timeout=600)
         self.pip, self.bin = pip, venv / ("Scripts" if os.name == "nt" else "bin")
 
     def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -151,6 +151,7 @@ class Installed:
             capture_output=True,
             encoding="utf-8",
             check=False,
+            timeout=600,
         )
 
 
@@ -180,7 +181,7 @@ def test_the_wheel_works_on_every_python_and_goes_without_a_trace(version: str, 
     assert [one.stdout.partition(" (")[0] for one in done[6:]] == ["codex: connected", "codex: removed"]
     before = left(installed.home)
     cleaned = installed.run("onrecord", "clean")
-    subprocess.run([*installed.pip, "uninstall", "-q", "-y", "onrecord"], check=True)
+    subprocess.run([*installed.pip, "uninstall", "-q", "-y", "onrecord"], check=True, timeout=600)
     assert (cleaned.returncode, bool(before), left(installed.home)) == (0, True, [])
     assert "decisions/sessions-live-in-postgres-not-redis.json" in left(installed.project / ".claude" / "memory")
     assert [name for name in os.listdir(installed.bin) if "onrecord" in name] == []
@@ -258,9 +259,9 @@ def test_a_dry_run_removes_nothing(tmp_path: Path):
     clean = [sys.executable, str(ROOT / "bin" / "onrecord"), "clean"]
     before = machine.leftovers()
 
-    rehearsed = subprocess.run([*clean, "--dry-run"], capture_output=True, encoding="utf-8", check=True)
+    rehearsed = subprocess.run([*clean, "--dry-run"], capture_output=True, encoding="utf-8", check=True, timeout=600)
     after_rehearsal = machine.leftovers()
-    done = subprocess.run(clean, capture_output=True, encoding="utf-8", check=True)
+    done = subprocess.run(clean, capture_output=True, encoding="utf-8", check=True, timeout=600)
 
     assert before and after_rehearsal == before
     assert rehearsed.stdout.replace("would remove", "removed") == done.stdout

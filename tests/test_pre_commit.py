@@ -61,7 +61,7 @@ def _save(project: GitProject, title: str) -> None:
     words = ["decision", title, "--set", f"decision={title}", "--set", "context=c", "--set", "rationale=r", "--force"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-m", "onrecord", "save", *words]
-    subprocess.run(command, cwd=project.root, env=environment, check=True, capture_output=True)
+    subprocess.run(command, cwd=project.root, env=environment, check=True, capture_output=True, timeout=600)
 
 
 def _pre_commit(project: GitProject) -> subprocess.CompletedProcess[str]:
@@ -69,4 +69,5 @@ def _pre_commit(project: GitProject) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pre_commit", "run", "--verbose"],
         cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        timeout=600,
     )  # fmt: skip

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,9 +45,9 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
     try:
         opened = onrecord.open(str(project))
         opened.save("decision", SIX["decision"])
-        _in("--user", "save", "preference", "--json")
-        _in("--user", "remote", "add", "platform", "/srv/memory.git")
-        _in("--remote=platform", "save", "preference", "--json")
+        _run("save", "preference", "--json", "--user")
+        _run("remote", "add", "platform", "/srv/memory.git")
+        _run("--remote=platform", "save", "preference", "--json")
         for prompt in PROMPTS:
             for event in ("user_prompt_submit", "session_start", "stop", "pre_compact", "session_end"):
                 fields = {"session_id": "s", "cwd": str(project), "prompt": prompt, "source": "startup"}
@@ -63,9 +64,9 @@ def test_nobody_else_may_read_what_is_written_outside_the_repository(tmp_path, m
     assert stat.S_IMODE(os.stat(opened.store.root).st_mode) == 0o755, "what a team shares keeps the usual modes"
 
 
-def _in(store: str, *arguments: str) -> None:
+def _run(*arguments: str) -> None:
     record = json.dumps(SIX["preference"])
-    command = [os.sys.executable, "-m", "onrecord", *arguments, store]
+    command = [sys.executable, "-m", "onrecord", *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     subprocess.run(command, input=record.encode(), env=env, check=True, capture_output=True, timeout=120)
 

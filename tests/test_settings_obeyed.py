@@ -292,7 +292,7 @@ def mentions_old(category: str) -> Callable[[Lab], object]:
 def summaries(lab: Lab) -> object:
     record = {"title": "Second session", "content": {**SIX["session_summary"]["content"], "goal": "Something else"}}
     save = [sys.executable, str(ROOT / "bin" / "onrecord"), "save", "session_summary", "--json", "--project", lab.root]
-    subprocess.run(save, input=json.dumps(record), capture_output=True, env=lab.env, text=True, check=True)
+    subprocess.run(save, input=json.dumps(record), capture_output=True, env=lab.env, text=True, check=True, timeout=120)
     files = Path(lab.root, ".claude", "memory", "sessions").glob("*.json")
     return sorted(json.loads(file.read_text("utf-8"))["record_status"] for file in files)
 

@@ -12,6 +12,7 @@ import pytest
 
 from onrecord import files, paths, state_file
 from onrecord.state_file import StateFile
+from tests import time_limit
 
 SRC = str(Path(state_file.__file__).parents[1])
 
@@ -107,8 +108,7 @@ def test_in_a_with_nobody_comes_between_reading_and_writing(path):
     threads = [threading.Thread(target=count) for _ in range(4)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    time_limit.join(*threads)
 
     assert StateFile(path, 10_000, "test").lines() == [str(number) for number in range(80)]
 
@@ -122,7 +122,7 @@ def test_racing_processes_lose_no_line_while_it_is_cut(path):
     )
     running = [subprocess.Popen([sys.executable, "-S", "-E", "-c", code, SRC, path]) for _ in range(4)]
 
-    assert [process.wait() for process in running] == [0] * 4
+    assert [process.wait(timeout=60) for process in running] == [0] * 4
     assert sum(map(int, StateFile(path, 200, "test").read().split())) == 1_200
 
 

@@ -86,7 +86,11 @@ def test_commits_are_read_from_a_clone(tmp_path: Path) -> None:
     project.write("a.py", "2")
     project.commit("Second one")
     short = subprocess.run(
-        ["git", "-C", str(project.root), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True
+        ["git", "-C", str(project.root), "rev-parse", "--short=12", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     ).stdout.strip()
 
     assert digest_cases.read_commits(project.root, [short]) == {short: Commit("Second one", ("a.py", "b c.py"))}

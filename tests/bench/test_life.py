@@ -47,7 +47,9 @@ def test_a_superseded_record_is_answered_by_what_replaced_it():
 
 def git(folder, *arguments):
     identity = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
-    done = subprocess.run(("git", "-C", str(folder), *identity, *arguments), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ("git", "-C", str(folder), *identity, *arguments), capture_output=True, text=True, check=True, timeout=120
+    )
     return done.stdout.strip()
 
 

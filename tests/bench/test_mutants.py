@@ -182,7 +182,7 @@ def test_a_strong_test_kills_and_a_weak_one_lets_live(tmp_path: Path, monkeypatc
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, timeout=120)
     listed = {"file": "src/ferry/fare.py", "text": "return days > 3", "reason": "planted"}
     late = [each for each in mutation.mutants("src/ferry/fare.py", SOURCE) if each.text == "return days > 3"]
     entries = [{**listed, "operator": each.operator, "change": each.change} for each in late]

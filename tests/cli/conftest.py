@@ -124,6 +124,11 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
 def in_own_process(*words: str, cwd: Path, stdin: bytes = b"", options: Sequence[str] = ()) -> Outcome:
     """Run `bin/onrecord` as a shell would, with nothing installed."""
     done = subprocess.run(
-        (sys.executable, *options, str(BIN), *words), cwd=cwd, input=stdin, capture_output=True, env=dict(os.environ)
+        (sys.executable, *options, str(BIN), *words),
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env=dict(os.environ),
+        timeout=120,
     )
     return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

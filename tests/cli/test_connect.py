@@ -83,7 +83,9 @@ def test_every_command_written_answers_an_event_of_ours(recipe, home, onrecord, 
     assert {wire.ours for wire in recipe.hooks.wires} <= set(EVENTS)
     prompt = next(command for command in commands if " user_prompt_submit " in command)
     event = {**ASKS, "cwd": str(project), "conversation_id": "c", "submitted_prompt": ASKS["prompt"]}
-    done = subprocess.run(prompt, shell=True, input=json.dumps(event).encode(), capture_output=True, check=True)
+    done = subprocess.run(
+        prompt, shell=True, input=json.dumps(event).encode(), capture_output=True, check=True, timeout=120
+    )
     assert b"User sessions are rows in Postgres." in done.stdout
 
 
@@ -92,7 +94,9 @@ def test_a_command_never_fails_even_if_this_installation_is_gone(monkeypatch, tm
 
     command = installation.hook_command("pre_tool_use", "copilot")
 
-    done = subprocess.run(command, shell=True, input=b"$(touch PWNED)", cwd=tmp_path, capture_output=True, check=False)
+    done = subprocess.run(
+        command, shell=True, input=b"$(touch PWNED)", cwd=tmp_path, capture_output=True, check=False, timeout=120
+    )
     assert (done.returncode, done.stdout) == (0, b"")
     assert os.listdir(tmp_path) == []
 
@@ -107,7 +111,7 @@ def test_a_path_with_spaces_and_quotation_marks_works(monkeypatch, tmp_path, hom
     onrecord("connect", "codex", "--yes")
     command = hook_commands(home / ".codex" / "hooks.json")[0]
 
-    done = subprocess.run(command, shell=True, input=b"{}", cwd=tmp_path, capture_output=True, check=False)
+    done = subprocess.run(command, shell=True, input=b"{}", cwd=tmp_path, capture_output=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "HACKED" not in os.listdir(tmp_path)
     assert connection.state(BY_HOST["codex"]).entrance == "current"

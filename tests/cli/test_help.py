@@ -68,7 +68,7 @@ def test_an_example_runs(sample, onrecord, monkeypatch, name, command):
         assert onrecord("remote", "add", "platform", "/srv/memory.git").code == 0
     if name == "sync":
         shared = str(sample.parent / "memory.git")
-        subprocess.run(("git", "init", "-q", "--bare", shared), check=True)
+        subprocess.run(("git", "init", "-q", "--bare", shared), check=True, timeout=120)
         assert onrecord("remote", "add", "platform", shared).code == 0
     words = shlex.split(command.replace("\\\n", ""))
     assert parser_of(words[0])

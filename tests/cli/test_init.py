@@ -8,7 +8,9 @@ import pytest
 
 
 def git(project, *words):
-    return subprocess.run(("git", *words), cwd=project, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ("git", *words), cwd=project, check=True, capture_output=True, text=True, timeout=120
+    ).stdout.strip()
 
 
 @pytest.fixture

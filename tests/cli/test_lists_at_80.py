@@ -15,7 +15,7 @@ from .conftest import DECISION
 
 @pytest.fixture
 def terminal(project, onrecord, monkeypatch):
-    subprocess.run(("git", "init", "-q"), check=True)
+    subprocess.run(("git", "init", "-q"), check=True, timeout=120)
     (project / "src").mkdir()
     (project / "src" / "session.py").write_text("LIFETIME_DAYS = 14\n")
     flags = ("--related=src/session.py", "--trigger=where do we keep login state", "--force", *DECISION)

@@ -36,7 +36,9 @@ def test_a_command_loads_what_it_uses(tmp_path, line, most, never):
     onrecord.open(str(tmp_path)).save("decision", DECISION)
     command = [sys.executable, "-c", COUNT, str(SRC), *line.split()]
 
-    done = subprocess.run(command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False, timeout=120
+    )
 
     modules = {name for name in done.stderr.split() if name.startswith("onrecord.")}
     assert "onrecord.project" in modules

@@ -96,7 +96,7 @@ def test_options_may_stand_before_and_between_the_arguments(onrecord):
 
 def test_one_command_does_not_load_the_others():
     program = "import sys; from onrecord.cli import main; main(['version']); print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
 
     loaded = done.stdout.split()
     assert "onrecord.cli.output" in loaded
@@ -115,7 +115,9 @@ def test_a_reader_that_stops_early_is_no_error(project, onrecord):
     reader, writer = os.pipe()
     os.close(reader)
 
-    done = subprocess.run([sys.executable, str(BIN), "list", "--json"], stdout=writer, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, str(BIN), "list", "--json"], stdout=writer, stderr=subprocess.PIPE, timeout=120
+    )
 
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -175,7 +177,7 @@ def _on_a_terminal(*words: str, cwd: Path, columns: int = 60) -> str:
         if not chunk:
             break
         printed += chunk
-    process.wait()
+    process.wait(timeout=60)
     os.close(master)
     return printed.decode("utf-8").replace("\r\n", "\n")
 

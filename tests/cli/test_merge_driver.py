@@ -17,7 +17,7 @@ RECORD = ".claude/memory/decisions/jobs-are-rows.json"
 
 def git(project, *words, code=0):
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "init.defaultBranch=main")
-    done = subprocess.run(("git", *identity, *words), cwd=project, capture_output=True, text=True)
+    done = subprocess.run(("git", *identity, *words), cwd=project, capture_output=True, text=True, timeout=120)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -96,7 +96,12 @@ def test_quick_work_shows_nothing_and_neither_does_a_pipe_or_a_dumb_terminal(tmp
 
     path = str(Path(__file__).parents[2] / "src")
     done = subprocess.run(
-        [sys.executable, "-c", COUNTED], input="\n", capture_output=True, text=True, env={"PYTHONPATH": path}
+        [sys.executable, "-c", COUNTED],
+        input="\n",
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": path},
+        timeout=120,
     )
     assert (done.stdout, done.stderr) == ("a b c\n", "")
 

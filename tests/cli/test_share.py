@@ -262,7 +262,7 @@ def test_on_a_terminal_it_says_what_leaves_and_asks(onrecord, saved, platform, m
 
 
 def test_it_can_be_sent_at_once(onrecord, saved, tmp_path):
-    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True)
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True, timeout=120)
     remotes.add("platform", str(tmp_path / "memory.git"))
 
     outcome = onrecord("share", saved["id"], "--to=platform", "--yes", "--sync")
@@ -273,7 +273,7 @@ def test_it_can_be_sent_at_once(onrecord, saved, tmp_path):
 
 
 def test_what_waits_for_a_merge_is_not_called_sent(onrecord, saved, tmp_path):
-    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True)
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "memory.git")), check=True, timeout=120)
     hook = tmp_path / "memory.git" / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\nread old new ref\n[ $ref != refs/heads/main ]\n")

@@ -16,6 +16,7 @@ from onrecord import paths
 from onrecord.cli import sync
 from onrecord.cli.output import Screen
 from onrecord.shared.engine import Renamed, Synced
+from tests import time_limit
 
 from .conftest import DECISION
 
@@ -29,7 +30,7 @@ PROGRAM = (sys.executable, "-m", "onrecord")
 def shared(tmp_path):
     """The address of an empty repository."""
     folder = tmp_path / "memory.git"
-    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(folder)), check=True)
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(folder)), check=True, timeout=120)
     return str(folder)
 
 
@@ -65,8 +66,10 @@ def test_a_change_that_was_refused_is_offered_again_until_it_is_taken_back(proje
     onrecord("remote", "add", "platform", shared)
     _save(onrecord, "Jobs are rows")
     offered = onrecord("sync").out
-    branch = subprocess.run(("git", "-C", shared, "branch"), capture_output=True, text=True, check=True).stdout.strip()
-    subprocess.run(("git", "-C", shared, "branch", "-q", "-D", branch), check=True)
+    branch = subprocess.run(
+        ("git", "-C", shared, "branch"), capture_output=True, text=True, check=True, timeout=120
+    ).stdout.strip()
+    subprocess.run(("git", "-C", shared, "branch", "-q", "-D", branch), check=True, timeout=120)
 
     assert onrecord("sync").out == offered
     assert "take your last change back: onrecord undo --remote platform" in offered
@@ -94,10 +97,13 @@ def test_a_signal_that_ends_a_sync_ends_its_git(project, onrecord, tmp_path):
     onrecord("remote", "add", "platform", "ssh://host/memory.git")
     waits = {"GIT_SSH_COMMAND": f"echo $PPID > {tmp_path}/git; exec sleep 600; true"}
     with subprocess.Popen((*PROGRAM, "sync"), env={**os.environ, **waits}) as process:
-        git = os.pidfd_open(int((tmp_path / "git").read_text()))
-        process.terminate()
+        try:
+            with time_limit.at_most(60):
+                git = os.pidfd_open(int((tmp_path / "git").read_text()))
+        finally:
+            process.terminate()
 
-        assert process.wait() == 130
+        assert process.wait(timeout=60) == 130
         assert select.select([git], [], [], 60)[0]
         os.close(git)
 
@@ -208,7 +214,7 @@ def test_two_syncs_at_once_of_one_replica_wait_for_each_other(project, onrecord,
     onrecord("remote", "add", "platform", shared)
     _save(onrecord, "Jobs are rows")
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=os.environ) for _ in range(3)]
-    done = [json.loads(each.communicate()[0])["remotes"][0] for each in running]
+    done = [json.loads(each.communicate(timeout=60)[0])["remotes"][0] for each in running]
 
     assert sorted(len(each["pushed"]) for each in done) == [0, 0, 1]
 
@@ -221,10 +227,12 @@ def test_four_machines_that_sync_at_the_same_moment_all_get_their_record_in(proj
         run((*PROGRAM, "save", "decision", f"Rule {number}", *DECISION, "--remote", "platform"))
 
     running = [subprocess.Popen((*PROGRAM, "sync", "--json"), stdout=subprocess.PIPE, env=home) for home in homes]
-    answers = [json.loads(each.communicate()[0]) for each in running]
+    answers = [json.loads(each.communicate(timeout=60)[0]) for each in running]
     assert [answer["error"] for answer in answers if "error" in answer] == []
     done = [answer["remotes"][0] for answer in answers]
 
     assert [each["pushed"] for each in done] == [[f"decisions/rule-{number}.json"] for number in range(4)]
-    listed = subprocess.run(("git", "--git-dir", shared, "ls-tree", "-r", "--name-only", "main"), capture_output=True)
+    listed = subprocess.run(
+        ("git", "--git-dir", shared, "ls-tree", "-r", "--name-only", "main"), capture_output=True, timeout=120
+    )
     assert listed.stdout.decode().split() == [f"decisions/rule-{number}.json" for number in range(4)]

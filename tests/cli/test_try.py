@@ -154,7 +154,7 @@ def test_try_as_json_has_everything_and_adds_up(ferry, onrecord):
 @pytest.mark.parametrize("words", [("try",), ("try", "--import"), ("try", "--json"), ("try", "--last", "1")])
 @pytest.mark.parametrize("with_store", [True, False])
 def test_try_writes_nothing_anywhere(ferry, home, tmp_path, onrecord, monkeypatch, words, with_store):
-    subprocess.run(("git", "init", "-q", str(ferry)), check=True)
+    subprocess.run(("git", "init", "-q", str(ferry)), check=True, timeout=120)
     if with_store:
         _save_one_about_a_file_that_changes(ferry, onrecord)
     scratch = tmp_path / "scratch"
@@ -249,10 +249,10 @@ def test_without_prompts_the_last_commits_are_played_and_it_says_how_to_play_one
     for folder in (home / ".claude" / "projects").iterdir():
         shutil.rmtree(folder)
     assert onrecord("try").err.startswith("BAD_INPUT: there are no prompts in any agent's sessions in ")
-    subprocess.run(("git", "init", "-q", str(ferry)), check=True)
+    subprocess.run(("git", "init", "-q", str(ferry)), check=True, timeout=120)
     for subject in ("Compose a haiku about the moon", "Stay below the 60 calls a minute of the harbour API"):
         git = ("git", "-C", str(ferry), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty")
-        subprocess.run((*git, "-m", subject), check=True)
+        subprocess.run((*git, "-m", subject), check=True, timeout=120)
 
     outcome = onrecord("try")
     played = json.loads(onrecord("try", "--json").out)["prompts"]

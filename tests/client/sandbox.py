@@ -116,7 +116,7 @@ class Client:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as out, self._started(args, replies, stdout=out) as started:
             process, api, err = started
             with deadline(process, self.timeout):
-                code = process.wait()
+                code = process.wait(timeout=self.timeout + 60)
             out.seek(0)
             return self._turn(code, out.read(), err, api.requests)
 
@@ -179,7 +179,7 @@ class Session:
     def close(self) -> None:
         """End the conversation and wait for the client to go."""
         with deadline(self._process, self._client.timeout):
-            self._process.communicate()
+            self._process.communicate(timeout=self._client.timeout + 60)
 
 
 def _options(

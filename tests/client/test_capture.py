@@ -40,7 +40,7 @@ pytestmark = pytest.mark.client
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=120)
     given = {"title": "Tabs", "content": {"topic": "indent", "value": "tabs", "reason": "widths differ"}}
     onrecord.open(str(folder)).save("preference", given)
     return folder

@@ -19,7 +19,7 @@ MARK = 'kind="digest"'
 def project(tmp_path: Path) -> Project:
     folder = tmp_path / "project"
     folder.mkdir()
-    subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
+    subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True, timeout=120)
     known = onrecord.open(str(folder))
     known.save("decision", DECISION)
     known.save("session_summary", SESSION)

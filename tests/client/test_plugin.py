@@ -38,13 +38,13 @@ OTHER = "please translate the word butterfly into Portuguese"
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "a project"
     folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=120)
     # With a history and a clean working tree there is work to be seen, and none of it is the session's own: no digest.
     for text in ("one", "two"):
         (folder / "readme.md").write_text(text)
         for words in (("add", "."), ("commit", "-q", "-m", text)):
             who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-            subprocess.run(["git", "-C", str(folder), *who, *words], check=True)
+            subprocess.run(["git", "-C", str(folder), *who, *words], check=True, timeout=120)
     onrecord.open(str(folder)).save("decision", DECISION)
     return folder
 

@@ -79,7 +79,7 @@ class Life:
         """What is wrong, asked by the user in a shell of their own."""
         env = {"HOME": str(self.home), "PATH": f"{self.home}/bin:/usr/bin:/bin"}
         command = [sys.executable, str(self.copy / "bin" / "onrecord"), "doctor", "--json"]
-        done = subprocess.run(command, cwd=self.project, env=env, capture_output=True, check=False)
+        done = subprocess.run(command, cwd=self.project, env=env, capture_output=True, check=False, timeout=120)
         found: list[dict[str, str]] = json.loads(done.stdout)["findings"]
         return [finding for finding in found if finding["severity"] in ("warning", "error")]
 
@@ -219,7 +219,9 @@ def leave(life: Life) -> None:
     """Cleaned and uninstalled, nothing of ours is left but the records."""
     records = sorted(path.relative_to(life.store) for path in life.store.rglob("*") if path.is_file())
     clean = [sys.executable, str(life.copy / "bin" / "onrecord"), "clean"]
-    subprocess.run(clean, env={"HOME": str(life.home), "PATH": "/usr/bin:/bin"}, check=True, capture_output=True)
+    subprocess.run(
+        clean, env={"HOME": str(life.home), "PATH": "/usr/bin:/bin"}, check=True, capture_output=True, timeout=120
+    )
     life.command("plugin", "uninstall", "memory@onrecord")
     life.command("plugin", "marketplace", "remove", "onrecord")
 

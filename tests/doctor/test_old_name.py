@@ -90,7 +90,7 @@ def test_the_merge_driver_and_the_attribute_are_replaced_by_the_printed_line(
     program.parent.mkdir()
     program.symlink_to(Path(__file__).parents[2] / "bin" / "onrecord")
     path = f"{program.parent}:{os.environ['PATH']}"
-    subprocess.run(["sh", "-c", findings[0]["fix"]], env={**os.environ, "PATH": path}, check=True)
+    subprocess.run(["sh", "-c", findings[0]["fix"]], env={**os.environ, "PATH": path}, check=True, timeout=120)
 
     assert len(findings) == 1
     assert attributes.read_text() == "index.md merge=union\n*/*.json merge=onrecord\n"

@@ -48,17 +48,19 @@ def test_a_blob_id_is_the_one_git_gives(tmp_path: Path, data: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(data)
 
-    told = subprocess.run(["git", "hash-object", "--no-filters", str(file)], check=True, capture_output=True, text=True)
+    told = subprocess.run(
+        ["git", "hash-object", "--no-filters", str(file)], check=True, capture_output=True, text=True, timeout=120
+    )
 
     assert work_tree.blob_id(data) == told.stdout.strip()
 
 
 def test_a_blob_id_of_64_digits_is_the_one_a_sha256_repository_gives(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", "--object-format=sha256", str(tmp_path)], check=True)
+    subprocess.run(["git", "init", "-q", "--object-format=sha256", str(tmp_path)], check=True, timeout=120)
     (tmp_path / "file").write_text("one\n")
 
     told = subprocess.run(
-        ["git", "-C", str(tmp_path), "hash-object", "file"], check=True, capture_output=True, text=True
+        ["git", "-C", str(tmp_path), "hash-object", "file"], check=True, capture_output=True, text=True, timeout=120
     ).stdout.strip()
 
     assert work_tree.blob_id(b"one\n", 64) == told
@@ -189,8 +191,8 @@ class TestHead:
         project.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
         (tmp_path / "side" / "new.txt").write_text("x")
         command = ["git", "-C", str(tmp_path / "side"), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-        subprocess.run([*command, "add", "-A"], check=True)
-        subprocess.run([*command, "commit", "-qm", "side"], check=True)
+        subprocess.run([*command, "add", "-A"], check=True, timeout=120)
+        subprocess.run([*command, "commit", "-qm", "side"], check=True, timeout=120)
 
         assert self.head(tmp_path / "side") == project.git("rev-parse", "side")
         assert self.head(tmp_path / "side") != project.git("rev-parse", "main")

@@ -18,6 +18,7 @@ from onrecord.cli import main
 from onrecord.freshness import anchors, check, project_files
 from onrecord.freshness.check import Freshness, IndexedAnchor, Verdict, VerdictCache
 from onrecord.record.memory import Anchor, Memory
+from tests import time_limit
 from tests.git_project import GitCalls, GitProject
 
 NOW = "2026-03-01T00:00:00Z"
@@ -392,8 +393,7 @@ class TestNotebook:
         threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        time_limit.join(*threads)
         (file,) = Path(paths.cache_dir()).glob("*.anchors")
 
         assert file.stat().st_size <= 20_200
@@ -453,7 +453,7 @@ def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
     source = str(Path(__file__).parents[2] / "src")
     command = [sys.executable, "-S", "-E", "-c", program, source, str(project.root), anchors.compact(record)]
 
-    said, loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    said, loaded = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.splitlines()
 
     assert said == "('verify: `src/other.py` changed once since 2026-03-01', False)"
     heavy = {"re", "json", "typing", "collections", "dataclasses", "datetime", "hashlib", "pathlib", "subprocess"}

@@ -136,7 +136,7 @@ def _history(project: GitProject) -> list[tuple[str, list[Difference]]]:
 
 def _differences(project: GitProject, *question: str) -> list[Difference]:
     command = ("git", "-C", str(project.root), *question, "-z", "--raw", "--no-abbrev")
-    parts = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\0")[:-1]
+    parts = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.split("\0")[:-1]
     found = []
     while parts:
         _, _, before, after, status = parts.pop(0).lstrip(":").split()

@@ -101,7 +101,7 @@ class Fuzzer:
         assert self._launcher.stdin is not None
         assert self._launcher.stdout is not None
         self._launcher.stdin.close()
-        self._launcher.wait()
+        self._launcher.wait(timeout=60)
         self._launcher.stdout.close()
 
     def run(self, argv: list[str], data: bytes, cwd: Path, env: dict[str, str]) -> Run:
@@ -175,7 +175,11 @@ def _make_template(folder: Path) -> None:
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "start"]):
         identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
         subprocess.run(
-            ["git", *identity, *words], cwd=place.project, env={**os.environ, **_environment(place)}, check=True
+            ["git", *identity, *words],
+            cwd=place.project,
+            env={**os.environ, **_environment(place)},
+            check=True,
+            timeout=120,
         )
     turns = (
         ("user", ASKS),

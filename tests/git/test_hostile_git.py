@@ -407,7 +407,7 @@ WITHOUT_PROJECT = {"demo", "hub"}
 
 
 def _git(root: Path, *words: str, code: int = 0) -> str:
-    done = subprocess.run(("git", *words), cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run(("git", *words), cwd=root, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode in (0, code), done.stderr
     return done.stdout
 

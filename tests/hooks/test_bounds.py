@@ -91,8 +91,8 @@ def test_the_bound_is_enforced():
     loop = [sys.executable, "-c", "while True: pass"]
     hoard = [sys.executable, "-c", f"bytearray({MOST_MEMORY})"]
 
-    assert subprocess.run(loop, preexec_fn=lambda: _limit(1), check=False).returncode < 0
-    assert subprocess.run(hoard, preexec_fn=_limit, check=False, stderr=subprocess.DEVNULL).returncode == 1
+    assert subprocess.run(loop, preexec_fn=lambda: _limit(1), check=False, timeout=120).returncode < 0
+    assert subprocess.run(hoard, preexec_fn=_limit, check=False, stderr=subprocess.DEVNULL, timeout=120).returncode == 1
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def known_project(folder: Path) -> Project:
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=120)
     project = onrecord.open(str(folder))
     for category, given in SIX.items():
         project.save(category, given)

@@ -25,6 +25,7 @@ def ask_without_fts5(project, prompt, session="s1"):
         input=json.dumps(event).encode(),
         capture_output=True,
         check=True,
+        timeout=120,
     )
     return Answer(0, done.stdout, done.stderr)
 

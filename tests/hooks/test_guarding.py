@@ -114,7 +114,7 @@ def test_a_git_pull_that_brings_flawed_records_deletes_and_renames_nothing(hook,
 def git(folder, *arguments):
     name = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"]
     command = ["git", "-C", str(folder), *name, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
 
 
 def test_good_records_are_left_alone(hook, project):

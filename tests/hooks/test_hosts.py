@@ -549,7 +549,9 @@ def test_copilot_would_take_a_failing_hook_for_a_refusal(tmp_path: Path):
 
     for folder in (str(tmp_path), "/"):
         command = ["sh", launch, "pre_tool_use", "copilot"]
-        done = subprocess.run(command, input=b"{broken", capture_output=True, cwd=folder, env=env, check=False)
+        done = subprocess.run(
+            command, input=b"{broken", capture_output=True, cwd=folder, env=env, check=False, timeout=120
+        )
 
         assert (done.returncode, done.stdout) == (0, b"")
 

@@ -57,7 +57,7 @@ def _pythons() -> dict[str, str]:
 
 def _runs(python: str, version: str) -> bool:
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    done = subprocess.run([python, "-S", "-E", "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([python, "-S", "-E", "-c", code], capture_output=True, text=True, check=False, timeout=120)
     return done.stdout.strip() == version
 
 
@@ -72,6 +72,7 @@ def loaded(python: str, event: str, fields: dict[str, str], folder: Path) -> tup
         input=json.dumps(fields).encode(),
         capture_output=True,
         check=False,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     return set(log.read_text().split()), done.stdout.decode()
@@ -155,7 +156,7 @@ def test_a_prompt_is_answered_by_a_package_without_the_table(settled: Project, t
     ]
     event = json.dumps({"session_id": "s", "cwd": settled.root, "prompt": ASKS}).encode()
 
-    done = subprocess.run(script, input=event, capture_output=True, check=False)
+    done = subprocess.run(script, input=event, capture_output=True, check=False, timeout=120)
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"User sessions are rows in auth.sessions" in done.stdout

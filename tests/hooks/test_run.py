@@ -95,6 +95,7 @@ def test_a_reader_that_has_gone_away_is_no_failure(project):
         stdout=write,
         stderr=subprocess.PIPE,
         check=False,
+        timeout=120,
     )
 
     assert (done.returncode, done.stderr) == (0, b"")

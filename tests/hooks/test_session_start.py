@@ -166,6 +166,7 @@ def test_without_fts5_the_digest_goes_by_prominence_with_one_warning(project):
         input=event,
         capture_output=True,
         check=True,
+        timeout=120,
     )
 
     text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
@@ -237,6 +238,7 @@ def test_nothing_heavy_is_imported_for_it(project):
         input=json.dumps({**event, "session_id": "s2"}).encode(),
         capture_output=True,
         check=True,
+        timeout=120,
     )
 
     assert done.stdout
@@ -255,6 +257,7 @@ def test_the_command_prints_the_same(project, hook):
         capture_output=True,
         check=True,
         encoding="utf-8",
+        timeout=120,
     )
 
     assert printed.stdout == answer.context + "\n"
@@ -262,8 +265,8 @@ def test_the_command_prints_the_same(project, hook):
 
 def test_the_command_says_why(project):
     command = [sys.executable, str(ROOT / "bin" / "onrecord"), "digest", "--project", project.root]
-    told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
-    why = subprocess.run([*command, "--why"], capture_output=True, check=True, encoding="utf-8").stdout
+    told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, timeout=120).stdout)
+    why = subprocess.run([*command, "--why"], capture_output=True, check=True, encoding="utf-8", timeout=120).stdout
 
     assert {"text", "entries", "signals", "relevance", "weight", "near"} <= set(told)
     assert "(left unfinished)" in why and "prominence alone decides" in why

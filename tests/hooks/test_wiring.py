@@ -135,7 +135,9 @@ def test_a_plugin_that_is_gone_vetoes_nothing(host: Any, tmp_path: Path):
     gone = str(tmp_path / "gone")
     env = {**os.environ, "CLAUDE_PLUGIN_ROOT": gone}
     codes = {
-        event: subprocess.run(host(hook, gone), input=b"{}", capture_output=True, env=env, check=False).returncode
+        event: subprocess.run(
+            host(hook, gone), input=b"{}", capture_output=True, env=env, check=False, timeout=120
+        ).returncode
         for event, hook in HOOKS
     }
 
@@ -144,6 +146,8 @@ def test_a_plugin_that_is_gone_vetoes_nothing(host: Any, tmp_path: Path):
 
 def test_the_form_with_args_would_be_executed(project: Project):
     """What made this a hole: a host that ignores `args` runs a bare `sh`, and that runs the event."""
-    subprocess.run(["sh"], input=b'{"prompt": "$(touch PWNED)"}', cwd=project.root, capture_output=True, check=False)
+    subprocess.run(
+        ["sh"], input=b'{"prompt": "$(touch PWNED)"}', cwd=project.root, capture_output=True, check=False, timeout=120
+    )
 
     assert Path(project.root, "PWNED").exists()

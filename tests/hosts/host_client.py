@@ -111,7 +111,7 @@ class HostClient:
             self.started(program, replies, stdout=out) as running,
         ):
             with deadline(running.process, self.timeout):
-                code = running.process.wait()
+                code = running.process.wait(timeout=self.timeout + 60)
             out.seek(0)
             running.err.seek(0)
             return Turn(code, out.read(), running.err.read(), tuple(running.api.requests))

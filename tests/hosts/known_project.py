@@ -61,12 +61,12 @@ NOTE = "later sessions may need to know this (a decision)"
 def create(folder: Path) -> None:
     """A project with two files and a history, without a memory."""
     (folder / "src").mkdir(parents=True)
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=120)
     for name, text in {"money.py": "cents = 1\n", "auth.py": "hashed = bcrypt\n"}.items():
         (folder / "src" / name).write_text(text)
         who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
         for words in (["add", "."], ["commit", "-q", "-m", f"Add {name}"]):
-            subprocess.run(["git", "-C", str(folder), *who, *words], check=True)
+            subprocess.run(["git", "-C", str(folder), *who, *words], check=True, timeout=120)
 
 
 def remember(folder: Path) -> None:

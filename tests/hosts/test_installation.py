@@ -40,7 +40,7 @@ class Machine:
             (self.bin / tool).symlink_to(str(shutil.which(tool)))
         (self.bin / "python3").symlink_to(REAL)
         shutil.copytree(plugin, self.clone)
-        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True, timeout=120)
         onrecord.open(str(self.project)).save("preference", PREFERENCE)
         self.install("memory@onrecord", self.clone)
 
@@ -97,6 +97,7 @@ class Machine:
             env=whole,
             capture_output=True,
             check=False,
+            timeout=120,
         )
         assert done.returncode in (0, 1), done.stderr.decode()
         self.findings: list[dict[str, str]] = json.loads(done.stdout)["findings"]
@@ -125,7 +126,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plugin")
     for part in ("hooks", "src", "bin", ".claude-plugin"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run([REAL, "-m", "compileall", "-q", str(folder / "src")], check=True)
+    subprocess.run([REAL, "-m", "compileall", "-q", str(folder / "src")], check=True, timeout=120)
     return folder
 
 

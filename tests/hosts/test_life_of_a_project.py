@@ -98,7 +98,7 @@ class Life:
         """What a command of the user prints."""
         env = {"HOME": str(self.home), "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         how = {"cwd": self.project.root, "env": env, "capture_output": True, "text": True}
-        done = subprocess.run([str(self.home / "bin" / "onrecord"), *words], check=False, **how)
+        done = subprocess.run([str(self.home / "bin" / "onrecord"), *words], check=False, timeout=120, **how)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -243,7 +243,7 @@ def merge_two_branches(life: Life) -> None:
 def share_with_a_second_machine(life: Life, folder: Path) -> None:
     """Shared over a git repository, the decision reaches an agent in another project on another machine."""
     repository = folder / "memory.git"
-    subprocess.run(["git", "init", "-q", "--bare", str(repository)], check=True)
+    subprocess.run(["git", "init", "-q", "--bare", str(repository)], check=True, timeout=120)
     life.onrecord("remote", "add", "team", str(repository))
     life.onrecord("share", "sessions-live-in-signed-cookies", "--to", "team", "--yes")
     pushed = life.onrecord("sync")

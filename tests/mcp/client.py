@@ -85,7 +85,7 @@ class Client:
 
     def end(self) -> tuple[int, list[Any], str]:
         """Close our end: the exit code, what else the server said, and what it printed to standard error."""
-        out, err = self.process.communicate()
+        out, err = self.process.communicate(timeout=60)
         return self.process.returncode, [json.loads(line) for line in out.splitlines()], err.decode()
 
 

@@ -147,7 +147,7 @@ def test_drafts_and_commands_that_race_lose_nothing(tmp_path):
         for client in (one, two):
             for _ in range(12):
                 assert client.receive()["result"]["isError"] is False
-    assert writer.wait() == 0
+    assert writer.wait(timeout=60) == 0
 
     store = onrecord.open(str(folder)).store
     assert sorted(entry.memory.id for entry in store.entries() if entry.memory.id.startswith("typed")) == sorted(

@@ -175,7 +175,7 @@ def test_a_client_that_dies_is_no_error(project):
         assert ours.recv(10)
         theirs.close()
         ours.close()
-        assert server.communicate()[1] == b""
+        assert server.communicate(timeout=60)[1] == b""
     assert server.returncode == 0
 
 
@@ -217,7 +217,7 @@ def test_it_ends_when_nobody_reads_its_answers(project):
 
     with client.process.stderr as errors:
         assert errors.read() == b""
-    assert client.process.wait() == 0
+    assert client.process.wait(timeout=60) == 0
 
 
 def test_it_needs_next_to_nothing_of_the_environment(project, home):
@@ -311,6 +311,7 @@ def test_the_first_messages_load_next_to_nothing(project):
         input=b"".join(json.dumps(message).encode() + b"\n" for message in messages),
         capture_output=True,
         cwd=project,
+        timeout=120,
     )
 
     assert len(done.stdout.splitlines()) == 2
@@ -355,6 +356,7 @@ def test_what_something_prints_does_not_reach_the_client(project):
         input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n',
         capture_output=True,
         cwd=project,
+        timeout=120,
     )
 
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]

@@ -226,7 +226,7 @@ def late_for(*titles: str) -> Behaviour:
     def behave(server: ModelServer, connection: socket.socket, request: model_server.Request) -> None:
         shown = notes(request.body["messages"][0]["content"])
         if any(f'title="{title}"' in note for title in titles for note in shown):
-            server.released.wait()
+            server.released.wait(timeout=60)
         numbers = list(range(1, len(shown) + 1))
         connection.sendall(whole(json.dumps(message(json.dumps({"keep": numbers}))).encode()))
 
@@ -314,7 +314,7 @@ class TestDailyCap:
 
         def run(_: int) -> int:
             done = subprocess.run(
-                [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+                [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=120
             )
             return int(done.stdout)
 
@@ -461,6 +461,7 @@ def test_with_the_judge_off_a_prompt_loads_nothing_of_it(tmp_path: Path) -> None
     subprocess.run(
         [sys.executable, "-m", "onrecord", "save", "preference", "--json"],
         input=given, text=True, cwd=project, env={**os.environ, "PYTHONPATH": SRC}, check=True, capture_output=True,
+        timeout=120,
     )  # fmt: skip
     event = json.dumps({"prompt": "tabs or spaces for indentation?", "session_id": "s", "cwd": str(project)})
     script = f"""

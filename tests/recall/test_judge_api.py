@@ -221,7 +221,7 @@ def test_a_chunked_answer_is_put_together() -> None:
 def test_a_server_that_keeps_the_connection_open_is_not_waited_for() -> None:
     def behave(server: ModelServer, connection: Any, request: model_server.Request) -> None:
         connection.sendall(whole(json.dumps(message("ok")).encode(), Connection="keep-alive"))
-        server.released.wait()
+        server.released.wait(timeout=60)
 
     with ModelServer(behave) as server:
         assert ask(server).text == "ok"

@@ -188,7 +188,7 @@ def test_the_shuffle_is_the_same_in_every_process() -> None:
     for seed in ("0", "1", "4711", "random"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
         done = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=120
         )
         orders.add(done.stdout)
 

@@ -66,7 +66,9 @@ class Seventh:
 
     def _run(self, code: str, arguments: tuple[str, ...], text: str) -> str:
         command = [sys.executable, "-c", SEVENTH + code, str(ROOT / "src"), str(ROOT / "scripts"), *arguments]
-        done = subprocess.run(command, input=text, cwd=self._project, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, input=text, cwd=self._project, capture_output=True, text=True, check=False, timeout=120
+        )
         assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
         return done.stdout
 
@@ -77,7 +79,9 @@ def seventh(tmp_path: Path) -> Seventh:
     (project / "src").mkdir(parents=True)
     commit = ("commit", "-q", "--allow-empty", "-m", "work on parcels")
     for command in (("init", "-q", "-b", "consignment-of-parcels-in-order"), commit, commit):
-        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *command], cwd=project, check=True)
+        subprocess.run(
+            ["git", "-c", "user.name=t", "-c", "user.email=t@t", *command], cwd=project, check=True, timeout=120
+        )
     (project / "src" / "parcels.py").write_text("parcels = []\n")
     made = Seventh(project)
     made.command("save", "glossary", "--json", text=json.dumps(RECORD))

@@ -216,7 +216,7 @@ def test_several_processes_may_build_it_at_once(root):
 
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(6)]
 
-    assert [process.communicate()[0].strip() for process in running] == ["['one']"] * 6
+    assert [process.communicate(timeout=60)[0].strip() for process in running] == ["['one']"] * 6
 
 
 def test_a_store_that_does_not_exist_is_an_empty_one(tmp_path):

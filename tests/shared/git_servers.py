@@ -34,7 +34,9 @@ class _GitOverHttp(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         command = ("git", "http-backend")
-        self._answer(subprocess.run(command, input=body, env=self._environment(), capture_output=True, check=True))
+        self._answer(
+            subprocess.run(command, input=body, env=self._environment(), capture_output=True, check=True, timeout=120)
+        )
 
     do_POST = do_GET
 
@@ -84,7 +86,7 @@ class Ssh:
         self.address = f"ssh://{_user()}@127.0.0.1:{port}"
         for name in ("host", "user", "stranger"):
             words = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name))
-            subprocess.run(words, check=True)
+            subprocess.run(words, check=True, timeout=120)
         shutil.copy(folder / "user.pub", folder / "authorized")
         (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
         (folder / "config").write_text(

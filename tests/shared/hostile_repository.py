@@ -29,7 +29,7 @@ class HostileRepository:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(root)), check=True)
+        subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(root)), check=True, timeout=120)
 
     @property
     def url(self) -> str:

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("git"), reas
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "served" / "memory.git"
-    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(folder)), check=True)
-    subprocess.run(("git", "--git-dir", str(folder), "config", "http.receivepack", "true"), check=True)
+    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(folder)), check=True, timeout=120)
+    subprocess.run(("git", "--git-dir", str(folder), "config", "http.receivepack", "true"), check=True, timeout=120)
     return folder
 
 

@@ -30,11 +30,11 @@ class Server:
     def __init__(self, folder, branch="main"):
         self.folder = folder
         self.url = f"file://{folder}"
-        subprocess.run(("git", "init", "-q", "--bare", "-b", branch, str(folder)), check=True)
+        subprocess.run(("git", "init", "-q", "--bare", "-b", branch, str(folder)), check=True, timeout=120)
 
     def git(self, *words):
         command = ("git", "--git-dir", str(self.folder), *words)
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.strip()
 
     def files(self, ref="HEAD"):
         return self.git("ls-tree", "-r", "--name-only", ref).splitlines()
@@ -619,7 +619,7 @@ def test_git_that_outlives_a_killed_sync_does_not_harm_the_next(tmp_path, server
 
     first = bob.sync()
     (ssh / "go").write_text("go\n")
-    select.select([left], [], [])
+    assert select.select([left], [], [], 60)[0]
     os.close(left)
     bob.save("use-ruff")
     second = bob.sync()

@@ -299,7 +299,7 @@ def test_two_remotes_with_the_same_ids_are_kept_apart(hostile, tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux") or not shutil.which("unshare"), reason="needs namespaces")
 def test_a_network_that_breaks_in_the_middle_loses_nothing(hostile):
-    if subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode:
+    if subprocess.run(["unshare", "-rn", "true"], capture_output=True, timeout=120).returncode:
         pytest.skip("no network namespaces for this user")
     # Random text, so that packing it saves nothing.
     files = [(f"r{number}", Node(record(f"r{number}", source=os.urandom(400).hex()))) for number in range(100)]

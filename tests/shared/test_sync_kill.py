@@ -106,7 +106,9 @@ def test_a_sync_killed_at_any_moment_is_finished_by_the_next(tmp_path):
 @pytest.mark.skipif(not IS_LONG or not shutil.which("git"), reason="minutes, with git: nox -s long")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_sync_over_git_killed_at_any_moment_is_finished_by_the_next(tmp_path):
-    subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "work/server.git")), check=True)
+    subprocess.run(
+        ("git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "work/server.git")), check=True, timeout=120
+    )
     _prepare(tmp_path / "work")
     shutil.copytree(tmp_path / "work", tmp_path / "whole")
     _machine(tmp_path / "whole", "bob").sync()

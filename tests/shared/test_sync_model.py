@@ -219,7 +219,7 @@ class GitSharedStore(SharedStore):
     def transport(self, number: int) -> Transport:
         server = self.folder / "server.git"
         if not server.exists():
-            subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(server)), check=True)
+            subprocess.run(("git", "init", "-q", "--bare", "-b", "main", str(server)), check=True, timeout=120)
         return GitTransport(f"file://{server}", str(self.folder / str(number) / "repository"))
 
 

@@ -380,10 +380,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False, timeout=120).returncode:
         pytest.skip("no small file system can be mounted here")
     yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    subprocess.run(["umount", str(disk)], check=True, timeout=120)
 
 
 @pytest.mark.parametrize("pages", range(8))

@@ -43,7 +43,7 @@ def test_killed_writers_lose_nothing_and_leave_nothing_half_done(tmp_path):
         for writer in writers:
             time.sleep(chance.random() * 0.05)  # a random moment is the point; nothing is asserted about time
             writer.send_signal(signal.SIGKILL)
-            writer.wait()
+            writer.wait(timeout=60)
         logs += started
         aftermath.check(store, aftermath.read_logs(logs))
 

@@ -27,7 +27,7 @@ def test_eight_processes_lose_nothing(tmp_path):
         for number, log in logs
     ]
 
-    assert [writer.wait() for writer in writers] == [0] * WRITERS
+    assert [writer.wait(timeout=60) for writer in writers] == [0] * WRITERS
     acknowledged = aftermath.check(store, aftermath.read_logs(logs))
     assert acknowledged > WRITERS * STEPS / 2
     assert all(log.lines[-1] == ["finished"] for log in aftermath.read_logs(logs))

@@ -85,8 +85,8 @@ class OldProject(NamedTuple):
         return done.stdout
 
     def _start(self, command: Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
-        streams: Any = {"capture_output": True, "text": True, "timeout": 60, "check": False}
-        return subprocess.run(command, input=given, cwd=self.project, env=self.environment(), **streams)
+        streams: Any = {"capture_output": True, "text": True, "check": False}
+        return subprocess.run(command, input=given, cwd=self.project, env=self.environment(), timeout=60, **streams)
 
 
 def is_in_history() -> bool:
@@ -98,11 +98,11 @@ def check_out(folder: Path) -> None:
     """Put the files of 0.1.0 that its users get into a folder."""
     archive = _git_of_clone("archive", "--format=tar", COMMIT, ".claude-plugin", "bin", "hooks", "skills", "src")
     folder.mkdir(parents=True)
-    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True)
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True, timeout=120)
 
 
 def _git_of_clone(*words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False)
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False, timeout=120)
 
 
 def make(root: Path) -> OldProject:

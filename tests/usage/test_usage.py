@@ -402,7 +402,7 @@ def test_hooks_pay_for_nothing_heavy(store, tmp_path):
         "usage.observe('s1', claude_code.transcript(sys.argv[2]), [sys.argv[1]]); print(*sys.modules)"
     )
     words = [sys.executable, "-S", "-E", "-c", program, store, path]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
 
     heavy = {"re", "json", "typing", "collections", "dataclasses", "datetime", "hashlib", "pathlib", "subprocess",
              "argparse", "contextlib", "functools", "enum", "sqlite3", "_sqlite3"}  # fmt: skip

@@ -17,6 +17,7 @@ from onrecord.coldstart import content_hash
 from onrecord.shared import hub_connection, hub_schema
 from onrecord.shared.remotes import parse_team_address
 from onrecord.shared.transport import Push
+from tests import time_limit
 from tests.cli.conftest import BIN, Outcome, onrecord, project
 
 from .conftest import OWNER, STRANGER, TestHub, everything
@@ -77,8 +78,7 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
     threads = [threading.Thread(target=init) for _ in range(2)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    time_limit.join(*threads)
 
     assert sorted(versions) == [(0, VERSION), (VERSION, VERSION)]
 
@@ -86,7 +86,7 @@ def test_two_who_make_the_tables_at_once_both_succeed(postgres):
 def test_without_the_package_it_says_what_to_install():
     words = [sys.executable, "-S", str(BIN), "hub", "status", "--url", "postgresql:///memory"]
 
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
 
     assert done.returncode == 1
     needs, fix = done.stderr.splitlines()
@@ -183,8 +183,8 @@ def test_an_owner_who_is_no_superuser_makes_and_restores_a_backup(owner, tmp_pat
     owner.server.execute(f"CREATE DATABASE restored OWNER {OWNER}")
 
     words = ["--format=custom", "--enable-row-security", f"--file={dump}", url(owner.database)]
-    subprocess.run([str(folder / "pg_dump"), *words], check=True)
-    subprocess.run([str(folder / "pg_restore"), f"--dbname={url('restored')}", dump], check=True)
+    subprocess.run([str(folder / "pg_dump"), *words], check=True, timeout=120)
+    subprocess.run([str(folder / "pg_restore"), f"--dbname={url('restored')}", dump], check=True, timeout=120)
 
     restored = owner.beside("restored")
     assert everything(restored.transport("rita")) == {"decisions/a.json": b"2"}

@@ -16,6 +16,7 @@ from onrecord.errors import BadRemote, Offline, Refused
 from onrecord.shared import hub_transport
 from onrecord.shared.hub_transport import PostgresTransport
 from onrecord.shared.transport import Push, Pushed
+from tests import time_limit
 from tests.postgres import Server
 
 from .conftest import TestHub, everything, new, prepare
@@ -121,7 +122,7 @@ def test_a_server_that_is_killed_in_the_middle_of_a_push_loses_nothing_that_it_a
     while not hub.rows(waiting):
         pass
     hub.server.kill()
-    pushing.join()
+    time_limit.join(pushing)
     hub.server.start()
 
     (failure,) = failures

@@ -15,6 +15,7 @@ from onrecord.shared import hub_connection, hub_schema, hub_transport
 from onrecord.shared.hub_connection import Hub
 from onrecord.shared.hub_transport import PostgresTransport
 from onrecord.shared.remotes import parse_team_address
+from tests import time_limit
 from tests.cli.conftest import onrecord, project
 
 from .conftest import OWNER, TestHub, new
@@ -104,7 +105,7 @@ def test_notices_without_end_cause_few_questions(hub: TestHub, monkeypatch: pyte
     sending.start()
     assert walt.wait(0.4) is False
     is_over.set()
-    sending.join()
+    time_limit.join(sending)
 
     assert 1 < len(looks) <= 4
 

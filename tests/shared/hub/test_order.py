@@ -11,6 +11,7 @@ import pytest
 
 from onrecord.coldstart import content_hash
 from onrecord.shared.transport import Push
+from tests import time_limit
 
 from .conftest import TestHub, new
 
@@ -53,7 +54,7 @@ def _read_while_two_write(hub: TestHub, way: Writing) -> list[str]:
     writing.join(0.2)
     early = way.read(reader, 0)
     first.execute("COMMIT")
-    writing.join()
+    time_limit.join(writing)
     late = way.read(reader, max((number for number, _ in early), default=0))
     return sorted(path for _, path in (*early, *late))
 
@@ -121,8 +122,7 @@ def test_transactions_that_clash_are_tried_again(hub: TestHub):
     writers = [threading.Thread(target=write, args=(number,)) for number in range(2)]
     for writer in writers:
         writer.start()
-    for writer in writers:
-        writer.join()
+    time_limit.join(*writers)
 
     assert len(set(accepted)) == 50
     assert hub.rows("SELECT number FROM onrecord.teams WHERE name = 'platform'") == [(50,)]
@@ -136,14 +136,13 @@ def test_of_two_who_change_one_record_one_is_outdated(hub: TestHub):
     outcomes: dict[str, tuple[str, ...]] = {}
 
     def write(name: str, machine: object) -> None:
-        start.wait()
+        start.wait(timeout=60)
         outcomes[name] = machine.push([Push(path, name.encode(), content_hash(b"0"))]).accepted  # type: ignore[attr-defined]
 
     writers = [threading.Thread(target=write, args=pair) for pair in (("walt", walt), ("wilma", wilma))]
     for writer in writers:
         writer.start()
-    for writer in writers:
-        writer.join()
+    time_limit.join(*writers)
 
     (winner,) = [name for name, accepted in outcomes.items() if accepted]
     assert hub.rows("SELECT data, login::text FROM onrecord.records") == [(winner.encode(), winner)]
@@ -184,7 +183,7 @@ def test_a_right_that_is_taken_away_while_a_push_waits_is_gone(own_hub: TestHub,
         assert waiting.is_alive()
     own_hub.rows(TAKEN_AWAY[role])
     holding.execute("COMMIT")
-    waiting.join()
+    time_limit.join(waiting)
 
     assert answers == [{"reader": [(1, "reader")], "none": "refused"}[role]]
     assert own_hub.rows("SELECT path FROM onrecord.records") == [("decisions/first.json",)]

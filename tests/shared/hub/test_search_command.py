@@ -139,7 +139,7 @@ def test_without_the_package_it_says_what_to_install(onrecord):
     onrecord("remote", "add", "acme", "postgresql://walt@/memory#platform")
 
     done = subprocess.run(
-        [sys.executable, "-S", str(BIN), "search", "x", "--remote=acme"], capture_output=True, text=True
+        [sys.executable, "-S", str(BIN), "search", "x", "--remote=acme"], capture_output=True, text=True, timeout=120
     )
 
     assert done.returncode == 1
