@@ -127,7 +127,7 @@ def test_a_hub_is_connected_and_listed_without_the_package():
     actions = (("add", "acme", url), ("list",), ("status",))
 
     runs = [
-        subprocess.run([sys.executable, "-S", str(BIN), "remote", *words], capture_output=True, text=True)
+        subprocess.run([sys.executable, "-S", str(BIN), "remote", *words], capture_output=True, text=True, timeout=120)
         for words in actions
     ]
 
