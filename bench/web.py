@@ -50,7 +50,7 @@ def measure(folder: Path, size: int, times: int) -> dict[str, float]:
     latency.write_store(root / ".claude" / "memory", size)
     scale.prepare(folder, root / ".claude" / "memory")
     site = view.Site(str(root), access.Access(8700))
-    client = TestClient(server.create(site), base_url=f"http://{site.access.host}")
+    client = TestClient(server.create_app(site), base_url=f"http://{site.access.host}")
     client.get(site.access.new_address())
     record = next((root / ".claude" / "memory" / "decisions").iterdir()).name
     pages = {**_PAGES, "record": f"/record/project/decisions/{record}"}

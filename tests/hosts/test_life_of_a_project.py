@@ -174,7 +174,7 @@ def review_in_the_terminal_and_in_the_browser(life: Life) -> None:
         session.expect("2 of 2")
         session.press("q")
         assert session.end() == 0
-    with browser.started() as chromium, served.serving(life.project.root) as address:
+    with browser.start_browser() as chromium, served.serving(life.project.root) as address:
         accept_in(chromium, address)
     after = life.ask(Codex, "how do background jobs reach the workers?")
 

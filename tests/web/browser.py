@@ -12,23 +12,23 @@ from playwright.sync_api import Browser, sync_playwright
 from tests import debian
 from tests.web import served
 
-# Playwright switches stacks, after which CPython 3.11 can fail to compile anything in the same thread.
+# Playwright switches stacks; after that CPython 3.11 can fail to compile code in the same thread.
 _THREAD = ThreadPoolExecutor(1)
 
 
 def in_thread(task: Callable[..., None]) -> Callable[..., None]:
-    """The same task, done in the one thread that talks to the browser."""
+    """Run `task` in the one thread that talks to the browser."""
 
     @functools.wraps(task)
-    def run(*arguments: object, **named: object) -> None:
-        _THREAD.submit(task, *arguments, **named).result()
+    def run(*arguments: object, **options: object) -> None:
+        _THREAD.submit(task, *arguments, **options).result()
 
     return run
 
 
 @contextmanager
-def started() -> Iterator[Browser]:
-    """The browser, while it runs."""
+def start_browser() -> Iterator[Browser]:
+    """Start the browser, and close it at the end."""
     playwright = _THREAD.submit(sync_playwright().start).result()
     browser = _THREAD.submit(served.chromium, playwright, debian.program("chromium") or "").result()
     yield browser

@@ -1,4 +1,4 @@
-"""A project whose memory is looked at in a browser, without a socket."""
+"""Fixtures: a project, and a browser on its pages without a socket."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ PORT = 8700
 
 
 class Browser:
-    """A browser that was let in: it keeps the cookie and fills in forms as the pages have them."""
+    """A test client that has access: it keeps the cookie and sends forms as the pages do."""
 
     def __init__(self, root: Path) -> None:
         self.project = Project(str(root))
         self.access = access.Access(PORT)
         self.site = view.Site(str(root), self.access)
-        self.client = TestClient(server.create(self.site), base_url=f"http://{self.access.host}")
+        self.client = TestClient(server.create_app(self.site), base_url=f"http://{self.access.host}")
         self.client.get(self.access.new_address())
 
-    def get(self, path: str, **how):
-        return self.client.get(path, **how)
+    def get(self, path: str, **options):
+        return self.client.get(path, **options)
 
     def decide(self, name: str, action: str, **fields: str):
-        """A button beside a draft in the inbox, as it is there now."""
+        """Press a button of a draft in the inbox, for its current version."""
         draft = Inbox(self.project.store.root).get(name)
         return self.post(f"/inbox/{name}/{action}", hash=draft.hash, **fields)
 
     def post(self, path: str, **fields: str):
-        """A form of one of our own pages."""
+        """Send a form of one of our own pages."""
         data = {"form_token": self.access.form_token, **fields}
         return self.client.post(path, data=data, headers={"origin": f"http://{self.access.host}"})
 
@@ -55,21 +55,21 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 @pytest.fixture
 def save(project: Project) -> Callable[..., Entry]:
-    def saved(title: str = "Sessions live in Postgres", **fields: object) -> Entry:
+    def save_decision(title: str = "Sessions live in Postgres", **fields: object) -> Entry:
         content = {"context": "Redis lost sessions", "decision": "Rows in auth.sessions", "rationale": ["one part"]}
         return project.save("decision", {"title": title, "content": content, **fields})
 
-    return saved
+    return save_decision
 
 
 @pytest.fixture
 def draft(project: Project) -> Callable[..., str]:
-    def put(title: str = "Use uv", **about: object) -> str:
+    def put_draft(title: str = "Use uv", **options: object) -> str:
         content = {"context": "pip is slow", "decision": "uv installs everything", "rationale": ["seconds"]}
-        made = inbox.draft_of(compose.compose("decision", {"title": title, "content": content}), **about)
-        return Inbox(project.store.root).put(made).name
+        record = compose.compose("decision", {"title": title, "content": content})
+        return Inbox(project.store.root).put(inbox.draft_of(record, **options)).name
 
-    return put
+    return put_draft
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A project with a bit of everything, its memory served by the real program, and a real browser that looks at it."""
+"""A sample project, the real server for it, and a real browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FLAGS = (
 
 
 def fill(root: Path) -> Project:
-    """Records of several kinds, one replaced, one whose file changed, drafts, and some usage."""
+    """Create a project with records, one superseded and one with a changed file, drafts and usage."""
     repository = GitProject(root)
     repository.write("src/auth/session.py", "EXPIRY = 14\n")
     repository.write("src/web/page.py", "TITLE = 'Ferry'\n")
@@ -63,7 +63,7 @@ def _decision(project: Project, title: str, decision: str, **fields: object) -> 
 
 @contextlib.contextmanager
 def serving(root: Path) -> Iterator[str]:
-    """The address that `onrecord web` prints for a project, while it runs."""
+    """Run `onrecord web` and yield the address that it prints."""
     command = [sys.executable, "-m", "onrecord", "web", "--no-open", "--project", str(root)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:

@@ -1,8 +1,7 @@
-"""Nobody but the browser that was let in gets a page, and nothing but our own pages changes anything."""
+"""Only a browser with access gets a page, and only our own pages change anything."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import re
 import subprocess
@@ -22,20 +21,20 @@ CHANGES = [route.path for route in server.ROUTES if "POST" in route.methods]
 PAGES = [route.path for route in server.ROUTES if "GET" in route.methods]
 
 
-def _filled(path: str) -> str:
+def _with_values(path: str) -> str:
     return re.sub(r"\{\w+\}", "x", path)
 
 
 def _stranger(browser) -> TestClient:
-    return TestClient(server.create(browser.site), base_url=f"http://{browser.access.host}")
+    return TestClient(server.create_app(browser.site), base_url=f"http://{browser.access.host}")
 
 
 def test_the_address_is_exchanged_for_a_strict_cookie(browser):
     address = browser.access.new_address()
 
-    answer = _stranger(browser).get(address)
+    response = _stranger(browser).get(address)
 
-    cookie = answer.headers["set-cookie"].lower()
+    cookie = response.headers["set-cookie"].lower()
     assert all(part in cookie for part in ("httponly", "samesite=strict", "path=/"))
     assert address.partition("token=")[2].lower() not in cookie
 
@@ -46,17 +45,17 @@ def test_an_address_lets_one_browser_in_and_only_the_last_one_does(browser, save
     first, second = _stranger(browser), _stranger(browser)
 
     first.get(address)
-    refused = [second.get(each).status_code for each in (before, address)]
+    refused = [second.get(old).status_code for old in (before, address)]
 
     assert refused == [403, 403]
     assert second.get("/").status_code == 403
     assert [first.get(path).status_code for path in ("/", address)] == [200, 200]
     second.get(browser.access.new_address())
-    assert [each.get("/").status_code for each in (first, second)] == [200, 200]
+    assert [client.get("/").status_code for client in (first, second)] == [200, 200]
 
 
 def test_enter_prints_another_address(tmp_path):
-    """The address that was printed first is used up by the browser that was opened."""
+    """The first address stops working once the browser has used it."""
     root = tmp_path / "ferry"
     (root / ".claude" / "memory").mkdir(parents=True)
 
@@ -78,10 +77,10 @@ def test_enter_prints_another_address(tmp_path):
 def test_a_stranger_gets_no_page(browser, save, path):
     save()
 
-    answer = _stranger(browser).get(_filled(path) + "?token=wrong")
+    response = _stranger(browser).get(_with_values(path) + "?token=wrong")
 
-    assert answer.status_code == 403
-    assert "Postgres" not in answer.text
+    assert response.status_code == 403
+    assert "Postgres" not in response.text
 
 
 @pytest.mark.parametrize("path", CHANGES)
@@ -103,30 +102,32 @@ def test_no_other_site_changes_anything(browser, path, how):
     mine = {"origin": f"http://{browser.access.host}"}
     data = how.get("data", {"form_token": browser.access.form_token})
 
-    answer = browser.client.post(_filled(path), data=data, headers=how.get("headers", mine) | how.get("more", {}))
+    response = browser.client.post(
+        _with_values(path), data=data, headers=how.get("headers", mine) | how.get("more", {})
+    )
 
-    assert answer.status_code in (400, 403)
+    assert response.status_code in (400, 403)
 
 
 @pytest.mark.parametrize("path", CHANGES)
 def test_a_link_changes_nothing(browser, path):
-    assert browser.get(_filled(path)).status_code in (400, 404, 405)
+    assert browser.get(_with_values(path)).status_code in (400, 404, 405)
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8700", "localhost:8700", "127.0.0.1", "127.0.0.1:80", ""]
 )
 def test_an_address_that_leads_here_from_elsewhere_is_not_served(browser, host):
-    answer = browser.get("/", headers={"host": host})
+    response = browser.get("/", headers={"host": host})
 
-    assert answer.status_code == 421
+    assert response.status_code == 421
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/static/app.css", "/nowhere", "/?token=wrong"])
 def test_every_answer_carries_the_headers(browser, path):
-    answer = browser.get(_filled(path))
+    response = browser.get(_with_values(path))
 
-    assert {name: answer.headers.get(name) for name in access.HEADERS} == access.HEADERS
+    assert {name: response.headers.get(name) for name in access.HEADERS} == access.HEADERS
 
 
 @pytest.mark.parametrize(
@@ -155,18 +156,18 @@ def test_no_file_outside_the_store_is_shown(browser, save, project, path, tmp_pa
     (tmp_path / "ferry" / ".claude" / "secret.json").write_text('{"title": "private words"}')
     (tmp_path / "ferry" / ".claude" / "memory" / "decisions" / "link.json").symlink_to("../../secret.json")
 
-    answer = browser.get(path)
+    response = browser.get(path)
 
-    assert answer.status_code in (400, 404)
-    assert "private words" not in answer.text
+    assert response.status_code in (400, 404)
+    assert "private words" not in response.text
 
 
 def test_a_form_that_is_too_large_is_refused(browser):
-    assert browser.post("/undo", text="x" * access.LARGEST_BODY).status_code == 400
+    assert browser.post("/undo", text="x" * access.MAX_BODY_BYTES).status_code == 400
 
 
 def test_a_form_that_breaks_off_halfway_changes_nothing(browser, save, project):
-    """A browser that is closed while it sends leaves the beginning of a text."""
+    """A browser that is closed while it sends leaves half a text."""
     entry = save()
     address = f"/record/project/{entry.path}/retire"
     body = f"form_token={browser.access.form_token}&hash={entry.hash}&text=because+it+is"
@@ -186,31 +187,31 @@ def test_a_form_that_breaks_off_halfway_changes_nothing(browser, save, project):
         "query_string": b"",
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
-    answers = []
+    responses = []
 
     async def receive():
         return next(messages)
 
     async def send(message):
-        answers.append(message)
+        responses.append(message)
 
-    asyncio.run(server.create(browser.site)(scope, receive, send))
+    asyncio.run(server.create_app(browser.site)(scope, receive, send))
 
-    assert answers[0]["status"] == 400
+    assert responses[0]["status"] == 400
     assert project.get(entry.path) == entry
 
 
 def test_the_server_does_not_wait_for_the_browser(monkeypatch):
-    """A browser of the terminal runs until somebody leaves it, and wants a page before that."""
+    """A text browser runs until the user quits it, and needs a page before that."""
     goes_on, ended, opened = threading.Event(), threading.Event(), []
 
-    def runs(address: str) -> None:
+    def run_browser(address: str) -> None:
         opened.append((address, goes_on.wait(5)))
         ended.set()
 
-    monkeypatch.setattr(webbrowser, "open", runs)
+    monkeypatch.setattr(webbrowser, "open", run_browser)
 
-    web._started(access.Access(1), argparse.Namespace(no_open=False))
+    web._started(access.Access(1), opens=True)
     goes_on.set()
 
     assert ended.wait(5)

@@ -1,4 +1,4 @@
-"""The pages in a real browser: what a person does there, with and without scripts, at any width and in the dark."""
+"""The pages in a real browser: with and without scripts, at any width, light and dark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 from onrecord.web import static_site
 from tests.web import served
-from tests.web.browser import in_thread, started
+from tests.web.browser import in_thread, start_browser
 
 pytestmark = [pytest.mark.debian("chromium"), pytest.mark.xdist_group("chromium")]
 
@@ -33,18 +33,18 @@ _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with started() as browser:
+    with start_browser() as browser:
         yield browser
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The user's folders, away from the real ones, for this process and the server."""
+    """Temporary user folders for this process and the server."""
     folder = tmp_path_factory.mktemp("home")
-    places = {"CLAUDE_CONFIG_DIR": "claude", "ONRECORD_STATE_DIR": "state", "ONRECORD_CACHE_DIR": "cache"}
+    folders = {"CLAUDE_CONFIG_DIR": "claude", "ONRECORD_STATE_DIR": "state", "ONRECORD_CACHE_DIR": "cache"}
     with pytest.MonkeyPatch.context() as patch:
-        for name, place in places.items():
-            patch.setenv(name, str(folder / place))
+        for name, subfolder in folders.items():
+            patch.setenv(name, str(folder / subfolder))
         yield folder
 
 
@@ -58,25 +58,25 @@ class Ferry:
         self._chromium = chromium
         self._cookies: list[Any] = []
 
-    def window(self, **how: object) -> Page:
-        """A new window that was let in; whatever it loads from elsewhere, or complains about, fails the test."""
-        context = self._chromium.new_context(**how)
+    def window(self, **options: object) -> Page:
+        """Open a window that has access. Any request to another host and any console error fails the test."""
+        context = self._chromium.new_context(**options)
         context.add_cookies(self._cookies)
         page = context.new_page()
         page.set_default_timeout(15_000)
-        page.on("request", lambda request: _must_be_ours(request.url, self.root))
-        page.on("console", lambda message: _must_not_complain(message.type, message.text))
+        page.on("request", lambda request: _check_host(request.url, self.root))
+        page.on("console", lambda message: _check_console(message.type, message.text))
         page.goto(f"{self.root}/" if self._cookies else self.address)
         expect(page).to_have_url(f"{self.root}/")
         self._cookies = context.cookies()
         return page
 
 
-def _must_be_ours(url: str, root: str) -> None:
+def _check_host(url: str, root: str) -> None:
     assert url.startswith(root), url
 
 
-def _must_not_complain(kind: str, text: str) -> None:
+def _check_console(kind: str, text: str) -> None:
     assert kind != "error" or "404" in text or "409" in text, text
 
 
@@ -100,10 +100,10 @@ def test_no_page_breaks_a_rule_of_accessibility(ferry, scheme):
     broken = {}
     for path in PAGES:
         page.goto(ferry.root + path)
-        found = axe.run(page, options=_RULES).response
-        assert found["passes"], path
-        violations = found["violations"]
-        broken.update({f"{path}: {each['id']}": [node["html"] for node in each["nodes"][:3]] for each in violations})
+        result = axe.run(page, options=_RULES).response
+        assert result["passes"], path
+        for violation in result["violations"]:
+            broken[f"{path}: {violation['id']}"] = [node["html"] for node in violation["nodes"][:3]]
 
     assert broken == {}
 
@@ -142,7 +142,7 @@ def test_the_inbox_by_keyboard_and_undo(ferry):
     expect(page.get_by_role("status")).to_contain_text("Saved:")
     assert len(Inbox(ferry.project.store.root).names()) == len(before) - 1
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("Taken back")
+    expect(page.get_by_role("status")).to_contain_text("Undone")
 
     assert Inbox(ferry.project.store.root).names() == before
 
@@ -153,10 +153,10 @@ def test_a_record_is_retired_and_brought_back_without_any_script(ferry):
     path = "/record/project/constraints/never-log-a-session-id.json"
     page.goto(ferry.root + path)
 
-    page.get_by_label("Why it is no longer used").fill("we hash them now")
+    page.get_by_label("Reason for retiring it").fill("we hash them now")
     page.get_by_role("button", name="Retire").click()
     expect(page.get_by_text("we hash them now", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore").click()
 
     expect(page.get_by_role("status")).to_contain_text("Back in use.")
     assert ferry.project.get("never-log-a-session-id").memory.record_status == "active"
@@ -172,7 +172,7 @@ def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
     form = page.get_by_role("textbox").first
     form.fill(form.input_value().replace("14 day expiry", "30 day expiry"))
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("Somebody changed it since")
+    expect(page.get_by_role("alert")).to_contain_text("This was changed after you opened")
     expect(page.locator("pre")).to_contain_text("sql")
     form.fill(form.input_value().replace("- auth\n", "- auth\n- sql\n"))
     page.get_by_role("button", name="Save").click()
@@ -186,9 +186,9 @@ def test_two_people_edit_one_record_and_neither_text_is_lost(ferry):
 def test_a_window_that_was_not_let_in_sees_nothing(ferry):
     stranger = ferry._chromium.new_context().new_page()
 
-    answer = stranger.goto(f"{ferry.root}/inbox")
+    response = stranger.goto(f"{ferry.root}/inbox")
 
-    assert answer.status == 403
+    assert response.status == 403
     assert "Sign release tags" not in stranger.content()
 
 
@@ -196,10 +196,10 @@ def test_a_window_that_was_not_let_in_sees_nothing(ferry):
 @in_thread
 def test_the_server_listens_on_this_machine_only(ferry):
     port = ferry.root.rpartition(":")[2]
-    listening = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
 
     addresses = [
-        words[1].split(":")[0] for words in listening if words[3] == "0A" and int(words[1][-4:], 16) == int(port)
+        words[1].split(":")[0] for words in sockets if words[3] == "0A" and int(words[1][-4:], 16) == int(port)
     ]
 
     assert addresses == ["0100007F"]
@@ -208,7 +208,7 @@ def test_the_server_listens_on_this_machine_only(ferry):
 @in_thread
 def test_the_static_site_is_searched_without_a_server(ferry, site):
     page = ferry._chromium.new_context().new_page()
-    page.on("console", lambda message: _must_not_complain(message.type, message.text))
+    page.on("console", lambda message: _check_console(message.type, message.text))
     page.goto((site / "index.html").as_uri())
 
     page.get_by_role("link", name="Search").click()

@@ -1,4 +1,4 @@
-"""Records and drafts are written through forms, with the checks of the command line, and nobody's change is lost."""
+"""Forms for records and drafts: same checks as on the command line, and no change is lost."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from onrecord.store.inbox import Inbox
 from onrecord.store.writer import Writer
 
 
-def _form(answer) -> str:
-    """The text in the form, as a browser would send it."""
-    text = re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", answer.text, re.S).group(1)
+def _form(response) -> str:
+    """Return the text in the form, as a browser sends it."""
+    text = re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", response.text, re.S).group(1)
     return html.unescape(text).replace("\n", "\r\n")
 
 
-def _hash(answer) -> str:
-    return re.search(r'name="hash" value="([^"]*)"', answer.text).group(1)
+def _hash(response) -> str:
+    return re.search(r'name="hash" value="([^"]*)"', response.text).group(1)
 
 
 def _address(entry) -> str:
@@ -27,11 +27,11 @@ def test_a_form_that_is_sent_back_as_it_is_changes_nothing(browser, save, projec
     entry = save(tags=["auth"], triggers=["where is login state?"])
     page = browser.get(_address(entry))
 
-    answer = browser.post(_address(entry), text=_form(page), hash=_hash(page))
+    response = browser.post(_address(entry), text=_form(page), hash=_hash(page))
 
     assert project.get(entry.path) == entry
-    # The last change was somebody else's: to take that back is not offered here.
-    assert "Undo" not in answer.text
+    # The last change was not made here, so it cannot be undone here.
+    assert "Undo" not in response.text
 
 
 def test_a_field_is_changed_and_the_reason_is_in_the_history(browser, save, project):
@@ -39,10 +39,10 @@ def test_a_field_is_changed_and_the_reason_is_in_the_history(browser, save, proj
     page = browser.get(_address(entry))
     text = _form(page).replace("Rows in auth.sessions", "Rows in auth.sessions, 14 days")
 
-    answer = browser.post(_address(entry), text=text, hash=_hash(page), summary="they expire")
+    response = browser.post(_address(entry), text=text, hash=_hash(page), summary="they expire")
 
     after = project.get(entry.path).memory
-    assert "Saved." in answer.text
+    assert "Saved." in response.text
     assert after.content["decision"] == "Rows in auth.sessions, 14 days"
     assert "they expire" in [change.summary for change in after.changes]
 
@@ -52,11 +52,11 @@ def test_a_wrong_form_comes_back_with_what_is_wrong_and_the_text(browser, save, 
     page = browser.get(_address(entry))
     text = _form(page).replace("Rows in auth.sessions", "").replace("# Sessions live in Postgres", "# Sessions")
 
-    answer = browser.post(_address(entry), text=text, hash=_hash(page))
+    response = browser.post(_address(entry), text=text, hash=_hash(page))
 
-    assert answer.status_code == 422
-    assert "decision" in answer.text and "Nothing was saved" in answer.text
-    assert "# Sessions\r\n" in _form(answer)
+    assert response.status_code == 422
+    assert "decision" in response.text and "Nothing was saved" in response.text
+    assert "# Sessions\r\n" in _form(response)
     assert project.get(entry.path) == entry
 
 
@@ -84,9 +84,9 @@ def test_a_new_record_is_saved_and_one_like_it_only_if_somebody_insists(browser,
     for name, value in {"topic": "indentation", "value": "tabs", "reason": "everybody sets the width"}.items():
         text = re.sub(rf"(?i)(## {name}\r\n(?:<!--.*?-->\r\n)?)", rf"\g<1>{value}\r\n", text, count=1, flags=re.S)
 
-    answer = browser.post("/new/preference", text=text)
+    response = browser.post("/new/preference", text=text)
 
-    assert "Saved." in answer.text, answer.text
+    assert "Saved." in response.text, response.text
     assert project.get("tabs-not-spaces").memory.content["value"] == "tabs"
     again = browser.post("/new/preference", text=text)
     assert again.status_code == 422
@@ -97,9 +97,9 @@ def test_a_secret_is_refused_and_the_text_stays(browser, save, project):
     page = browser.get(_address(entry))
     text = _form(page).replace("Rows in auth.sessions", "AKIA" + "ABCDEFGHIJKLMNOP")
 
-    answer = browser.post(_address(entry), text=text, hash=_hash(page))
+    response = browser.post(_address(entry), text=text, hash=_hash(page))
 
-    assert answer.status_code == 422
+    assert response.status_code == 422
     assert project.get(entry.path) == entry
 
 

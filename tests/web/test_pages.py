@@ -1,4 +1,4 @@
-"""What the pages show, and what their buttons do to the files."""
+"""The pages, and the effect of their buttons on the files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.git_project import GitProject
 HOSTILE = '<script>alert("x")</script><img src=x onerror=y>\u202e\x1b[31m&amp;'
 
 
-def _text(answer) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.text))
+def _text(response) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.text))
 
 
 def _address(entry) -> str:
@@ -50,11 +50,11 @@ def test_a_shared_record_is_found_and_read_and_changed_in_its_replica(browser, s
     entry = Writer(store, Settings()).save(record)
     address = f"/record/platform/{entry.path}"
 
-    listed = browser.get("/search?q=uv")
+    results = browser.get("/search?q=uv")
     page = browser.get(address)
     browser.post(f"{address}/retire", hash=entry.hash, text="old")
 
-    assert f'href="{address}"' in listed.text and "platform" in _text(listed)
+    assert f'href="{address}"' in results.text and "platform" in _text(results)
     assert "shared store platform" in _text(page)
     assert store.read(entry.path).memory.record_status == "retired"
     assert browser.get(f"/record/acme/{entry.path}").status_code == 404
@@ -67,9 +67,9 @@ def test_the_page_of_a_shared_record_says_what_counts_in_its_place(browser, save
 
     page = browser.get(f"/record/platform/{shared.path}")
 
-    assert "This record does not hold in this project" in _text(page)
+    assert "This record is not used in this project" in _text(page)
     assert f'href="{_address(own)}"' in page.text and f"platform:{shared.path}" in page.text
-    assert "does not hold" not in browser.get(_address(own)).text
+    assert "is not used" not in browser.get(_address(own)).text
 
 
 def test_nothing_to_do_is_said(browser, save):
@@ -79,10 +79,10 @@ def test_nothing_to_do_is_said(browser, save):
 
 
 def test_a_project_without_a_memory_is_told_what_to_do(browser):
-    answer = browser.get("/")
+    response = browser.get("/")
 
-    assert answer.status_code == 404
-    assert "onrecord init" in answer.text
+    assert response.status_code == 404
+    assert "onrecord init" in response.text
 
 
 def test_a_search_finds_and_a_part_of_it_is_no_page(browser, save):
@@ -103,10 +103,8 @@ def test_a_record_shows_what_it_says_and_what_replaced_it(browser, save, project
     text = _text(browser.get(_address(old)))
 
     assert "Rows in auth.sessions" in text
-    assert "never shown to an agent as current" in text
-    assert text.index("Sessions live in Redis", text.index("What replaced what")) < text.rindex(
-        "Sessions live in Postgres"
-    )
+    assert "Agents never get it as current." in text
+    assert text.index("Sessions live in Redis", text.index("Replacements")) < text.rindex("Sessions live in Postgres")
 
 
 def test_a_record_is_retired_and_that_is_taken_back(browser, save, project):
@@ -116,7 +114,7 @@ def test_a_record_is_retired_and_that_is_taken_back(browser, save, project):
 
     assert project.get(entry.path).memory.retired_reason == "not true any more"
     change = re.search(r'name="change" value="([^"]+)"', retired.text).group(1)
-    assert "Taken back" in browser.post("/undo", change=change).text
+    assert "Undone" in browser.post("/undo", change=change).text
     assert project.get(entry.path).memory.record_status == "active"
 
 
@@ -127,46 +125,46 @@ def test_a_button_for_a_version_that_is_gone_shows_what_is_different_now(browser
     content = {"decision": "Rows in auth.logins"}
     Writer(project.store, project.settings).update(entry.path, {"content": content}, entry.hash)
 
-    answer = browser.post(f"{_address(entry)}/{action}", hash=entry.hash, text=other.memory.id)
+    response = browser.post(f"{_address(entry)}/{action}", hash=entry.hash, text=other.memory.id)
 
-    assert answer.status_code == 409
-    assert re.search("<del>[^<]*Rows in auth.sessions", answer.text)
-    assert re.search("<ins>[^<]*Rows in auth.logins", answer.text)
-    assert action == "reanchor" or f'value="{other.memory.id}"' in answer.text
+    assert response.status_code == 409
+    assert re.search("<del>[^<]*Rows in auth.sessions", response.text)
+    assert re.search("<ins>[^<]*Rows in auth.logins", response.text)
+    assert action == "reanchor" or f'value="{other.memory.id}"' in response.text
     after = project.get(entry.path)
     assert (after.memory.record_status, after.memory.superseded_by) == ("active", "")
-    assert browser.post(f"{_address(entry)}/{action}", hash=_hash(answer), text=other.memory.id).status_code == 200
+    assert browser.post(f"{_address(entry)}/{action}", hash=_hash(response), text=other.memory.id).status_code == 200
 
 
-def _hash(answer) -> str:
-    return re.search(r'name="hash" value="([^"]*)"', answer.text).group(1)
+def _hash(response) -> str:
+    return re.search(r'name="hash" value="([^"]*)"', response.text).group(1)
 
 
 @pytest.mark.parametrize("action", ["restore", "unarchive"])
 def test_a_record_is_brought_back_as_it_was_on_the_page_only(browser, save, project, action):
     entry, writer = save(), Writer(project.store, project.settings)
-    shown = writer.retire(entry.path, "old") if action == "restore" else writer.archive(entry.path, "old")
-    now = writer.update(entry.path, {"tags": ["auth"]}, shown.hash)
+    stale = writer.retire(entry.path, "old") if action == "restore" else writer.archive(entry.path, "old")
+    now = writer.update(entry.path, {"tags": ["auth"]}, stale.hash)
 
-    answers = [browser.post(f"{_address(entry)}/{action}", hash=read) for read in (shown.hash, "", now.hash)]
+    responses = [browser.post(f"{_address(entry)}/{action}", hash=version) for version in (stale.hash, "", now.hash)]
 
-    assert [answer.status_code for answer in answers] == [409, 409, 200]
+    assert [response.status_code for response in responses] == [409, 409, 200]
 
 
 def test_a_change_that_comes_between_the_click_and_the_lock_is_not_lost(browser, save, project, monkeypatch):
     entry, locked = save(), files.locked
 
-    def late(path):
-        """Somebody else gets the lock first."""
+    def update_and_lock(path):
+        """Change the record just before the lock is taken."""
         monkeypatch.setattr(files, "locked", locked)
         Writer(project.store, project.settings).update(entry.path, {"tags": ["theirs"]}, entry.hash)
         return locked(path)
 
-    monkeypatch.setattr(files, "locked", late)
+    monkeypatch.setattr(files, "locked", update_and_lock)
 
-    answer = browser.post(f"{_address(entry)}/retire", hash=entry.hash, text="why")
+    response = browser.post(f"{_address(entry)}/retire", hash=entry.hash, text="why")
 
-    assert answer.status_code == 409
+    assert response.status_code == 409
     record = project.get(entry.path).memory
     assert record.record_status == "active" and "theirs" in record.tags
 
@@ -177,11 +175,11 @@ def test_what_went_wrong_after_a_change_is_shown(browser, save, project):
     config.write_text(json.dumps({"export": {"file": "MEMORY.md"}}))
     Path(project.root, "MEMORY.md").mkdir()
 
-    answer = browser.post(f"{_address(entry)}/retire", hash=entry.hash, text="not true any more")
+    response = browser.post(f"{_address(entry)}/retire", hash=entry.hash, text="not true any more")
 
-    assert "Retired." in answer.text
-    assert "the records are saved, but" in answer.text
-    change = re.search(r'name="change" value="([^"]+)"', answer.text).group(1)
+    assert "Retired." in response.text
+    assert "the records are saved, but" in response.text
+    change = re.search(r'name="change" value="([^"]+)"', response.text).group(1)
     assert "the records are saved, but" in browser.post("/undo", change=change).text
 
 
@@ -203,13 +201,13 @@ def test_a_draft_that_was_replaced_since_is_not_decided_on(browser, save, draft,
     save()
     name = draft("Use uv", session="one", evidence=("seen",))
     page = browser.get("/inbox").text
-    (read,) = set(re.findall(r'name="hash" value="(\w+)"', page))
+    (version,) = set(re.findall(r'name="hash" value="(\w+)"', page))
     draft("Use uv", session="one", evidence=("not seen",))
 
-    answer = browser.post(f"/inbox/{name}/{action}", hash=read, into="sessions-live-in-postgres")
+    response = browser.post(f"/inbox/{name}/{action}", hash=version, into="sessions-live-in-postgres")
 
-    assert answer.status_code == 409
-    assert "nothing was done" in answer.text and "not seen" in answer.text
+    assert response.status_code == 409
+    assert "nothing was done" in response.text and "not seen" in response.text
     assert Inbox(project.store.root).names() == [name]
     assert project.get("sessions-live-in-postgres").memory.times_updated == 0
 
@@ -222,18 +220,18 @@ def test_a_draft_that_comes_between_the_click_and_the_lock_is_not_lost(
     name, locked = draft("Use uv", session="one", evidence=("seen",)), files.locked
     text = form.render("decision", memory.to_json(Inbox(project.store.root).get(name).record))
 
-    def late(path):
-        """An agent drafts something better just before."""
+    def update_and_lock(path):
+        """Replace the draft just before the lock is taken."""
         monkeypatch.setattr(files, "locked", locked)
         draft("Use uv", session="one", evidence=("not seen",))
         return locked(path)
 
-    monkeypatch.setattr(files, "locked", late)
+    monkeypatch.setattr(files, "locked", update_and_lock)
     changed = text.replace("pip is slow", "pip is very slow")
 
-    answer = browser.decide(name, action, into="sessions-live-in-postgres", text=changed)
+    response = browser.decide(name, action, into="sessions-live-in-postgres", text=changed)
 
-    assert answer.status_code == 409
+    assert response.status_code == 409
     assert Inbox(project.store.root).get(name).evidence == ("not seen",)
 
 
@@ -244,7 +242,7 @@ def test_what_a_draft_is_asked_for_as_is_shown(browser, save, project):
     record = compose.compose("decision", {**fields, "content": content})
     Inbox(project.store.root).put(inbox.draft_of(record))
 
-    assert "Asked for as pip takes forever" in _text(browser.get("/inbox"))
+    assert "Triggers pip takes forever" in _text(browser.get("/inbox"))
 
 
 def test_a_change_of_the_users_own_store_is_taken_back_there(browser, save, project):
@@ -257,7 +255,7 @@ def test_a_change_of_the_users_own_store_is_taken_back_there(browser, save, proj
     retired = browser.post(f"/record/user/{own.path}/retire", hash=own.hash, text="spaces now")
 
     undo = dict(re.findall(r'name="(store|change)" value="([^"]+)"', retired.text))
-    assert "Taken back" in browser.post("/undo", **undo).text
+    assert "Undone" in browser.post("/undo", **undo).text
     assert project.user.read(own.path).memory.record_status == "active"
 
 
@@ -272,9 +270,9 @@ def test_a_search_for_retired_records_finds_them_behind_many_others(browser, sav
 def test_a_prompt_of_several_lines_stays_one(browser, save):
     save()
 
-    answer = browser.get("/agent", params={"prompt": "it fails:\r\n\r\nKeyError: 'a'"})
+    response = browser.get("/agent", params={"prompt": "it fails:\r\n\r\nKeyError: 'a'"})
 
-    assert "\nit fails:\n\nKeyError: &#39;a&#39;</textarea>" in answer.text
+    assert "\nit fails:\n\nKeyError: &#39;a&#39;</textarea>" in response.text
 
 
 def test_hostile_text_is_text_on_every_page(browser, save, draft, project):
@@ -357,7 +355,7 @@ def test_health_names_duplicates_and_changed_files_with_the_fix(browser, save, p
     quick, thorough = _text(browser.get("/health")), _text(browser.get("/health?all=1"))
 
     assert "Files changed since (1)" in quick and "onrecord reanchor" in quick
-    assert "Say nearly the same" in thorough and "onrecord supersede" in thorough
+    assert "Duplicates" in thorough and "onrecord supersede" in thorough
 
 
 def test_health_is_shown_where_two_records_have_one_id(browser, save, project):
@@ -377,10 +375,10 @@ def test_usage_is_counted_by_week_and_record(browser, save, project):
     entry = save()
     usage_log.append(project.store.root, [("injected", entry.path), ("opened", entry.path)])
 
-    answer = browser.get("/usage")
+    response = browser.get("/usage")
 
-    assert re.search(r"Sessions live in Postgres 1 0 1 0", _text(answer))
-    assert answer.text.count("<rect") == 24
+    assert re.search(r"Sessions live in Postgres 1 0 1 0", _text(response))
+    assert response.text.count("<rect") == 24
 
 
 def test_settings_say_where_they_come_from(browser, save, project):
@@ -397,7 +395,7 @@ def test_a_record_shows_what_changed_in_its_file_since(browser, save, project):
     entry = save(related_files=["login.py"])
     repository.write("login.py", "EXPIRY = '<b>30'\nNAME = 'ferry'\n")
 
-    answer = browser.get(_address(entry))
+    response = browser.get(_address(entry))
 
-    assert "<del>-EXPIRY = 14</del>" in answer.text
-    assert "<ins>+EXPIRY = &#39;&lt;b&gt;30&#39;</ins>" in answer.text
+    assert "<del>-EXPIRY = 14</del>" in response.text
+    assert "<ins>+EXPIRY = &#39;&lt;b&gt;30&#39;</ins>" in response.text

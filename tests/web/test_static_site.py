@@ -1,4 +1,4 @@
-"""The static site: the same records, only to read, complete in itself, and nothing private in it."""
+"""The static site: read-only, self-contained, and without private data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_it_shows_the_records_and_nothing_private(site):
     assert "Rows in auth.sessions" in files["record/decisions/sessions-live-in-postgres.html"]
     assert "too little room" in files["record/decisions/cache-in-memory.html"]
     assert "A private draft" not in everything
-    assert "Shown and opened" not in everything and "form_token" not in everything
+    assert ">Usage<" not in everything and "form_token" not in everything
     assert "<form method" not in everything and "/inbox" not in everything
 
 
@@ -106,11 +106,11 @@ def test_no_link_in_the_folder_leads_out_of_it(project, save, tmp_path, link):
 def test_a_site_that_was_not_finished_is_written_again(project, save, tmp_path):
     save()
 
-    def stopped(records):
+    def interrupt(records):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        static_site.write(project.root, str(tmp_path / "site"), stopped)
+        static_site.write(project.root, str(tmp_path / "site"), interrupt)
 
     assert static_site.write(project.root, str(tmp_path / "site")) == 1
 
@@ -119,5 +119,5 @@ def test_a_folder_with_other_files_is_left_alone(project, save, tmp_path):
     save()
     (tmp_path / "mine.txt").write_text("x")
 
-    with pytest.raises(BadInput, match="not of such a site"):
+    with pytest.raises(BadInput, match="not part of such a site"):
         static_site.write(project.root, str(tmp_path))

@@ -1,4 +1,4 @@
-"""`/agent`: what an agent would be shown for a prompt, and why. Nothing is counted as shown."""
+"""`/agent`: preview of the context that a prompt would get, with reasons. It does not count as usage."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from onrecord.recall.for_prompt import Decision
 from onrecord.text import tokens
 from onrecord.web import view
 
-_LONGEST = 8_000
-"""Characters of a prompt."""
-
-_MOST = 12
+_MAX_PROMPT_CHARS = 8_000
+_MAX_CANDIDATES = 12
 
 
-class Candidate(NamedTuple):
-    """A candidate for a prompt, whether it is shown, and why."""
+class CandidateView(NamedTuple):
+    """A candidate for a prompt, with its outcome and the reasons."""
 
     title: str
     category: str
@@ -32,25 +30,25 @@ class Candidate(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What an agent would be shown for a prompt, and why."""
+    """The context that a prompt would get, and the reasons."""
 
     conclusion: str
     silence: str
     context: str
-    """Word for word; empty for nothing."""
-    bars: str
-    candidates: tuple[Candidate, ...]
+    """Exact text; empty if nothing would be shown."""
+    thresholds: str
+    candidates: tuple[CandidateView, ...]
 
     @property
     def cost(self) -> int:
         return tokens(self.context)
 
 
-def ask(request: Request) -> Response:
-    project = view.site_of(request).searched()
+def show(request: Request) -> Response:
+    project = view.site_of(request).project_for_search()
     warning = project.require_a_store()
-    # A browser sends line ends as two characters, whatever was typed.
-    prompt = request.query_params.get("prompt", "").replace("\r\n", "\n")[:_LONGEST]
+    # Browsers send line ends as CRLF.
+    prompt = request.query_params.get("prompt", "").replace("\r\n", "\n")[:_MAX_PROMPT_CHARS]
     preview = _preview(project, prompt) if prompt.strip() else None
     return view.page(
         request, "agent.html", title="What would my agent get?", prompt=prompt, warning=warning, preview=preview
@@ -65,14 +63,14 @@ def _preview(project: Project, prompt: str) -> Preview:
         silence,
         "" if silence else decision.text,
         explanation.bars(decision),
-        tuple(_candidate(each, decision) for each in explanation.explained(decision)[:_MOST]),
+        tuple(_candidate(explained, decision) for explained in explanation.explained(decision)[:_MAX_CANDIDATES]),
     )
 
 
-def _candidate(explained: Explained, decision: Decision) -> Candidate:
+def _candidate(explained: Explained, decision: Decision) -> CandidateView:
     candidate, match = explained.candidate, explained.candidate.match
     caution = (candidate.caution,) if candidate.caution else ()
-    return Candidate(
+    return CandidateView(
         match.title,
         match.category,
         view.address_of(candidate.source + match.path),
@@ -82,4 +80,4 @@ def _candidate(explained: Explained, decision: Decision) -> Candidate:
     )
 
 
-ROUTES = (Route("/agent", ask),)
+ROUTES = (Route("/agent", show),)

@@ -1,4 +1,4 @@
-"""A record or a draft as a form: a new one, or a change of the version that was on the page."""
+"""Forms to create a record, and to edit a record or a draft."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from onrecord.store.writer import Writer
 from onrecord.web import inbox_page, record_page, view
 
 
-class Filled(NamedTuple):
-    """What was typed into a form, and what of it cannot be taken."""
+class EditForm(NamedTuple):
+    """Text of a form, with the fields and problems found in it."""
 
     text: str
     fields: Mapping[str, Any] = {}
@@ -33,27 +33,27 @@ class Filled(NamedTuple):
 
 
 def edit(request: Request) -> Response:
-    store, entry = record_page.requested(request)
+    store, entry = record_page.requested_record(request)
     if request.method == "GET":
-        return _page(request, f"Edit: {entry.memory.title}", Filled(_rendered(entry.memory)), entry.hash)
-    filled, read = _filled(request, entry.memory.category), view.form(request).get("hash", "")
-    if filled.problems:
-        return _page(request, f"Edit: {entry.memory.title}", filled, read)
+        return _page(request, f"Edit: {entry.memory.title}", EditForm(_rendered(entry.memory)), entry.hash)
+    edit_form, expected_hash = _submitted(request, entry.memory.category), view.form_fields(request).get("hash", "")
+    if edit_form.problems:
+        return _page(request, f"Edit: {entry.memory.title}", edit_form, expected_hash)
     try:
-        after = _update(request, store, entry, filled)
+        after = _update(request, store, entry, edit_form)
     except Changed:
-        # The form goes on from what is there now; both texts are on the page.
+        # Show both texts; saving the form again replaces the current version.
         now = store.read(entry.path)
-        return _page(request, f"Edit: {now.memory.title}", filled, now.hash, theirs=_rendered(now.memory))
+        return _page(request, f"Edit: {now.memory.title}", edit_form, now.hash, current_text=_rendered(now.memory))
     except OnrecordError as error:
-        return _page(request, f"Edit: {entry.memory.title}", _refused(filled, error), read)
-    return view.changed(request, view.address(request.path_params["store"], after.path), store, "Saved.")
+        return _page(request, f"Edit: {entry.memory.title}", _with_problems(edit_form, error), expected_hash)
+    return view.redirect_after_change(request, view.address(request.path_params["store"], after.path), store, "Saved.")
 
 
-def _update(request: Request, store: Store, entry: Entry, filled: Filled) -> Entry:
-    fields = view.form(request)
+def _update(request: Request, store: Store, entry: Entry, edit_form: EditForm) -> Entry:
+    fields = view.form_fields(request)
     store.expect(entry.path, fields.get("hash", ""))
-    patch = _patch(entry.memory, filled)
+    patch = _patch(entry.memory, edit_form)
     before = entry.memory.related_files
     related_files.refuse_lost(store.root, patch.get("related_files") or (), before, may_come=False)
     summary = " ".join(fields.get("summary", "").split())[:1_000]
@@ -61,33 +61,35 @@ def _update(request: Request, store: Store, entry: Entry, filled: Filled) -> Ent
     return writer.update(entry.path, patch, entry.hash, summary=summary, may_shrink=True)
 
 
-def _patch(record: Memory, filled: Filled) -> dict[str, Any]:
-    """What a form changes: only what it offers, so that what it does not show stays as it is."""
+def _patch(record: Memory, edit_form: EditForm) -> dict[str, Any]:
+    """Return the changed fields. Fields that the form does not show stay as they are."""
     before = form.parse(record.category, _rendered(record)).fields
-    return drafts.difference(before, filled.fields)
+    return drafts.difference(before, edit_form.fields)
 
 
 def edit_draft(request: Request) -> Response:
     project = view.site_of(request).project()
-    writer = inbox_page.writer_of(project)
+    writer = inbox_page.open_writer(project)
     draft = Inbox(writer.store.root).get(request.path_params["name"])
     title = f"Edit the draft: {draft.record.title}"
     if request.method == "GET":
-        return _page(request, title, Filled(_rendered(draft.record)), draft.hash, is_draft=True)
-    filled, read = _filled(request, draft.record.category), view.form(request).get("hash", "")
-    if read == draft.hash and filled.problems:
-        return _page(request, title, filled, read, is_draft=True)
+        return _page(request, title, EditForm(_rendered(draft.record)), draft.hash, is_draft=True)
+    edit_form, expected_hash = _submitted(request, draft.record.category), view.form_fields(request).get("hash", "")
+    if expected_hash == draft.hash and edit_form.problems:
+        return _page(request, title, edit_form, expected_hash, is_draft=True)
     try:
-        writer.store.expect(f"{paths.INBOX}/{draft.name}.json", read)
-        record = review.revised(draft.record, _patch(draft.record, filled))
+        writer.store.expect(f"{paths.INBOX}/{draft.name}.json", expected_hash)
+        record = review.revised(draft.record, _patch(draft.record, edit_form))
         review.put(writer, [draft._replace(record=record)], "edit draft")
     except Changed:
         now = Inbox(writer.store.root).get(draft.name)
-        mine, theirs = filled._replace(problems=()), _rendered(now.record)
-        return _page(request, title, mine, now.hash, theirs=theirs, is_draft=True)
+        current_text = _rendered(now.record)
+        return _page(
+            request, title, edit_form._replace(problems=()), now.hash, current_text=current_text, is_draft=True
+        )
     except OnrecordError as error:
-        return _page(request, title, _refused(filled, error), read, is_draft=True)
-    return view.changed(request, "/inbox", writer.store, "The draft is changed; accept it to save it.")
+        return _page(request, title, _with_problems(edit_form, error), expected_hash, is_draft=True)
+    return view.redirect_after_change(request, "/inbox", writer.store, "Draft changed; accept it to save it.")
 
 
 def new(request: Request) -> Response:
@@ -97,70 +99,72 @@ def new(request: Request) -> Response:
     title = f"New {category.replace('_', ' ')}"
     if request.method == "GET":
         content = dict(categories.CATEGORIES[category].defaults)
-        return _page(request, title, Filled(form.render(category, {"content": content})), is_new=True)
-    filled = _filled(request, category)
-    if filled.problems:
-        return _page(request, title, filled, is_new=True)
+        return _page(request, title, EditForm(form.render(category, {"content": content})), is_new=True)
+    edit_form = _submitted(request, category)
+    if edit_form.problems:
+        return _page(request, title, edit_form, is_new=True)
     writer = view.site_of(request).project().writer
     try:
-        entry = _save(request, writer, category, filled)
+        entry = _save(request, writer, category, edit_form)
     except OnrecordError as error:
-        return _page(request, title, _refused(filled, error), is_new=True)
-    return view.changed(request, view.address(view.PROJECT, entry.path), writer.store, "Saved.")
+        return _page(request, title, _with_problems(edit_form, error), is_new=True)
+    return view.redirect_after_change(request, view.address(view.PROJECT, entry.path), writer.store, "Saved.")
 
 
-def _save(request: Request, writer: Writer, category: str, filled: Filled) -> Entry:
-    related_files.refuse_lost(writer.store.root, filled.fields.get("related_files") or (), may_come=False)
-    if not view.form(request).get("force"):
-        record = compose.compose(category, filled.fields)
-        similar.refuse(similar.find(writer.store, record), lambda same: f"change {same}, or tick the box to save both")
-    return save(writer, category, filled.fields)
+def _save(request: Request, writer: Writer, category: str, edit_form: EditForm) -> Entry:
+    related_files.refuse_lost(writer.store.root, edit_form.fields.get("related_files") or (), may_come=False)
+    if not view.form_fields(request).get("force"):
+        record = compose.compose(category, edit_form.fields)
+        similar.refuse(
+            similar.find(writer.store, record), lambda record_id: f"edit {record_id}, or tick the box to save both"
+        )
+    return save(writer, category, edit_form.fields)
 
 
 def _rendered(record: Memory) -> str:
     return form.render(record.category, memory.to_json(record))
 
 
-def _filled(request: Request, category: str) -> Filled:
-    text = view.form(request).get("text", "")
-    filled = form.parse(category, text)
-    return Filled(text, filled.fields, filled.problems)
+def _submitted(request: Request, category: str) -> EditForm:
+    text = view.form_fields(request).get("text", "")
+    parsed = form.parse(category, text)
+    return EditForm(text, parsed.fields, parsed.problems)
 
 
-def _refused(filled: Filled, error: OnrecordError) -> Filled:
-    """The form with what the store says against it."""
+def _with_problems(edit_form: EditForm, error: OnrecordError) -> EditForm:
+    """Return `edit_form` with the problems that `error` reports."""
     problems = form.problems_of(error) or (Problem("", f"{error.message}; {error.fix}".rstrip("; ")),)
-    return filled._replace(problems=problems)
+    return edit_form._replace(problems=problems)
 
 
 def _page(
     request: Request,
     title: str,
-    filled: Filled,
-    read: str = "",
+    edit_form: EditForm,
+    expected_hash: str = "",
     *,
-    theirs: str = "",
+    current_text: str = "",
     is_new: bool = False,
     is_draft: bool = False,
 ) -> Response:
-    is_refused = bool(filled.problems or theirs)
+    is_refused = bool(edit_form.problems or current_text)
     return view.page(
         request,
         "edit.html",
         title=title,
-        http_status=(409 if theirs else 422) if is_refused else 200,
-        text=filled.text,
-        problems=filled.problems,
-        theirs=theirs,
-        read=read,
+        http_status=(409 if current_text else 422) if is_refused else 200,
+        text=edit_form.text,
+        problems=edit_form.problems,
+        current_text=current_text,
+        expected_hash=expected_hash,
         is_new=is_new,
         is_draft=is_draft,
     )
 
 
-_BOTH = ["GET", "POST"]
+_GET_AND_POST = ["GET", "POST"]
 ROUTES = (
-    Route("/new/{category}", new, methods=_BOTH),
-    Route("/record/{store}/{folder}/{name}/edit", edit, methods=_BOTH),
-    Route("/inbox/{name}/edit", edit_draft, methods=_BOTH),
+    Route("/new/{category}", new, methods=_GET_AND_POST),
+    Route("/record/{store}/{folder}/{name}/edit", edit, methods=_GET_AND_POST),
+    Route("/inbox/{name}/edit", edit_draft, methods=_GET_AND_POST),
 )

@@ -1,4 +1,4 @@
-"""`/health`: records that want a look, why, and what to do about each."""
+"""`/health`: records with problems, and the command that fixes each."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from onrecord.search.index import Index
 from onrecord.store.store import Entry, Store
 from onrecord.web import view
 
-_MOST_CHECKED = 500
-"""Records whose files are compared at once, the newest first."""
+_MAX_CHECKED_RECORDS = 500
+"""Newest records whose files are compared on one request."""
 
-_PATIENCE = 3.0
-_MOST_SHOWN = 100
-_MOST_AUDITED = 3_000
-"""Records that are compared with each other when asked for: they take some ten seconds."""
+_TIMEOUT_SECONDS = 3.0
+_MAX_FINDINGS = 100
+_MAX_AUDITED_RECORDS = 3_000
+"""Newest records in the thorough check, which takes about ten seconds for so many."""
 
-_NAMES = {
-    "duplicates": "Say nearly the same",
-    "superseded": "Replaced, and not marked as such",
-    "missing": "Files are gone",
+_HEADINGS = {
+    "duplicates": "Duplicates",
+    "superseded": "Replaced, but not marked as superseded",
+    "missing": "Missing files",
     "overlong": "Too long",
-    "secrets": "Hold a credential",
-    "junk": "Say nothing",
+    "secrets": "Contain a credential",
+    "junk": "No content",
 }
-"""The checks of an audit that are shown here, and their headings; others have a quicker way."""
+"""Heading for each audit check on this page; the other checks have a quick variant."""
 
 
-class Finding(NamedTuple):
-    """Records with something wrong: what, and the command that fixes it."""
+class HealthFinding(NamedTuple):
+    """A problem of one or more records, and the command that fixes it."""
 
     records: tuple[tuple[str, str], ...]
-    """Title and address of each."""
+    """Title and address of each record."""
     message: str
     fix: str
 
@@ -51,59 +51,66 @@ class Group(NamedTuple):
     """Findings of one kind."""
 
     heading: str
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthFinding, ...]
     total: int
 
 
 def show(request: Request) -> Response:
-    project = view.site_of(request).searched()
+    project = view.site_of(request).project_for_search()
     store = require_store(project.store)
     is_thorough = bool(request.query_params.get("all"))
-    groups = [*_quick(store, view.opened(project)), *(_thorough(store) if is_thorough else ())]
-    shown = [group for group in groups if group.findings]
-    return view.page(request, "health.html", title="Health", groups=shown, is_thorough=is_thorough, most=_MOST_AUDITED)
+    groups = [*_quick(store, view.open_index(project)), *(_thorough(store) if is_thorough else ())]
+    return view.page(
+        request,
+        "health.html",
+        title="Health",
+        groups=[group for group in groups if group.findings],
+        is_thorough=is_thorough,
+        max_records=_MAX_AUDITED_RECORDS,
+    )
 
 
-def _quick(store: Store, opened: Index) -> Iterator[Group]:
+def _quick(store: Store, index: Index) -> Iterator[Group]:
     broken = [
-        Finding(((path, ""),), "cannot be read as a record", "onrecord doctor") for path in listing.broken(opened)
+        HealthFinding(((path, ""),), "cannot be read as a record", "onrecord doctor") for path in listing.broken(index)
     ]
     yield _group("Cannot be read", broken)
-    yield _group("Files changed since", list(_changed(store, opened)))
+    yield _group("Files changed since", list(_changed(store, index)))
 
 
-def _changed(store: Store, opened: Index) -> Iterator[Finding]:
+def _changed(store: Store, index: Index) -> Iterator[HealthFinding]:
     root = anchors.root_of(store.root)
-    freshness = Freshness(root, _PATIENCE) if root else None
-    for record_id, anchored in listing.anchored(opened, _MOST_CHECKED) if freshness else ():
+    freshness = Freshness(root, _TIMEOUT_SECONDS) if root else None
+    for record_id, anchored in listing.anchored(index, _MAX_CHECKED_RECORDS) if freshness else ():
         note, _ = freshness.note(anchored) if freshness else ("", False)
         if note:
-            yield Finding((_link(store, record_id),), note, f"if it still holds: onrecord reanchor {record_id}")
+            yield HealthFinding((_link(store, record_id),), note, f"if it is still true: onrecord reanchor {record_id}")
 
 
 def _thorough(store: Store) -> Iterator[Group]:
-    entries = [each for each in store.scan() if isinstance(each, Entry)]
-    entries = sorted(entries, key=lambda each: each.memory.updated_at, reverse=True)[:_MOST_AUDITED]
-    links = {each.memory.id: (each.memory.title, view.address(view.PROJECT, each.path)) for each in entries}
-    measures = report.audit([audit_item.of(each.memory) for each in entries], evidence.of(store, entries))
-    for name, heading in _NAMES.items():
+    entries = [entry for entry in store.scan() if isinstance(entry, Entry)]
+    entries = sorted(entries, key=lambda entry: entry.memory.updated_at, reverse=True)[:_MAX_AUDITED_RECORDS]
+    links = {entry.memory.id: (entry.memory.title, view.address(view.PROJECT, entry.path)) for entry in entries}
+    measures = report.audit([audit_item.of(entry.memory) for entry in entries], evidence.of(store, entries))
+    for name, heading in _HEADINGS.items():
         findings = [
-            Finding(tuple(links.get(each, (each, "")) for each in finding.ids), finding.message, finding.fix)
+            HealthFinding(
+                tuple(links.get(record_id, (record_id, "")) for record_id in finding.ids), finding.message, finding.fix
+            )
             for finding in measures[name].findings
         ]
         yield _group(heading, findings)
-    hard = hard_to_find.among([each.memory for each in entries], anchors.root_of(store.root))
-    yield _group("Hard to find", [
-        Finding((links[each.record.id],), each.reasons[0].message, each.reasons[0].fix) for each in hard if each.reasons
-    ])  # fmt: skip
+    hard = hard_to_find.among([entry.memory for entry in entries], anchors.root_of(store.root))
+    reasons = [(links[item.record.id], item.reasons[0]) for item in hard if item.reasons]
+    yield _group("Hard to find", [HealthFinding((link,), reason.message, reason.fix) for link, reason in reasons])
 
 
-def _group(heading: str, findings: list[Finding]) -> Group:
-    return Group(heading, tuple(findings[:_MOST_SHOWN]), len(findings))
+def _group(heading: str, findings: list[HealthFinding]) -> Group:
+    return Group(heading, tuple(findings[:_MAX_FINDINGS]), len(findings))
 
 
 def _link(store: Store, record_id: str) -> tuple[str, str]:
-    """The title and address of a record; its id alone if two files have that id, or it is gone since."""
+    """Return title and address of a record; only its id if it is ambiguous or was deleted."""
     try:
         entry = store.get(record_id)
     except OnrecordError:

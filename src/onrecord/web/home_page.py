@@ -1,4 +1,4 @@
-"""`/`: what is in the memory, and what waits to be done."""
+"""`/`: number of records by category, the newest ones, and what needs attention."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from onrecord.search.index import Index
 from onrecord.store import waiting
 from onrecord.web import view
 
-_NEWEST = 10
+_MAX_NEWEST = 10
 
 
 class _Count(NamedTuple):
-    """How many active records a category has."""
+    """Number of active records in a category."""
 
     name: str
     label: str
@@ -25,23 +25,23 @@ class _Count(NamedTuple):
 
 
 def home(request: Request) -> Response:
-    project = view.site_of(request).searched()
-    opened = view.opened(project)
-    newest, _ = listing.read(opened, listing.Choice(status="active"), _NEWEST)
+    project = view.site_of(request).project_for_search()
+    index = view.open_index(project)
+    newest, _ = listing.read(index, listing.Choice(status="active"), _MAX_NEWEST)
     return view.page(
         request,
         "home.html",
         title="Project memory",
-        counts=_counts(opened),
-        newest=[view.listed(record) for record in newest],
-        drafts=waiting.count(opened.root),
-        broken=len(listing.broken(opened)),
+        counts=_counts(index),
+        newest=[view.list_item(record) for record in newest],
+        drafts=waiting.count(index.root),
+        broken=len(listing.broken(index)),
         off=[str(switch) for switch in switches.off(project.settings)],
     )
 
 
-def _counts(opened: Index) -> list[_Count]:
-    numbers = listing.counts(opened)
+def _counts(index: Index) -> list[_Count]:
+    numbers = listing.counts(index)
     return [
         _Count(name, category.folder.replace("-", " ").capitalize(), numbers.get((name, "active"), 0))
         for name, category in categories.CATEGORIES.items()

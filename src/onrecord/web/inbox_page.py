@@ -1,4 +1,4 @@
-"""`/inbox`: the drafts that wait, each with what it rests on and what it is near to; and `/undo`."""
+"""`/inbox`: drafts to review, each with its evidence and similar records; and `/undo`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from onrecord.store import history
 from onrecord.store.inbox import BrokenDraft, Inbox
 from onrecord.store.writer import Writer
 from onrecord.web import record_page, view
-from onrecord.web.record_page import Field
+from onrecord.web.record_page import FieldView
 from onrecord.web.view import Notice
 
-_MOST = 50
-"""Drafts on one page."""
+_MAX_DRAFTS = 50
 
 
-class Near(NamedTuple):
+class SimilarRecord(NamedTuple):
     """A record that is similar to a draft."""
 
     id: str
@@ -33,41 +32,41 @@ class Near(NamedTuple):
     is_same: bool
 
 
-class Outdated(NamedTuple):
-    """A draft that is no longer as it was on the page, and what is different."""
+class OutdatedDraft(NamedTuple):
+    """A draft that changed after the page was loaded, and the differences."""
 
     title: str
     changes: tuple[str, ...]
 
 
-class Waiting(NamedTuple):
-    """A draft as it is shown."""
+class DraftView(NamedTuple):
+    """A draft as the page shows it."""
 
     name: str
     title: str
     category: str
     made_at: str
     hash: str = ""
-    """Its version; empty if it cannot be read."""
-    fields: tuple[Field, ...] = ()
+    """Hash of the file; empty if it cannot be read."""
+    fields: tuple[FieldView, ...] = ()
     evidence: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
-    near: tuple[Near, ...] = ()
+    similar: tuple[SimilarRecord, ...] = ()
     updates: str = ""
     supersedes: str = ""
     changes: tuple[str, ...] = ()
-    """What it changes in the record that it updates, line by line."""
+    """Diff of the record that it updates."""
     error: str = ""
-    """Why it cannot be read."""
+    """Reason why it cannot be read."""
 
 
 def inbox(request: Request) -> Response:
-    return _page(request, writer_of(view.site_of(request).project()))
+    return _page(request, open_writer(view.site_of(request).project()))
 
 
-def _page(request: Request, writer: Writer, outdated: Outdated | None = None) -> Response:
-    waiting = Inbox(writer.store.root).scan()
-    for draft in waiting[:_MOST]:
+def _page(request: Request, writer: Writer, outdated: OutdatedDraft | None = None) -> Response:
+    drafts = Inbox(writer.store.root).scan()
+    for draft in drafts[:_MAX_DRAFTS]:
         if isinstance(draft, Draft):
             view.site_of(request).remember(draft.hash, draft.record)
     return view.page(
@@ -75,23 +74,23 @@ def _page(request: Request, writer: Writer, outdated: Outdated | None = None) ->
         "inbox.html",
         title="Inbox",
         http_status=409 if outdated else 200,
-        drafts=[_waiting(writer, draft) for draft in waiting[:_MOST]],
-        total=len(waiting),
+        drafts=[_draft_view(writer, draft) for draft in drafts[:_MAX_DRAFTS]],
+        total=len(drafts),
         outdated=outdated,
     )
 
 
-def writer_of(project: Project) -> Writer:
+def open_writer(project: Project) -> Writer:
     writer = Writer(require_store(project.store), project.settings)
     writer.store.recover()
     return writer
 
 
-def _waiting(writer: Writer, draft: Draft | BrokenDraft) -> Waiting:
+def _draft_view(writer: Writer, draft: Draft | BrokenDraft) -> DraftView:
     if isinstance(draft, BrokenDraft):
-        return Waiting(draft.name, draft.name, "", "", error=draft.error.message)
+        return DraftView(draft.name, draft.name, "", "", error=draft.error.message)
     record = draft.record
-    return Waiting(
+    return DraftView(
         draft.name,
         record.title,
         record.category,
@@ -100,17 +99,17 @@ def _waiting(writer: Writer, draft: Draft | BrokenDraft) -> Waiting:
         fields=tuple(record_page.fields_of(record)),
         evidence=tuple(draft.evidence),
         triggers=record.triggers,
-        near=tuple(_near(writer, record)),
+        similar=tuple(_similar(writer, record)),
         updates=draft.updates,
         supersedes=draft.supersedes,
         changes=tuple(_changes(writer, draft)),
     )
 
 
-def _near(writer: Writer, record: Memory) -> list[Near]:
+def _similar(writer: Writer, record: Memory) -> list[SimilarRecord]:
     return [
-        Near(each.memory.id, each.memory.title, view.address(view.PROJECT, each.entry.path), each.is_same)
-        for each in similar.find(writer.store, record)
+        SimilarRecord(match.memory.id, match.memory.title, view.address(view.PROJECT, match.entry.path), match.is_same)
+        for match in similar.find(writer.store, record)
     ]
 
 
@@ -118,56 +117,58 @@ def _changes(writer: Writer, draft: Draft) -> list[str]:
     if not draft.updates or not writer.store.has(draft.updates):
         return []
     try:
-        return view.differences(*review.preview(writer, draft))
+        return view.diff(*review.preview(writer, draft))
     except OnrecordError as error:
-        return [f"It cannot be applied: {error.message}"]
+        return [f"This change cannot be applied: {error.message}"]
 
 
 def decide(request: Request) -> Response:
-    """Accept, merge or reject the version of a draft that was on the page."""
+    """Accept, merge or reject a draft, unless it changed after the page was loaded."""
     project = view.site_of(request).project()
-    writer = writer_of(project)
-    name, read = request.path_params["name"], view.form(request).get("hash", "")
+    writer = open_writer(project)
+    name, expected_hash = request.path_params["name"], view.form_fields(request).get("hash", "")
     draft = Inbox(writer.store.root).find(name)
     try:
-        if read or isinstance(draft, Draft):
-            writer.store.expect(f"{paths.INBOX}/{draft.name}.json", read)
+        if expected_hash or isinstance(draft, Draft):
+            writer.store.expect(f"{paths.INBOX}/{draft.name}.json", expected_hash)
         return _carry_out(request, writer, draft)
     except Changed:
         now = Inbox(writer.store.root).find(name)
-        if isinstance(now, Draft) and now.hash != read:
-            return _page(request, writer, Outdated(now.record.title, view.since_seen(request, read, now.record)))
+        if isinstance(now, Draft) and now.hash != expected_hash:
+            return _page(
+                request, writer, OutdatedDraft(now.record.title, view.changes_since(request, expected_hash, now.record))
+            )
         raise
 
 
 def _carry_out(request: Request, writer: Writer, draft: Draft | BrokenDraft) -> Response:
-    action, fields = request.path_params["action"], view.form(request)
+    action, fields = request.path_params["action"], view.form_fields(request)
     project = view.site_of(request).project()
     if action == "reject":
         review.reject(writer, draft, project=project.root)
-        return view.changed(request, "/inbox", writer.store, f"Rejected: {draft.name}")
+        return view.redirect_after_change(request, "/inbox", writer.store, f"Rejected: {draft.name}")
     if isinstance(draft, BrokenDraft):
         raise draft.error
     if action == "accept":
         entry = review.accept(writer, draft, project=project.root, force=bool(fields.get("force")))
-        return view.changed(request, "/inbox", writer.store, f"Saved: {entry.memory.title}")
+        return view.redirect_after_change(request, "/inbox", writer.store, f"Saved: {entry.memory.title}")
     if action == "merge":
         into = fields.get("into", "").strip() or draft.updates
         if not into:
-            raise BadInput("this needs the record to merge into", fix="go back and fill it in")
+            raise BadInput("no record to merge into", fix="go back and enter its id")
         entry = review.merge(writer, draft, into, project=project.root)
-        return view.changed(request, "/inbox", writer.store, f"Merged into: {entry.memory.title}")
-    raise BadInput(f"{action!r} cannot be done to a draft here", fix="use the buttons on the page")
+        return view.redirect_after_change(request, "/inbox", writer.store, f"Merged into: {entry.memory.title}")
+    raise BadInput(f"unknown action for a draft: {action!r}", fix="use the buttons on the page")
 
 
 def undo(request: Request) -> Response:
-    """Take a change of a store back."""
-    fields = view.form(request)
-    store = require_store(record_page.store_called(request, fields.get("store", view.PROJECT)))
-    undone = history.undo(store, fields.get("change", ""))
+    """Undo a change of a store."""
+    fields = view.form_fields(request)
+    store = require_store(record_page.store_by_name(request, fields.get("store", view.PROJECT)))
+    result = history.undo(store, fields.get("change", ""))
     view.site_of(request).check_again()
-    text = f"Taken back: {undone.change.action} of {undone.change.at[:16]}"
-    return view.go(request, "/", Notice(text, warnings=tuple(store.warnings)))
+    text = f"Undone: {result.change.action} of {result.change.at[:16]}"
+    return view.redirect(request, "/", Notice(text, warnings=tuple(store.warnings)))
 
 
 ROUTES = (

@@ -1,4 +1,4 @@
-"""`/record/…`: one record: its text, what it replaced and was replaced by, its files, and how often it was shown."""
+"""`/record/…`: one record with its text, history, files and usage, and the buttons that change it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from onrecord.usage import counts
 from onrecord.usage.counts import Counts
 from onrecord.web import view
 
-_LONGEST_LINE_OF_TIME = 20
+_MAX_CHAIN_LENGTH = 20
 _WEEKS = 12
 
 
-class Field(NamedTuple):
-    """A field of a record as it is read: one text, or the items of a list."""
+class FieldView(NamedTuple):
+    """A field of a record as the page shows it: one text, or a list of items."""
 
     label: str
     text: str = ""
     items: tuple[str, ...] = ()
 
 
-class Moment(NamedTuple):
-    """A record in the line of those that replaced each other."""
+class ChainEntry(NamedTuple):
+    """A record in a chain of records that replaced each other."""
 
     title: str
     address: str
@@ -42,25 +42,25 @@ class Moment(NamedTuple):
     is_this: bool
 
 
-class File(NamedTuple):
-    """A file that a record is about, and whether it changed since."""
+class FileView(NamedTuple):
+    """A file that a record is about, and its freshness."""
 
     name: str
     state: str = ""
     sentence: str = ""
     changes: tuple[str, ...] = ()
-    """The lines that changed since the record was saved."""
+    """Diff since the record was saved."""
 
 
-class Usage(NamedTuple):
-    """How often a record was shown and opened, in all and in each week with such an event."""
+class UsageView(NamedTuple):
+    """Usage counts of a record: in total, and for each week that has any."""
 
     total: Counts
     weeks: tuple[tuple[str, Counts], ...]
 
 
-class Outdated(NamedTuple):
-    """A button that was pressed for a version that is no longer there, and what is different now."""
+class OutdatedChange(NamedTuple):
+    """A change that was refused because the record changed after the page was loaded, and the differences."""
 
     action: str
     text: str
@@ -68,10 +68,10 @@ class Outdated(NamedTuple):
 
 
 def show(request: Request) -> Response:
-    return _page(request, *requested(request))
+    return _page(request, *requested_record(request))
 
 
-def _page(request: Request, store: Store, entry: Entry, outdated: Outdated | None = None) -> Response:
+def _page(request: Request, store: Store, entry: Entry, outdated: OutdatedChange | None = None) -> Response:
     view.site_of(request).remember(entry.hash, entry.memory)
     record, is_static = entry.memory, view.site_of(request).is_static
     return view.page(
@@ -87,35 +87,35 @@ def _page(request: Request, store: Store, entry: Entry, outdated: Outdated | Non
         hidden_by=view.site_of(request).project().hidden(store, [record.id]).get(record.id, ""),
         address=view.address(request.path_params["store"], entry.path),
         fields=list(fields_of(record)),
-        line=_line_of_time(store, entry, request.path_params["store"]),
+        chain=_replacement_chain(store, entry, request.path_params["store"]),
         files=list(_files(store, record, shows_lines=not is_static)),
         usage=None if is_static else _usage(store, entry),
     )
 
 
-def _usage(store: Store, entry: Entry) -> Usage:
+def _usage(store: Store, entry: Entry) -> UsageView:
     weeks = counts.per_week(store.root, _WEEKS, entry.path)
     total = counts.per_record(store.root).get(entry.path, Counts())
-    return Usage(total, tuple((week, each) for week, each in weeks if each != Counts()))
+    return UsageView(total, tuple((week, count) for week, count in weeks if count != Counts()))
 
 
-def requested(request: Request) -> tuple[Store, Entry]:
-    store = store_called(request, request.path_params["store"])
+def requested_record(request: Request) -> tuple[Store, Entry]:
+    store = store_by_name(request, request.path_params["store"])
     return store, store.read(f"{request.path_params['folder']}/{request.path_params['name']}")
 
 
-def store_called(request: Request, name: str) -> Store:
-    """A store by its name in addresses: the project's, the user's, or one of the shared ones that are read here."""
+def store_by_name(request: Request, name: str) -> Store:
+    """Return a store by its name in addresses: `project`, `user` or a shared store. Raises NotFound."""
     project = view.site_of(request).project()
     if name in (view.PROJECT, view.USER):
         return project.user if name == view.USER else project.store
     for place in project.places:
         if paths.store_name(place.source) == name:
             return Store(place.root)
-    raise NotFound(f"there is no store called {name!r}", fix="onrecord list")
+    raise NotFound(f"no store called {name!r}", fix="onrecord list")
 
 
-def fields_of(record: Memory) -> Iterator[Field]:
+def fields_of(record: Memory) -> Iterator[FieldView]:
     names = [field.name for field in schema.content_fields(record.category)]
     for name in dict.fromkeys((*names, *sorted(record.content))):
         value = record.content.get(name)
@@ -123,39 +123,40 @@ def fields_of(record: Memory) -> Iterator[Field]:
             continue
         label = name.replace("_", " ").capitalize()
         yield (
-            Field(label, items=tuple(map(in_words, value)))
+            FieldView(label, items=tuple(map(in_words, value)))
             if isinstance(value, list)
-            else Field(label, in_words(value))
+            else FieldView(label, in_words(value))
         )
 
 
-def _line_of_time(store: Store, entry: Entry, name: str) -> list[Moment]:
-    """What a record replaced, itself, and what replaced it, oldest first; empty if there is nothing but itself."""
+def _replacement_chain(store: Store, entry: Entry, name: str) -> list[ChainEntry]:
+    """Return the chain of replacements that a record is part of, oldest first; empty if it has no other."""
     before = list(_chain(store, entry, lambda record: record.supersedes[0] if record.supersedes else ""))
     after = list(_chain(store, entry, lambda record: record.superseded_by))
-    line = [*reversed(before), entry, *after]
-    if len(line) == 1:
+    chain = [*reversed(before), entry, *after]
+    if len(chain) == 1:
         return []
     return [
-        Moment(each.memory.title, view.address(name, each.path), each.memory.created_at, each is entry) for each in line
+        ChainEntry(link.memory.title, view.address(name, link.path), link.memory.created_at, link is entry)
+        for link in chain
     ]
 
 
 def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iterator[Entry]:
-    seen = {entry.path}
-    for _ in range(_LONGEST_LINE_OF_TIME):
+    visited = {entry.path}
+    for _ in range(_MAX_CHAIN_LENGTH):
         reference = next_of(entry.memory)
         try:
             entry = store.get(reference) if reference else entry
         except OnrecordError:
             return
-        if entry.path in seen:
+        if entry.path in visited:
             return
-        seen.add(entry.path)
+        visited.add(entry.path)
         yield entry
 
 
-def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[File]:
+def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[FileView]:
     root = anchors.root_of(store.root)
     indexed = anchors.indexed(record) if root else ()
     freshness = check.Freshness(root)
@@ -163,53 +164,53 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[File]
         verdict = freshness.check(anchor)
         name = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
         changes = check.lines(root, verdict) if shows_lines and verdict.state == check.CHANGED else []
-        yield File(name, verdict.state, check.sentence(verdict), tuple(changes))
+        yield FileView(name, verdict.state, check.sentence(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
-    yield from (File(file) for file in record.related_files if file not in anchored)
+    yield from (FileView(file) for file in record.related_files if file not in anchored)
 
 
 CHANGES: dict[str, Callable[[Writer, str, str, str], Entry]] = {
-    "retire": lambda writer, path, read, reason: writer.retire(path, reason, expected_hash=read),
-    "restore": lambda writer, path, read, _: writer.restore(path, expected_hash=read),
-    "archive": lambda writer, path, read, reason: writer.archive(path, reason, expected_hash=read),
-    "unarchive": lambda writer, path, read, _: writer.unarchive(path, expected_hash=read),
-    "reanchor": lambda writer, path, read, _: writer.reanchor(path, {}, expected_hash=read),
-    "supersede": lambda writer, path, read, new: writer.supersede(path, new, expected_hash=read)[0],
+    "retire": lambda writer, path, expected_hash, reason: writer.retire(path, reason, expected_hash=expected_hash),
+    "restore": lambda writer, path, expected_hash, _: writer.restore(path, expected_hash=expected_hash),
+    "archive": lambda writer, path, expected_hash, reason: writer.archive(path, reason, expected_hash=expected_hash),
+    "unarchive": lambda writer, path, expected_hash, _: writer.unarchive(path, expected_hash=expected_hash),
+    "reanchor": lambda writer, path, expected_hash, _: writer.reanchor(path, {}, expected_hash=expected_hash),
+    "supersede": lambda writer, path, expected_hash, new: writer.supersede(path, new, expected_hash=expected_hash)[0],
 }
-"""What a button does to the version of a record that was on the page, given the text that goes with it."""
+"""The change for each button, given the path, the hash of the version on the page, and the text beside the button."""
 
 _NEEDS_TEXT = {"retire": "a reason", "archive": "a reason", "supersede": "the record that replaces it"}
-_DONE = {
+_NOTICES = {
     "retire": "Retired.",
     "restore": "Back in use.",
     "archive": "Archived.",
     "unarchive": "Back in use.",
-    "reanchor": "Confirmed for its files as they are now.",
+    "reanchor": "Confirmed for the current files.",
     "supersede": "Superseded.",
 }
 
 
 def change(request: Request) -> Response:
-    """Carry one change out on the version of the record that was on the page."""
-    store, entry = requested(request)
+    """Carry out a change, unless the record changed after the page was loaded."""
+    store, entry = requested_record(request)
     action = request.path_params["action"]
-    fields = view.form(request)
+    fields = view.form_fields(request)
     if action not in CHANGES:
-        raise BadInput(f"{action!r} cannot be done to a record here", fix="use the buttons on its page")
+        raise BadInput(f"unknown action for a record: {action!r}", fix="use the buttons on its page")
     text = " ".join(fields.get("text", "").split())
     if action in _NEEDS_TEXT and not text:
-        raise BadInput(f"this needs {_NEEDS_TEXT[action]}", fix="go back and fill it in")
-    # Without a hash the writer would not compare.
-    writer, read = Writer(store, view.site_of(request).project().settings), fields.get("hash") or "unknown"
+        raise BadInput(f"missing: {_NEEDS_TEXT[action]}", fix="go back and fill it in")
+    # With an empty hash the writer would not compare versions.
+    writer, expected_hash = Writer(store, view.site_of(request).project().settings), fields.get("hash") or "unknown"
     try:
-        after = CHANGES[action](writer, entry.path, read, text)
+        after = CHANGES[action](writer, entry.path, expected_hash, text)
     except Changed:
         now = store.read(entry.path)
-        changes = view.since_seen(request, read, now.memory)
-        return _page(request, store, now, Outdated(action, text, changes))
-    place = view.address(request.path_params["store"], after.path)
-    return view.changed(request, place, store, _DONE[action])
+        changes = view.changes_since(request, expected_hash, now.memory)
+        return _page(request, store, now, OutdatedChange(action, text, changes))
+    address = view.address(request.path_params["store"], after.path)
+    return view.redirect_after_change(request, address, store, _NOTICES[action])
 
 
-_PLACE = "/record/{store}/{folder}/{name}"
-ROUTES = (Route(_PLACE, show), Route(_PLACE + "/{action}", change, methods=["POST"]))
+_ADDRESS = "/record/{store}/{folder}/{name}"
+ROUTES = (Route(_ADDRESS, show), Route(_ADDRESS + "/{action}", change, methods=["POST"]))

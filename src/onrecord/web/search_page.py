@@ -1,4 +1,4 @@
-"""`/search`: records found as you type, with the reasons in words; without words, all of them, newest change first."""
+"""`/search`: results as you type, with reasons; without a query, all records, latest change first."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from onrecord.project import Project
 from onrecord.search import listing
 from onrecord.web import view
 
-_MOST = 20
-_MOST_SIFTED = 500
-"""Results that are looked through for those of one status."""
+_MAX_RESULTS = 20
+_MAX_FILTERED_RESULTS = 500
+"""Results to search through when only one status is wanted."""
 
-_MOST_EXPLAINED = 5
-"""Results with reasons: further down they are all alike."""
+_MAX_EXPLAINED_RESULTS = 5
+"""Results with reasons; the reasons of later results differ little."""
 
 _PER_PAGE = 50
-_LONGEST = 2_000
-"""Characters of what is searched for; a hook reads as many."""
+_MAX_QUERY_CHARS = 2_000
+"""Same limit as in a hook."""
 
 _STATUSES = ("active", "superseded", "retired", "archived")
 
 
 def search(request: Request) -> Response:
-    project, asked = view.site_of(request).searched(), request.query_params
-    text = asked.get("q", "")[:_LONGEST]
-    category = view.one_of(asked.get("category", ""), categories.CATEGORIES)
-    status = view.one_of(asked.get("status", ""), _STATUSES)
-    number = view.number(asked.get("page", ""))
+    project, params = view.site_of(request).project_for_search(), request.query_params
+    text = params.get("q", "")[:_MAX_QUERY_CHARS]
+    category = view.valid_choice(params.get("category", ""), categories.CATEGORIES)
+    status = view.valid_choice(params.get("status", ""), _STATUSES)
+    number = view.page_number(params.get("page", ""))
     if text.strip():
         records, total = _matching(project, text, category, status), 0
     else:
-        records, total = _listed(project, category, status, number)
-    if asked.get("part"):
-        return view.part(request, "list.html", found=records)
+        records, total = _all_records(project, category, status, number)
+    if params.get("part"):
+        return view.fragment(request, "list.html", records=records)
     return view.page(
         request,
         "search.html",
         title="Search",
-        found=records,
+        records=records,
         total=total,
         number=number,
         per_page=_PER_PAGE,
@@ -53,19 +53,22 @@ def search(request: Request) -> Response:
     )
 
 
-def _matching(project: Project, text: str, category: str, status: str) -> list[view.ListedRecord]:
-    chosen = [category] if category else []
-    limit = _MOST_SIFTED if status else _MOST
-    hits = project.search(text, limit=limit, categories=chosen, include_retired=status in ("retired", "archived"))
-    wanted = [hit for hit in hits if not status or hit.status == status][:_MOST]
-    return [view.hit(hit, hit.reasons(wanted) if place < _MOST_EXPLAINED else ()) for place, hit in enumerate(wanted)]
+def _matching(project: Project, text: str, category: str, status: str) -> list[view.ListItem]:
+    limit = _MAX_FILTERED_RESULTS if status else _MAX_RESULTS
+    hits = project.search(
+        text, limit=limit, categories=[category] if category else [], include_retired=status in ("retired", "archived")
+    )
+    results = [hit for hit in hits if not status or hit.status == status][:_MAX_RESULTS]
+    return [
+        view.hit_item(hit, hit.reasons(results) if position < _MAX_EXPLAINED_RESULTS else ())
+        for position, hit in enumerate(results)
+    ]
 
 
-def _listed(project: Project, category: str, status: str, page: int) -> tuple[list[view.ListedRecord], int]:
-    opened = view.opened(project)
-    rows, total = listing.read(opened, listing.Choice(category=category, status=status), page * _PER_PAGE)
-    shown = rows[(page - 1) * _PER_PAGE :]
-    return [view.listed(row) for row in shown], total
+def _all_records(project: Project, category: str, status: str, number: int) -> tuple[list[view.ListItem], int]:
+    index = view.open_index(project)
+    rows, total = listing.read(index, listing.Choice(category=category, status=status), number * _PER_PAGE)
+    return [view.list_item(row) for row in rows[(number - 1) * _PER_PAGE :]], total
 
 
 ROUTES = (Route("/search", search),)

@@ -1,4 +1,4 @@
-"""The server: bound to this machine alone, gone when nobody has asked for an hour."""
+"""The web application, and a server on the loopback address that ends after an hour without a request."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from onrecord.errors import BadInput, OnrecordError
 from onrecord.web import (
     access,
     agent_page,
+    browse_page,
     edit_page,
     health_page,
     home_page,
     inbox_page,
-    map_page,
     record_page,
     search_page,
     settings_page,
-    timeline_page,
     usage_page,
     view,
 )
@@ -36,44 +35,44 @@ IDLE_SECONDS = 3600.0
 
 
 def bind(port: int) -> socket.socket:
-    """A socket on the loopback address; port 0 takes any that is free."""
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    """Return a socket on the loopback address; port 0 takes any free port. Raises BadInput."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        bound.bind(("127.0.0.1", port))
+        listener.bind(("127.0.0.1", port))
     except (OSError, OverflowError) as error:
-        bound.close()
+        listener.close()
         raise BadInput(f"port {port} cannot be used: {error}", fix="leave --port out") from error
-    return bound
+    return listener
 
 
-def serve(project_dir: str, bound: socket.socket, started: Callable[[Access], None], idle: float) -> None:
-    """Answer until Ctrl-C, or until nobody has asked for a while; `started` is told the address."""
-    access = Access(bound.getsockname()[1])
-    last = [time.monotonic()]
+def serve(project_dir: str, listener: socket.socket, on_start: Callable[[Access], None], idle_seconds: float) -> None:
+    """Serve until Ctrl-C, or until `idle_seconds` without a request; call `on_start` when it is ready."""
+    access = Access(listener.getsockname()[1])
+    last_request = [time.monotonic()]
 
-    def seen() -> None:
-        last[0] = time.monotonic()
+    def on_request() -> None:
+        last_request[0] = time.monotonic()
 
     site = view.Site(project_dir, access)
     config = uvicorn.Config(
-        create(site, seen), log_level="warning", access_log=False, lifespan="off", server_header=False
+        create_app(site, on_request), log_level="warning", access_log=False, lifespan="off", server_header=False
     )
-    server = _Server(config, lambda: time.monotonic() - last[0] > idle, lambda: started(access))
-    server.run(sockets=[bound])
+    server = _Server(config, lambda: time.monotonic() - last_request[0] > idle_seconds, lambda: on_start(access))
+    server.run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's, which ends by itself."""
+    """A uvicorn server that ends when it is idle."""
 
-    def __init__(self, config: uvicorn.Config, is_idle: Callable[[], bool], started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, is_idle: Callable[[], bool], on_startup: Callable[[], None]) -> None:
         super().__init__(config)
         self._is_idle = is_idle
-        self._tell = started
+        self._on_startup = on_startup
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._tell()
+        self._on_startup()
 
     async def on_tick(self, counter: int) -> bool:
         return await super().on_tick(counter) or self._is_idle()
@@ -81,7 +80,7 @@ class _Server(uvicorn.Server):
 
 STATIC_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
-"""The files that are served as they are, and nothing else."""
+"""Static files and their types; no other file is served."""
 
 _STATUS = {"NOT_FOUND": 404, "NO_STORE": 404, "CHANGED_SINCE_READ": 409, "LOCKED": 503, "UNWRITABLE": 500}
 
@@ -92,8 +91,7 @@ _PAGES = (
     record_page,
     inbox_page,
     agent_page,
-    timeline_page,
-    map_page,
+    browse_page,
     health_page,
     usage_page,
     settings_page,
@@ -101,15 +99,15 @@ _PAGES = (
 ROUTES = tuple(route for page in _PAGES for route in page.ROUTES)
 
 
-def create(site: view.Site, seen: Callable[[], None] = lambda: None) -> ASGIApp:
-    """The application for one project; `seen` is called at every request that is let in."""
-    return access.Guard(pages(site), site.access, seen)
+def create_app(site: view.Site, on_request: Callable[[], None] = lambda: None) -> ASGIApp:
+    """Return the application for one project; it calls `on_request` for every request that has access."""
+    return access.Guard(create_pages(site), site.access, on_request)
 
 
-def pages(site: view.Site) -> Starlette:
-    """The pages without the guard: for the static site, where nobody asks."""
+def create_pages(site: view.Site) -> Starlette:
+    """Return the pages without access control, for the static site."""
     routes = [*ROUTES, Route("/static/{name}", _static)]
-    app = Starlette(routes=routes, exception_handlers={OnrecordError: _failed, 404: _not_found})
+    app = Starlette(routes=routes, exception_handlers={OnrecordError: _error_page, 404: _not_found})
     app.state.site = site
     return app
 
@@ -121,12 +119,10 @@ def _static(request: Request) -> Response:
     return FileResponse(os.path.join(STATIC_FOLDER, name), media_type=STATIC[name])
 
 
-def _failed(request: Request, error: Exception) -> Response:
-    """An expected failure as a page: what was wrong, and what to do."""
+def _error_page(request: Request, error: Exception) -> Response:
+    """Return the page for an expected error: message and fix."""
     assert isinstance(error, OnrecordError)
-    return view.page(
-        request, "error.html", title="That did not work", http_status=_STATUS.get(error.code, 400), error=error
-    )
+    return view.page(request, "error.html", title="Error", http_status=_STATUS.get(error.code, 400), error=error)
 
 
 def _not_found(request: Request, error: Exception | None) -> Response:

@@ -1,4 +1,4 @@
-"""`/settings`: every setting with its meaning, its value and where that comes from. Only read here."""
+"""`/settings`: every setting with its value, origin and meaning (read-only)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from onrecord.setting_table import SETTINGS
 from onrecord.web import view
 
 
-class Row(NamedTuple):
-    """A setting that holds."""
+class SettingRow(NamedTuple):
+    """A setting with its current value."""
 
     key: str
     value: str
@@ -26,8 +26,10 @@ def show(request: Request) -> Response:
     project = view.site_of(request).project()
     settings = project.settings
     rows = [
-        Row(key, _text(settings.value(key)), settings.origins.get(key, "default"), each.doc, settings.is_set(key))
-        for key, each in SETTINGS.items()
+        SettingRow(
+            key, _text(settings.value(key)), settings.origins.get(key, "default"), setting.doc, settings.is_set(key)
+        )
+        for key, setting in SETTINGS.items()
     ]
     problems = [f"{problem.file}: {problem.key} {problem.message}" for problem in settings.problems]
     return view.page(request, "settings.html", title="Settings", rows=rows, problems=problems, file=paths.CONFIG)

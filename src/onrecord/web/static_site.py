@@ -1,6 +1,6 @@
-"""The same pages as a site of plain files: only to read, with a search that runs in the browser.
+"""The pages as a read-only site of plain files, with a search that runs in the browser.
 
-Drafts, usage, settings and the user's own store are nobody else's business, so they are left out.
+Drafts, usage, settings and the user's own store are private and left out.
 """
 
 from __future__ import annotations
@@ -21,87 +21,86 @@ from onrecord.errors import BadInput
 from onrecord.project import Project, require_store
 from onrecord.search import index, listing
 from onrecord.search.listing import Choice, Listed
-from onrecord.web import server, timeline_page, view
+from onrecord.web import browse_page, server, view
 from onrecord.web.access import Access
 
-MARK = ".onrecord-site"
-"""The file that says that a folder is ours, and what we wrote there."""
+MARKER = ".onrecord-site"
+"""File that marks a folder as written by us, and lists the files."""
 
 _LINK = re.compile(r'(href|src)="(/[^"]*)"')
 _STATIC = ("app.css", "search.js")
 _PAGES = ("/", "/search", "/map")
-_LARGEST_MARK = 20_000_000
+_MAX_MARKER_BYTES = 20_000_000
 
 
 def write(project_dir: str, folder: str, watch: Callable[[Iterable[Listed]], Iterable[Listed]] = iter) -> int:
-    """Write the site of a project into a folder, over an earlier one; how many records it shows."""
+    """Write the site of a project to `folder`, over an earlier one. Return the number of records. Raises BadInput."""
     store = require_store(Project(project_dir).store)
     _claim(folder)
-    opened = index.open(store.root)
-    records, _ = listing.read(opened, Choice(order="created"), None)
+    records, _ = listing.read(index.open(store.root), Choice(order="created"), None)
     site = view.Site(project_dir, Access(0), is_static=True)
-    timelines = range(1, 2 + len(records) // timeline_page.PER_PAGE)
+    timelines = range(1, 2 + len(records) // browse_page.TIMELINE_PAGE_SIZE)
     pages = chain(
         _PAGES,
         (f"/timeline?category=&page={number}" for number in timelines),
         (view.address(view.PROJECT, record.path) for record in watch(records)),
     )
-    written = asyncio.run(_write_pages(server.pages(site), folder, pages))
-    written += [_copy(folder, name) for name in _STATIC]
-    written.append(_write(folder, "static/records.js", f"var records = {_rows(records)};\n"))
-    _forget(folder, set(written))
-    _write(folder, MARK, json.dumps(sorted(written)))
+    written_files = asyncio.run(_write_pages(server.create_pages(site), folder, pages))
+    written_files += [_copy(folder, name) for name in _STATIC]
+    written_files.append(_write(folder, "static/records.js", f"var records = {_search_data(records)};\n"))
+    _delete_old_pages(folder, set(written_files))
+    _write(folder, MARKER, json.dumps(sorted(written_files)))
     return len(records)
 
 
 def _claim(folder: str) -> None:
-    """Mark a folder as ours before anything is in it; BadInput for one with anything that we did not write."""
+    """Mark an empty folder as ours. Raises BadInput for a folder with other files."""
     try:
-        there = os.listdir(folder)
+        names = os.listdir(folder)
     except FileNotFoundError:
-        there = []
+        names = []
     except OSError as error:
-        raise BadInput(f"{folder!r} cannot be used: {error.strerror}", fix="name a new or empty folder") from error
-    if there and MARK not in there:
-        raise BadInput(f"{folder!r} holds files that are not of such a site", fix="name a new or empty folder")
-    if not there:
-        _write(folder, MARK, "[]")
+        raise BadInput(f"{folder!r} cannot be used: {error.strerror}", fix="use a new or empty folder") from error
+    if names and MARKER not in names:
+        raise BadInput(f"{folder!r} contains files that are not part of such a site", fix="use a new or empty folder")
+    if not names:
+        _write(folder, MARKER, "[]")
 
 
 async def _write_pages(pages: ASGIApp, folder: str, paths: Iterable[str]) -> list[str]:
-    return [_page(folder, path, *await _ask(pages, path)) for path in paths]
+    return [_page(folder, path, *await _get(pages, path)) for path in paths]
 
 
-def _page(folder: str, path: str, status: int, body: bytes) -> str:
-    if status != 200:
-        raise BadInput(f"the page {path} cannot be made", fix="onrecord doctor")
-    name = _file_of(path)
+def _page(folder: str, path: str, http_status: int, body: bytes) -> str:
+    if http_status != 200:
+        raise BadInput(f"the page {path} cannot be written", fix="onrecord doctor")
+    name = _page_file(path)
     depth = name.count("/")
-    return _write(folder, name, _LINK.sub(lambda link: _relative(link, depth), body.decode("utf-8")))
+    return _write(folder, name, _LINK.sub(lambda link: _relative_link(link, depth), body.decode("utf-8")))
 
 
-async def _ask(pages: ASGIApp, path: str) -> tuple[int, bytes]:
-    """What the application answers, without a server in between."""
+async def _get(pages: ASGIApp, path: str) -> tuple[int, bytes]:
+    """Return status and body of a page, without a server."""
     address = urlsplit(path)
-    status, body = 500, b""
+    http_status, body = 500, b""
 
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    async def send(message: dict[str, object]) -> None:
-        nonlocal status, body
-        status = int(str(message.get("status", status)))
-        part = message.get("body", b"")
+    async def send(response: dict[str, object]) -> None:
+        nonlocal http_status, body
+        http_status = int(str(response.get("status", http_status)))
+        part = response.get("body", b"")
         body += part if isinstance(part, bytes) else b""
 
     scope = {"type": "http", "method": "GET", "path": unquote(address.path), "raw_path": address.path.encode()}
     scope |= {"query_string": address.query.encode(), "headers": [], "http_version": "1.1", "scheme": "http"}
     await pages(scope, receive, send)  # type: ignore[arg-type]
-    return status, body
+    return http_status, body
 
 
-def _file_of(path: str) -> str:
-    """The file of the page at an address."""
+def _page_file(path: str) -> str:
+    """Return the file for the page at an address."""
     address = urlsplit(path)
     query = parse_qs(address.query)
     if address.path.startswith("/record/project/"):
@@ -113,25 +112,25 @@ def _file_of(path: str) -> str:
     return f"{name}{'' if number == '1' else '-' + number}.html"
 
 
-def _relative(link: re.Match[str], depth: int) -> str:
-    """A link of a page as one to the file next to it; what a filter in it asks for is left to the search's script."""
+def _relative_link(link: re.Match[str], depth: int) -> str:
+    """Return `link` relative to a page at `depth`. A link with a filter leads to the search page."""
     path = html.unescape(link[2])
     query = parse_qs(urlsplit(path).query)
     words = query.get("tag", query.get("category", [""]))[0]
-    file = _file_of(path)
+    file = _page_file(path)
     if urlsplit(path).path in ("/search", "/timeline") and words and "page" not in query:
         file = f"search.html?q={words}"
     return f'{link[1]}="{html.escape("../" * depth + file)}"'
 
 
-def _rows(records: Iterable[Listed]) -> str:
-    """What the search's script looks through; in a script of its own, `<` could still end it in an old browser."""
-    return json.dumps([_row(record) for record in records]).replace("<", "\\u003c")
+def _search_data(rows: Iterable[Listed]) -> str:
+    """Return the JSON that the search script reads. An old browser could take `<` for the end of the script."""
+    return json.dumps([_search_row(listed) for listed in rows]).replace("<", "\\u003c")
 
 
-def _row(record: Listed) -> list[str]:
-    file = _file_of(view.address(view.PROJECT, record.path))
-    return [record.title, record.category, record.status, record.created_at[:10], " ".join(record.tags), file]
+def _search_row(listed: Listed) -> list[str]:
+    file = _page_file(view.address(view.PROJECT, listed.path))
+    return [listed.title, listed.category, listed.status, listed.created_at[:10], " ".join(listed.tags), file]
 
 
 def _copy(folder: str, name: str) -> str:
@@ -140,19 +139,19 @@ def _copy(folder: str, name: str) -> str:
 
 
 def _write(folder: str, name: str, text: str) -> str:
-    # The folder may lie in a repository, whose links could lead anywhere; and what is lost can be written again.
+    # The folder may be in a repository with symbolic links to anywhere. Lost files can be written again.
     files.write(files.inside(folder, name), text.encode("utf-8", "backslashreplace"), lasting=False)
     return name
 
 
-def _forget(folder: str, written: set[str]) -> None:
-    """Delete the pages of an earlier site that this one does not have."""
+def _delete_old_pages(folder: str, written_files: set[str]) -> None:
+    """Delete pages of an earlier site that are not in this one."""
     try:
-        before = json.loads(files.read_inside(folder, MARK, _LARGEST_MARK))
+        old_files = json.loads(files.read_inside(folder, MARKER, _MAX_MARKER_BYTES))
     except (OSError, ValueError):
         return
-    for name in before if isinstance(before, list) else ():
-        if isinstance(name, str) and name.endswith(".html") and name not in written:
+    for name in old_files if isinstance(old_files, list) else ():
+        if isinstance(name, str) and name.endswith(".html") and name not in written_files:
             try:
                 os.remove(files.inside(folder, name))
             except OSError:

@@ -1,4 +1,4 @@
-"""`/usage`: the records that agents were shown and opened, by week and by record."""
+"""`/usage`: how often agents were shown records and opened them, by week and by record."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from onrecord.usage.counts import Counts
 from onrecord.web import view
 
 _WEEKS = 12
-_MOST = 50
-_HEIGHT, _WIDTH, _STEP = 120, 24, 40
-"""Of the plot: the tallest bar, a bar, and from one week to the next."""
+_MAX_RECORDS = 50
+_PLOT_HEIGHT, _BAR_WIDTH, _BAR_DISTANCE = 120, 24, 40
+"""Sizes in the plot, in units of the SVG."""
 
 
-class Bar(NamedTuple):
-    """One week in the plot: how often records were shown and opened."""
+class WeekBar(NamedTuple):
+    """Counts of one week, and its position in the plot."""
 
     week: str
     shown: int
@@ -31,7 +31,7 @@ class Bar(NamedTuple):
     opened_height: int
 
 
-class Row(NamedTuple):
+class UsageRow(NamedTuple):
     """A record with its counts."""
 
     title: str
@@ -42,34 +42,34 @@ class Row(NamedTuple):
 def show(request: Request) -> Response:
     store = require_store(view.site_of(request).project().store)
     weeks = counts.per_week(store.root, _WEEKS)
-    by_path = sorted(counts.per_record(store.root).items(), key=lambda each: (-each[1].injected, each[0]))
+    by_path = sorted(counts.per_record(store.root).items(), key=lambda item: (-item[1].injected, item[0]))
     return view.page(
         request,
         "usage.html",
         title="Usage",
         bars=_bars(weeks),
-        height=_HEIGHT,
-        bar_width=_WIDTH,
-        width=_STEP * len(weeks),
-        rows=[_row(store, path, each) for path, each in by_path[:_MOST]],
+        height=_PLOT_HEIGHT,
+        bar_width=_BAR_WIDTH,
+        width=_BAR_DISTANCE * len(weeks),
+        rows=[_row(store, path, count) for path, count in by_path[:_MAX_RECORDS]],
     )
 
 
-def _bars(weeks: list[tuple[str, Counts]]) -> list[Bar]:
-    most = max((max(each.injected, each.opened) for _, each in weeks), default=0) or 1
+def _bars(weeks: list[tuple[str, Counts]]) -> list[WeekBar]:
+    highest = max((max(count.injected, count.opened) for _, count in weeks), default=0) or 1
     bars = []
-    for place, (week, each) in enumerate(weeks):
-        shown, opened = (_HEIGHT * number // most for number in (each.injected, each.opened))
-        bars.append(Bar(week, each.injected, each.opened, place * _STEP, shown, opened))
+    for position, (week, count) in enumerate(weeks):
+        heights = (_PLOT_HEIGHT * number // highest for number in (count.injected, count.opened))
+        bars.append(WeekBar(week, count.injected, count.opened, position * _BAR_DISTANCE, *heights))
     return bars
 
 
-def _row(store: Store, path: str, each: Counts) -> Row:
+def _row(store: Store, path: str, count: Counts) -> UsageRow:
     try:
         title = store.read(path).memory.title
     except OnrecordError:
         title = f"{path} (deleted)"
-    return Row(title, view.address(view.PROJECT, path), each)
+    return UsageRow(title, view.address(view.PROJECT, path), count)
 
 
 ROUTES = (Route("/usage", show),)

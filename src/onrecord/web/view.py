@@ -1,4 +1,4 @@
-"""What a page is made from: its template, the project it is about, and what the last change answered."""
+"""Rendering and navigation that all pages share: templates, addresses, notices and redirects."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from onrecord.text import many
 from onrecord.web.access import Access
 
 _FOLDER = os.path.dirname(__file__)
-_MOST_NOTICES = 50
-_MOST_SEEN = 200
-"""Versions of records that were shown and are remembered."""
+_MAX_NOTICES = 50
+_MAX_SHOWN_VERSIONS = 200
+"""Versions of records that were shown, for a diff if they change."""
 
-_CHECKED_EVERY = 2.0
-"""Seconds between two comparisons of every file with the index, so that a search costs little while somebody types."""
+_CHECK_INTERVAL_SECONDS = 2.0
+"""Time between two checks of all files against the index, so that search-as-you-type stays fast."""
 
 PROJECT, USER = "project", "user"
-"""The stores, as they are called in addresses."""
+"""Names of the stores in addresses."""
 
 NAVIGATION = (
     ("/", "Start"),
@@ -50,25 +50,25 @@ NAVIGATION = (
     ("/usage", "Usage"),
     ("/settings", "Settings"),
 )
-"""The pages that every page links to."""
+"""Links on every page."""
 
 PUBLIC = tuple(link for link in NAVIGATION if link[0] in ("/", "/search", "/timeline", "/map"))
-"""Those of a static site."""
+"""Links on a static site."""
 
 
 class Notice(NamedTuple):
-    """What a change answered, shown once on the next page."""
+    """Result of a change, shown once on the next page."""
 
     text: str
     undoes: str = ""
-    """The change that a button beside it takes back."""
+    """Id of the change that the Undo button reverts."""
     store: str = PROJECT
-    """Where that change was made, as in addresses."""
+    """Store of that change, as named in addresses."""
     warnings: tuple[str, ...] = ()
-    """What went wrong after the change was made."""
+    """Problems after the change was made."""
 
 
-class ListedRecord(NamedTuple):
+class ListItem(NamedTuple):
     """A record in a list."""
 
     title: str
@@ -78,67 +78,67 @@ class ListedRecord(NamedTuple):
     address: str
     snippet: str = ""
     match: str = ""
-    """How well it matches, in a word; empty where nothing was searched for."""
+    """Confidence of a search result; empty in other lists."""
     reasons: tuple[str, ...] = ()
-    """Why it matches."""
+    """Reasons why it matches."""
     shared: str = ""
-    """The name of the shared store that it is in; empty for the project's and the user's own."""
+    """Name of its shared store; empty for the project's and the user's store."""
 
 
-def listed(row: Listed) -> ListedRecord:
-    return ListedRecord(row.title, row.category, row.status, row.updated_at, address(PROJECT, row.path))
+def list_item(listed: Listed) -> ListItem:
+    return ListItem(listed.title, listed.category, listed.status, listed.updated_at, address(PROJECT, listed.path))
 
 
-def hit(result: Hit, reasons: Sequence[str] = ()) -> ListedRecord:
-    """A result of a search, in any store, with why it matches."""
-    return ListedRecord(
-        result.title,
-        result.category,
-        result.status,
-        result.updated_at,
-        address_of(result.path),
-        result.snippet(),
-        result.confidence,
+def hit_item(hit: Hit, reasons: Sequence[str] = ()) -> ListItem:
+    """Return the list item of a search result from any store."""
+    return ListItem(
+        hit.title,
+        hit.category,
+        hit.status,
+        hit.updated_at,
+        address_of(hit.path),
+        hit.snippet(),
+        hit.confidence,
         tuple(reasons),
-        "" if result.source in (PROJECT, USER) else result.source,
+        "" if hit.source in (PROJECT, USER) else hit.source,
     )
 
 
 def address(store: str, path: str) -> str:
-    """The address of a record's page; `store` is `project`, `user` or the name of a shared store."""
+    """Return the address of a record's page; `store` is `project`, `user` or the name of a shared store."""
     return f"/record/{store}/{quote(path, safe='/')}"
 
 
-def address_of(shown: str) -> str:
-    """The address of the page of a record whose path is as agents see it."""
+def address_of(agent_path: str) -> str:
+    """Return the address of a record's page, from its path with the prefix of the store."""
     for source in (USER_SOURCE, PROJECT_SOURCE):
-        if shown.startswith(source):
-            return address(paths.store_name(source), shown[len(source) :])
-    name, _, path = shown.partition(":")
+        if agent_path.startswith(source):
+            return address(paths.store_name(source), agent_path[len(source) :])
+    name, _, path = agent_path.partition(":")
     return address(name, path)
 
 
-def one_of(text: str, values: Collection[str]) -> str:
-    """A choice that somebody made in an address; empty for one that does not exist."""
-    return text if text in values else ""
+def valid_choice(text: str, choices: Collection[str]) -> str:
+    """Return `text` if it is one of `choices`, else an empty string."""
+    return text if text in choices else ""
 
 
-def number(text: str) -> int:
-    """The number of a page in an address, from 1 on."""
+def page_number(text: str) -> int:
+    """Return the page number in an address; 1 if it is not valid."""
     return min(max(int(text), 1), 10_000) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
 
 class Site:
-    """What all requests share: the project, the secrets, the templates and the notices that wait."""
+    """State that all requests share: project, secrets, templates and notices."""
 
     def __init__(self, project_dir: str, access: Access, *, is_static: bool = False) -> None:
         self.project_dir = project_dir
         self.is_static = is_static
         self.access = access
         self._notices: OrderedDict[str, Notice] = OrderedDict()
-        self._seen: OrderedDict[str, Memory] = OrderedDict()
+        self._shown_versions: OrderedDict[str, Memory] = OrderedDict()
         self._count = 0
-        self._checked = -_CHECKED_EVERY
+        self._last_check = -_CHECK_INTERVAL_SECONDS
         loader = jinja2.FileSystemLoader(os.path.join(_FOLDER, "templates"))
         self._templates = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -148,20 +148,20 @@ class Site:
         )
 
     def project(self) -> Project:
-        """The project as it is now: every request reads it anew."""
+        """Return the project, read again for every request."""
         return Project(self.project_dir)
 
-    def searched(self) -> Project:
-        """The project for a page that asks its index; all files are compared with that now and then only."""
+    def project_for_search(self) -> Project:
+        """Return the project for a page that uses the index, which is checked against all files only now and then."""
         now = time.monotonic()
-        is_quick = now < self._checked + _CHECKED_EVERY
+        is_quick = now < self._last_check + _CHECK_INTERVAL_SECONDS
         if not is_quick:
-            self._checked = now
+            self._last_check = now
         return Project(self.project_dir, is_quick=is_quick)
 
     def check_again(self) -> None:
-        """Compare all files with the index at the next request: something was changed."""
-        self._checked = -_CHECKED_EVERY
+        """Check all files against the index on the next request."""
+        self._last_check = -_CHECK_INTERVAL_SECONDS
 
     def render(self, template: str, **values: Any) -> str:
         return self._templates.get_template(template).render(
@@ -172,26 +172,26 @@ class Site:
             **values,
         )
 
-    def leave(self, notice: Notice) -> str:
-        """Keep a notice for the next page; its name for the address of that page."""
+    def keep_notice(self, notice: Notice) -> str:
+        """Keep a notice for the next page. Return its name for the address of that page."""
         self._count += 1
         self._notices[str(self._count)] = notice
-        while len(self._notices) > _MOST_NOTICES:
+        while len(self._notices) > _MAX_NOTICES:
             self._notices.popitem(last=False)
         return str(self._count)
 
-    def take(self, name: str) -> Notice | None:
+    def take_notice(self, name: str) -> Notice | None:
         return self._notices.pop(name, None)
 
     def remember(self, version: str, record: Memory) -> None:
-        """Keep what a page shows, to say what is different if it was changed when somebody presses a button there."""
-        self._seen[version] = record
-        self._seen.move_to_end(version)
-        while len(self._seen) > _MOST_SEEN:
-            self._seen.popitem(last=False)
+        """Keep a version that a page shows, to show a diff if the record changes before a button is pressed."""
+        self._shown_versions[version] = record
+        self._shown_versions.move_to_end(version)
+        while len(self._shown_versions) > _MAX_SHOWN_VERSIONS:
+            self._shown_versions.popitem(last=False)
 
-    def seen(self, version: str) -> Memory | None:
-        return self._seen.get(version)
+    def shown_version(self, version: str) -> Memory | None:
+        return self._shown_versions.get(version)
 
 
 def site_of(request: Request) -> Site:
@@ -200,52 +200,52 @@ def site_of(request: Request) -> Site:
     return site
 
 
-def opened(project: Project) -> Index:
-    """The index of the project's store; NoStore if there is none."""
+def open_index(project: Project) -> Index:
+    """Open the index of the project's store. Raises NoStore."""
     return index.open(require_store(project.store).root, hook=project.is_quick)
 
 
 def page(request: Request, template: str, *, title: str, http_status: int = 200, **values: Any) -> Response:
-    """A whole page."""
+    """Return a rendered page, with the notice if there is one."""
     site = site_of(request)
-    notice = site.take(request.query_params.get("notice", ""))
+    notice = site.take_notice(request.query_params.get("notice", ""))
     name = os.path.basename(site.project().root)
     text = site.render(template, title=title, path=request.url.path, project=name, notice=notice, **values)
     return HTMLResponse(text, http_status)
 
 
-def part(request: Request, template: str, **values: Any) -> Response:
-    """A part of a page, for the script that puts it in."""
+def fragment(request: Request, template: str, **values: Any) -> Response:
+    """Return a fragment of a page, for the script that inserts it."""
     return HTMLResponse(site_of(request).render(template, **values))
 
 
-def changed(request: Request, path: str, store: Store, text: str) -> Response:
-    """On to another page after the last change of a store, which can be taken back there if anything was changed."""
+def redirect_after_change(request: Request, path: str, store: Store, text: str) -> Response:
+    """Redirect to another page, which reports the last change of `store` and has a button to undo it."""
     site_of(request).check_again()
     name = paths.store_name(paths.source_of(store.root))
-    return go(request, path, Notice(text, store.last_change, name, tuple(store.warnings)))
+    return redirect(request, path, Notice(text, store.last_change, name, tuple(store.warnings)))
 
 
-def go(request: Request, path: str, notice: Notice) -> Response:
-    """On to another page, which shows what happened."""
-    return RedirectResponse(f"{path}?notice={site_of(request).leave(notice)}", 303)
+def redirect(request: Request, path: str, notice: Notice) -> Response:
+    """Redirect to another page, which shows `notice`."""
+    return RedirectResponse(f"{path}?notice={site_of(request).keep_notice(notice)}", 303)
 
 
-def differences(before: Memory, after: Memory) -> list[str]:
-    """What is different between two versions of a record, line by line as a person reads them."""
+def diff(before: Memory, after: Memory) -> list[str]:
+    """Return the differences between two versions of a record, as lines of its Markdown."""
     old, new = (export.markdown([record]).split("\n") for record in (before, after))
     lines = difflib.unified_diff(old, new, lineterm="", n=1)
     return [line for line in lines if line[:3] not in ("---", "+++", "@@ ")]
 
 
-def since_seen(request: Request, version: str, now: Memory) -> tuple[str, ...]:
-    """What is different from the version that was on a page; nothing if that is no longer remembered."""
-    before = site_of(request).seen(version)
-    return tuple(differences(before, now)) if before else ()
+def changes_since(request: Request, version: str, record: Memory) -> tuple[str, ...]:
+    """Return the differences between a version that was on a page and `record`; none if it is no longer kept."""
+    before = site_of(request).shown_version(version)
+    return tuple(diff(before, record)) if before else ()
 
 
-def form(request: Request) -> dict[str, str]:
-    """The fields of the form that was sent; the guard has read and checked them."""
+def form_fields(request: Request) -> dict[str, str]:
+    """Return the fields of the submitted form, which the guard has checked."""
     fields = request.state.form
     assert isinstance(fields, dict)
     return fields

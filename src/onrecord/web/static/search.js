@@ -1,15 +1,15 @@
-// The search of the static site: every word must begin a word of a record's title, category or tags.
+// Search of the static site: each word must be a prefix of a word in the record's title, category, status or tags.
 "use strict";
 const field = document.querySelector("#q");
 const results = document.querySelector("#results");
 const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 const indexed = records.map((record) => words(record.slice(0, 3).join(" ") + " " + record[4]));
 const show = () => {
-  const asked = words(field.value);
-  const found = records.filter((record, n) => asked.every((word) => indexed[n].some((other) => other.startsWith(word))));
+  const query = words(field.value);
+  const matches = records.filter((record, n) => query.every((word) => indexed[n].some((other) => other.startsWith(word))));
   const list = document.createElement("ul");
   list.className = "records";
-  for (const [title, category, status, day, , file] of found.slice(0, 200)) {
+  for (const [title, category, status, day, , file] of matches.slice(0, 200)) {
     const link = document.createElement("a");
     link.href = file;
     link.textContent = title;
@@ -22,7 +22,7 @@ const show = () => {
   }
   const none = document.createElement("p");
   none.textContent = "No record matches.";
-  results.replaceChildren(found.length ? list : none);
+  results.replaceChildren(matches.length ? list : none);
 };
 field.value = new URLSearchParams(location.search).get("q") ?? "";
 field.addEventListener("input", show);
