@@ -131,7 +131,7 @@ def measure(repositories: Path, folder: Path, only: Sequence[str] = ()) -> list[
 
 def _outcome(case: Case, work: WorkContext, root: str) -> Outcome:
     settings, now = Settings(), timestamps.now()
-    records = Records(paths.StorePlace(root, paths.PROJECT_SOURCE), settings, branch=work.branch, now=now)
+    records = Records(paths.StoreRef(root, paths.PROJECT_PREFIX), settings, branch=work.branch, now=now)
     page = digest.compose(work, [records], [], settings).render()
     relevance = records.relevance(work.intent, work.query) if work.query else {}
     weighed = tuple(Weighed(each, relevance[each.key]) for each in records.candidates if each.key in relevance)

@@ -20,7 +20,7 @@ class _Staged(Stores):
     """The one store of a stage, whose index stays open."""
 
     def __init__(self, opened: Index) -> None:
-        super().__init__(paths.places(opened.root))
+        super().__init__(paths.store_refs(opened.root))
         self._opened = opened
 
     def open(self, root: str) -> Index:

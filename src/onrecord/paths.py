@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 STORE = os.path.join(".claude", "memory")
-PROJECT_SOURCE = ".claude/memory/"
-USER_SOURCE = "~/.claude/memory/"
+PROJECT_PREFIX = ".claude/memory/"
+USER_PREFIX = "~/.claude/memory/"
 """How a store is called where a path of one of its records is shown."""
 
 _SHARED_MARK = ":"
@@ -34,33 +34,33 @@ _STANDARD = {
 """The variable that names the folder for a kind of file, and the folder below the home on Unix and macOS."""
 
 
-class StorePlace(NamedTuple):
+class StoreRef(NamedTuple):
     """A store: its folder, and how it is called where a path of one of its records is shown."""
 
     root: str
-    source: str
+    prefix: str
 
 
-def places(store: str, user_store: str = "", shared: Iterable[StorePlace] = ()) -> list[StorePlace]:
+def store_refs(store: str, user_store: str = "", shared: Iterable[StoreRef] = ()) -> list[StoreRef]:
     """The stores in play in the order of their precedence: the project's, the user's, then shared ones."""
-    own = (StorePlace(store, PROJECT_SOURCE), StorePlace(user_store, USER_SOURCE))
-    return [place for place in (*own, *shared) if place.root]
+    own = (StoreRef(store, PROJECT_PREFIX), StoreRef(user_store, USER_PREFIX))
+    return [store_ref for store_ref in (*own, *shared) if store_ref.root]
 
 
-def store_name(source: str) -> str:
+def store_name(prefix: str) -> str:
     """The store that paths with this beginning are in: `project`, `user`, or the name of a shared store."""
-    return {PROJECT_SOURCE: "project", USER_SOURCE: "user"}.get(source) or source[: -len(_SHARED_MARK)]
+    return {PROJECT_PREFIX: "project", USER_PREFIX: "user"}.get(prefix) or prefix[: -len(_SHARED_MARK)]
 
 
-def store_flag(source: str) -> str:
+def store_flag(prefix: str) -> str:
     """What a command needs to act on that store, with a space behind it; nothing for the project's."""
-    name = store_name(source)
+    name = store_name(prefix)
     return {"project": "", "user": "--user "}.get(name, f"--remote {name} ")
 
 
-def is_shared(source: str) -> bool:
+def is_shared(prefix: str) -> bool:
     """Whether paths with this beginning are in a shared store."""
-    return source.endswith(_SHARED_MARK)
+    return prefix.endswith(_SHARED_MARK)
 
 
 def project_root(start: str) -> str:
@@ -120,9 +120,9 @@ def remotes_file() -> str:
     return os.path.join(user_store(), "remotes.json")
 
 
-def replica(name: str) -> StorePlace:
+def replica(name: str) -> StoreRef:
     """The copy of a shared store on this machine."""
-    return StorePlace(os.path.join(replicas(), name, "store"), f"{name}{_SHARED_MARK}")
+    return StoreRef(os.path.join(replicas(), name, "store"), f"{name}{_SHARED_MARK}")
 
 
 def replicas() -> str:
@@ -130,13 +130,13 @@ def replicas() -> str:
     return os.path.join(data_dir(), "remotes")
 
 
-def source_of(root: str) -> str:
+def prefix_of(root: str) -> str:
     """How the store in a folder is called where a path of one of its records is shown."""
     if root == user_store():
-        return USER_SOURCE
+        return USER_PREFIX
     name = os.path.basename(os.path.dirname(root))
     shared = replica(name)
-    return shared.source if name and root == shared.root else PROJECT_SOURCE
+    return shared.prefix if name and root == shared.root else PROJECT_PREFIX
 
 
 def is_private(path: str) -> bool:

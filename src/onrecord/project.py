@@ -13,7 +13,7 @@ from onrecord.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.paths import StorePlace
+    from onrecord.paths import StoreRef
     from onrecord.recall.candidate import Candidate
     from onrecord.recall.stores import Stores
     from onrecord.record.memory import Memory
@@ -39,9 +39,9 @@ class Hit:
         self.status = match.status
         self.updated_at = match.updated_at
         self.via = match.via
-        self.source = paths.store_name(candidate.source)
+        self.source = paths.store_name(candidate.prefix)
         """`project`, `user`, or the name of a shared store."""
-        self.path = candidate.source + match.path
+        self.path = candidate.prefix + match.path
         self.place = (match.root, match.path)
         """The folder of its store, and its path in that."""
         self.shown = candidate.shown
@@ -125,38 +125,38 @@ class Project:
         """The stores that are there, in the order of their precedence."""
         return self.stores_for(None)
 
-    def stores_for(self, only: StorePlace | None) -> Stores:
+    def stores_for(self, only: StoreRef | None) -> Stores:
         """The same, of which only one is asked, be it one that is not read here; None to ask all."""
         from onrecord.recall.stores import Stores
 
-        places = self.places if only is None or only in self.places else [*self.places, only]
-        return Stores(places, self.root, hook=self.is_quick, only=only.source if only else "")
+        store_refs = self.store_refs if only is None or only in self.store_refs else [*self.store_refs, only]
+        return Stores(store_refs, self.root, hook=self.is_quick, only=only.prefix if only else "")
 
     def hidden(self, store: Store, ids: Sequence[str]) -> dict[str, str]:
         """For those of some ids of a store that are hidden in this project, the path of the record that hides them."""
         try:
-            return self.stores.hidden(paths.source_of(store.root), ids)
+            return self.stores.hidden(paths.prefix_of(store.root), ids)
         except UnsafePath:
             # The project's store is a link out of it: nothing of it is read, so it hides nothing.
             return {}
 
     @property
-    def places(self) -> list[StorePlace]:
+    def store_refs(self) -> list[StoreRef]:
         """The project's store, the user's, and replicas of shared ones; in the home folder the first two are one."""
         from onrecord.shared import replicas as shared
 
         is_one = os.path.realpath(self.store.root) == os.path.realpath(self.user.root)
         own = self.store.root if self.store.exists and not is_one else ""
         replicas = shared.chosen(shared.replicas(self.root), self.settings)
-        return paths.places(own, self.user.root if self.user.exists else "", replicas)
+        return paths.store_refs(own, self.user.root if self.user.exists else "", replicas)
 
     def require_a_store(self) -> str:
         """NoStore if there is no store here, nor any other; a warning if there are only others."""
         if self.store.exists:
             return ""
-        if not self.places:
+        if not self.store_refs:
             require_store(self.store)
-        others = "only your own was asked" if len(self.places) == 1 else "only the others were asked"
+        others = "only your own was asked" if len(self.store_refs) == 1 else "only the others were asked"
         return f"there is no memory at {self.store.root}; {others}"
 
     def search(
@@ -167,7 +167,7 @@ class Project:
         categories: Sequence[str] = (),
         tags: Sequence[str] = (),
         include_retired: bool = False,
-        only: StorePlace | None = None,
+        only: StoreRef | None = None,
     ) -> list[Hit]:
         """What answers a text, best first, in all stores that are read here; noise is left out.
 

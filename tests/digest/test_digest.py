@@ -76,7 +76,7 @@ def make(root: Path, user_store: str = "", **settings: Any) -> Digest:
     known = Settings()
     known.take("test", True, {f"session_start.{key}": value for key, value in settings.items()})
     store = store_of(root)
-    return digest.make(str(root), paths.places(store if os.path.isdir(store) else "", user_store), known)
+    return digest.make(str(root), paths.store_refs(store if os.path.isdir(store) else "", user_store), known)
 
 
 def ids(made: Digest) -> list[str]:
@@ -289,7 +289,7 @@ def test_what_no_longer_holds_is_never_shown(project: GitProject, category: str,
     settings = Settings()
     settings.take("test", True, {"categories.preference.enabled": False, "categories.runbook.retention_days": 30})
 
-    made = digest.make(str(project.root), paths.places(store_of(project.root)), settings)
+    made = digest.make(str(project.root), paths.store_refs(store_of(project.root)), settings)
 
     assert (Path(store_of(project.root)) / path).is_file()
     assert ids(made) == []

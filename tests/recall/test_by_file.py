@@ -87,14 +87,14 @@ def test_stores_are_indexed_as_far_as_a_hook_has_time_for_unless_it_is_said_othe
     root = project.store.root
     shutil.rmtree(paths.cache_dir(), ignore_errors=True)
 
-    in_a_hook = Stores(paths.places(root)).open(root)._select()
-    completely = Stores(paths.places(root), hook=False).open(root)._select()
+    in_a_hook = Stores(paths.store_refs(root)).open(root)._select()
+    completely = Stores(paths.store_refs(root), hook=False).open(root)._select()
 
     assert len(in_a_hook) < len(completely) == 3
 
 
 def told(project, path, session="s"):
-    stores = Stores(paths.places(project.store.root))
+    stores = Stores(paths.store_refs(project.store.root))
     return for_file.block(stores, project.root, path, load_settings(project.store.root), session)
 
 

@@ -53,7 +53,7 @@ def at_prompt(project: Project, session: str = "s") -> str:
 
 
 def at_file(project: Project, session: str = "s", *, is_edit: bool = False) -> str:
-    settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
+    settings, stores = load_settings(project.store.root), Stores(paths.store_refs(project.store.root))
     return for_file.block(stores, project.root, FILE, settings, session, is_edit=is_edit)
 
 
@@ -62,13 +62,13 @@ def at_edit(project: Project, session: str = "s") -> str:
 
 
 def at_failure(project: Project) -> str:
-    settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
+    settings, stores = load_settings(project.store.root), Stores(paths.store_refs(project.store.root))
     return for_failure.block(stores, "make flush", ERROR, settings, "s")
 
 
 def after_compaction(project: Project) -> str:
     at_prompt(project)
-    return compaction.block(Stores(paths.places(project.store.root)), "s")
+    return compaction.block(Stores(paths.store_refs(project.store.root)), "s")
 
 
 @pytest.mark.parametrize("show", [at_prompt, at_file, at_edit, at_failure, after_compaction])

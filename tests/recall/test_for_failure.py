@@ -43,7 +43,7 @@ def project(tmp_path):
 
 
 def told(project, command, error, session="s"):
-    stores = Stores(paths.places(project.store.root))
+    stores = Stores(paths.store_refs(project.store.root))
     return for_failure.block(stores, command, error, load_settings(project.store.root), session)
 
 
@@ -65,7 +65,7 @@ Error: P3009 found a stuck lock in the scheduler"""
 
 
 def test_the_text_of_an_error_that_speaks_most_for_a_runbook_counts(project):
-    settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
+    settings, stores = load_settings(project.store.root), Stores(paths.store_refs(project.store.root))
     options = {"mode": "auto", "categories": ("runbook",), "settings": settings}
     lines = SEVERAL.split("\n")
     whole, *by_line = (searching.find(stores.open(project.store.root), text, **options) for text in (SEVERAL, *lines))
@@ -79,7 +79,7 @@ def test_the_text_of_an_error_that_speaks_most_for_a_runbook_counts(project):
 
 
 def test_a_runbook_that_quotes_an_error_and_is_improbable_stays_out(project, monkeypatch):
-    settings, stores = load_settings(project.store.root), Stores(paths.places(project.store.root))
+    settings, stores = load_settings(project.store.root), Stores(paths.store_refs(project.store.root))
     probable = for_failure.best(stores, SEVERAL, settings).match.probability
 
     monkeypatch.setattr(for_failure, "PHRASE", for_failure.Bar(probable, 7.0))
@@ -112,7 +112,7 @@ def test_decisions_are_no_remedy(project):
 def test_the_index_tells_whether_any_runbook_may_quote_hundreds_of_words(project):
     words = ["".join(letters) for letters in itertools.product("bdgklmprt", "aeiou", "nrstxz")]
     lines = [" ".join(words[start : start + 27]) for start in range(0, 270, 27)]
-    opened = Stores(paths.places(project.store.root)).open(project.store.root)
+    opened = Stores(paths.store_refs(project.store.root)).open(project.store.root)
 
     def may_be_in() -> bool:
         opened.refresh()
@@ -126,7 +126,7 @@ def test_the_index_tells_whether_any_runbook_may_quote_hundreds_of_words(project
 
 def test_the_index_tells_that_a_runbook_names_the_code_of_an_error(project):
     project.save("runbook", {**RUNBOOK, "title": "Ledger waits", "triggers": ["code 40001"]})
-    opened = Stores(paths.places(project.store.root)).open(project.store.root)
+    opened = Stores(paths.store_refs(project.store.root)).open(project.store.root)
 
     def may_be_in(line: str) -> bool:
         return quotation.may_be_in(opened, [line], for_failure.RUN.quoted)

@@ -27,7 +27,7 @@ def project(tmp_path):
 
 def shown(project, prompt, session=""):
     settings = load_settings(project.store.root)
-    stores = Stores(paths.places(project.store.root))
+    stores = Stores(paths.store_refs(project.store.root))
     return for_prompt.answer(stores, prompt, settings, session=session, transcript=NO_SESSION)
 
 

@@ -122,7 +122,7 @@ def test_the_users_own_memories_take_part_after_the_projects(project, home):
 
 def test_after_compaction_what_was_in_use_comes_back_once(project):
     shown(project, ASKS)
-    stores = Stores(paths.places(project.store.root))
+    stores = Stores(paths.store_refs(project.store.root))
 
     again = after_compaction.block(stores, "s")
 
@@ -136,14 +136,14 @@ def test_after_compaction_a_superseded_memory_comes_back_as_its_successor(projec
     project.save("decision", {"title": "Cookies", "context": "c", "decision": "Stateless.", "rationale": "r"})
     project.writer.supersede("sessions-live-in-postgres-not-redis", "cookies")
 
-    again = after_compaction.block(Stores(paths.places(project.store.root)), "s")
+    again = after_compaction.block(Stores(paths.store_refs(project.store.root)), "s")
 
     assert "Stateless." in again
     assert "auth.sessions" not in again
 
 
 def test_a_session_that_was_told_nothing_has_nothing_to_come_back():
-    assert after_compaction.block(Stores(paths.places("")), "new") == ""
+    assert after_compaction.block(Stores(paths.store_refs("")), "new") == ""
 
 
 def test_the_preview_is_what_the_hook_says(project):

@@ -44,7 +44,7 @@ def titles(project: GitProject, path: str) -> list[str]:
 
 def shown(project: GitProject, path: str) -> str:
     opened = onrecord.open(str(project.root))
-    stores = Stores(paths.places(opened.store.root))
+    stores = Stores(paths.store_refs(opened.store.root))
     return for_file.block(stores, opened.root, path, load_settings(opened.store.root), f"session-{path}")
 
 

@@ -56,7 +56,7 @@ def session(*texts, name="s", is_whole=True):
 
 def outcomes(*held, last=20, settings=None, records=(HARBOUR,)):
     with replay.laid_out(records) as store:
-        return replay.play(held, last, settings or Settings(), places=paths.places(store))
+        return replay.play(held, last, settings or Settings(), store_refs=paths.store_refs(store))
 
 
 def test_a_path_is_mangled_as_the_host_does():
@@ -233,12 +233,12 @@ def test_a_replay_shows_what_the_hook_shows(tmp_path, home):
         "fix that",
     ]
     with replay.laid_out([HARBOUR]) as store:
-        played = replay.play([session(*prompts)], 20, load_settings(store), places=paths.places(store))
+        played = replay.play([session(*prompts)], 20, load_settings(store), store_refs=paths.store_refs(store))
         path = tmp_path / "live.jsonl"
         for number, prompt in enumerate(prompts):
             write(path, *map(entry, prompts[:number]))
             answer = for_prompt.answer(
-                Stores(paths.places(store)),
+                Stores(paths.store_refs(store)),
                 prompt,
                 load_settings(store),
                 session="live",
@@ -253,7 +253,7 @@ def test_a_replay_shows_what_the_hook_shows(tmp_path, home):
 def test_a_replay_leaves_cache_and_state_alone(home):
     before = sorted(os.walk(home))
     with replay.laid_out([HARBOUR]) as store:
-        replay.play([session(ASKED)], 20, Settings(), places=paths.places(store))
+        replay.play([session(ASKED)], 20, Settings(), store_refs=paths.store_refs(store))
         with replay.private_folders():
             elsewhere = paths.cache_dir()
 

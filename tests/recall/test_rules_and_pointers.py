@@ -53,7 +53,7 @@ def candidate(number, probability, title="", path="", text="A rule."):
     record_id = name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     match = Match(record_id, "decision", title or f"Record {number}", name, (), "active", "", text, "", "/store",
                   probability=probability)  # fmt: skip
-    return Candidate(match, paths.PROJECT_SOURCE)
+    return Candidate(match, paths.PROJECT_PREFIX)
 
 
 def decided(probabilities, tokens_left=300):
@@ -164,7 +164,7 @@ def test_rules_are_not_cut_for_pointers():
 
 
 def test_the_user_s_own_record_is_read_with_user():
-    own = candidate(1, 0.5)._replace(source=paths.USER_SOURCE)
+    own = candidate(1, 0.5)._replace(prefix=paths.USER_PREFIX)
 
     assert rules_and_pointers.pointer(own) == "- decision “Record 1”: onrecord show --user record-1"
 
@@ -184,7 +184,7 @@ def test_a_title_cannot_pose_as_a_command():
 )
 def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
     path = f"session_summaries/{stem}.json"
-    line = rules_and_pointers.pointer(candidate(1, 0.5, title, path)._replace(source=paths.USER_SOURCE))
+    line = rules_and_pointers.pointer(candidate(1, 0.5, title, path)._replace(prefix=paths.USER_PREFIX))
     name = record_names.short_name(path)
 
     assert tokens(line) <= 25

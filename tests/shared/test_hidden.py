@@ -73,7 +73,7 @@ def test_a_record_of_the_users_own_store_is_hidden_by_the_projects(project, run)
     own = project.save("decision", DECISION)
     Writer(Store(paths.user_store()), load_settings(paths.user_store())).save(own.memory)
 
-    assert json.loads(run("show", ID, "--user", "--json"))["hidden_by"] == paths.PROJECT_SOURCE + own.path
+    assert json.loads(run("show", ID, "--user", "--json"))["hidden_by"] == paths.PROJECT_PREFIX + own.path
     assert json.loads(run("show", ID, "--json"))["hidden_by"] == ""
 
 
@@ -129,7 +129,7 @@ def test_no_shared_store_hides_a_record_of_another(project, share):
     share("acme", "preference", {**SIX["preference"], "title": "Ours", "supersedes": [f"zeta:{ID}", ID]})
 
     assert {hit.source for hit in project.search("sessions postgres")} == {"acme", "zeta"}
-    made = digest.make(project.root, project.places, project.settings)
+    made = digest.make(project.root, project.store_refs, project.settings)
     assert {"acme", "zeta"} <= {pick.candidate.shared for pick in made.picks}
 
 
@@ -143,11 +143,13 @@ def test_a_copy_in_a_second_shared_store_is_shown_once(project, share):
 def _from_hook(project) -> list[str]:
     budget.start(100, time.process_time() + 100)
     try:
-        found = searching.candidates(Stores(project.places, project.root), "sessions postgres redis", project.settings)
-        made = digest.make(project.root, project.places, project.settings)
+        found = searching.candidates(
+            Stores(project.store_refs, project.root), "sessions postgres redis", project.settings
+        )
+        made = digest.make(project.root, project.store_refs, project.settings)
     finally:
         budget.stop()
-    return [*(each.source for each in found), *(pick.candidate.shared for pick in made.picks)]
+    return [*(each.prefix for each in found), *(pick.candidate.shared for pick in made.picks)]
 
 
 def test_what_cannot_be_checked_against_the_users_own_store_is_not_shown(project, share, monkeypatch):

@@ -216,7 +216,7 @@ def test_a_list_that_came_with_the_project_is_not_read(project, share, monkeypat
 
     assert [each.name for each in remotes.connected()] == ["platform"]
     assert _hook(project, prompt=ASKED) == ""
-    assert onrecord.open(project.root).places == [paths.StorePlace(paths.user_store(), paths.USER_SOURCE)]
+    assert onrecord.open(project.root).store_refs == [paths.StoreRef(paths.user_store(), paths.USER_PREFIX)]
 
 
 def test_shared_stores_are_read_in_the_home_folder(share):
@@ -303,7 +303,7 @@ def test_a_shared_store_that_fails_takes_nothing_of_the_projects_own_with_it(pro
     monkeypatch.setattr(Stores, "open", open_or_fail)
     budget.start(100, time.process_time() + 100)
     try:
-        about = for_file.about(Stores(project.places, project.root), project.root, file, project.settings)
+        about = for_file.about(Stores(project.store_refs, project.root), project.root, file, project.settings)
     finally:
         budget.stop()
 

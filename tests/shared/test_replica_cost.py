@@ -11,7 +11,7 @@ import pytest
 
 from onrecord import paths
 from onrecord.digest import digest
-from onrecord.paths import StorePlace
+from onrecord.paths import StoreRef
 from onrecord.recall import for_failure
 from onrecord.recall.stores import Stores
 from onrecord.search import index
@@ -23,7 +23,7 @@ FEW, MANY = 30, 900
 WORDS = ["".join(letters) for letters in itertools.product("bdgklm", "aeiou", "nrst", "aeo")]
 
 
-def _replica(folder: Path, size: int) -> StorePlace:
+def _replica(folder: Path, size: int) -> StoreRef:
     """A replica of runbooks and decisions in few words, indexed."""
     rng = random.Random(size)
     for number in range(size):
@@ -35,7 +35,7 @@ def _replica(folder: Path, size: int) -> StorePlace:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(made))
     index.open(str(folder)).close()
-    return StorePlace(str(folder), paths.replica("platform").source)
+    return StoreRef(str(folder), paths.replica("platform").prefix)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def project(tmp_path: Path) -> str:
 def test_a_large_replica_costs_a_sessions_start_little_more_than_a_small_one(tmp_path: Path, project: str) -> None:
     few, many = _replica(tmp_path / "few", FEW), _replica(tmp_path / "many", MANY)
 
-    def start(place: StorePlace) -> object:
+    def start(place: StoreRef) -> object:
         return digest.make(project, [place], Settings())
 
     cost.assert_at_most(2, lambda: start(few), lambda: start(many))

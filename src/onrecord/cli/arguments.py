@@ -17,7 +17,7 @@ from onrecord.cli.questions import Asker
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, BadRecord
 from onrecord.freshness import related_files
-from onrecord.paths import StorePlace
+from onrecord.paths import StoreRef
 from onrecord.project import Project, require_store
 from onrecord.record import memory, schema
 from onrecord.record.schema import Count, Field, Flag, ListOf, Number, Object, Scalar, shorten
@@ -117,12 +117,12 @@ def existing(args: argparse.Namespace) -> Store:
     return require_store(store_of(args))
 
 
-def only(args: argparse.Namespace, project: Project) -> tuple[StorePlace | None, str]:
+def only(args: argparse.Namespace, project: Project) -> tuple[StoreRef | None, str]:
     """Return the one store that a flag names, or None for all that are read here, and a warning; raise NoStore."""
     if not args.user and not args.remote:
         return None, project.require_a_store()
     root = existing(args).root
-    return StorePlace(root, paths.source_of(root)), ""
+    return StoreRef(root, paths.prefix_of(root)), ""
 
 
 def asker(args: argparse.Namespace) -> Asker:
@@ -161,7 +161,7 @@ def since(text: str | None) -> str:
 
 def shown(store: Store, path: str) -> str:
     """A record's path as an agent can open it: relative to the project, or from the home folder."""
-    return paths.source_of(store.root) + path
+    return paths.prefix_of(store.root) + path
 
 
 def handle(store: Store, entry: Entry) -> dict[str, Any]:

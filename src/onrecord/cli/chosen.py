@@ -81,7 +81,7 @@ def flag(asker: Asker, store: Store, typed: str) -> str:
 def store_of(asker: Asker, store: Store, typed: str) -> Store:
     """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
     place = None if store.named(typed) else _listed(asker, typed)
-    return Store(place.root) if place and paths.source_of(place.root) != paths.PROJECT_SOURCE else store
+    return Store(place.root) if place and paths.prefix_of(place.root) != paths.PROJECT_PREFIX else store
 
 
 def draft(asker: Asker, box: Inbox, typed: str, *, changes: bool = False) -> str:

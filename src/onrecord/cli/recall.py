@@ -15,7 +15,7 @@ from onrecord.cli.server_search import Wanted
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Offline
 from onrecord.hosts import table
-from onrecord.paths import StorePlace
+from onrecord.paths import StoreRef
 from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_prompt
 from onrecord.recall.for_prompt import Decision
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         return (result or _search(project, only, wanted, is_json=args.json)).warned(warning)
 
 
-def _search(project: Project, only: StorePlace | None, wanted: Wanted, *, is_json: bool) -> CommandResult:
+def _search(project: Project, only: StoreRef | None, wanted: Wanted, *, is_json: bool) -> CommandResult:
     hits = project.search(
         wanted.text,
         wanted.limit,
@@ -133,7 +133,7 @@ def _standing(hit: Hit) -> str:
     return status + (f" (replaces {clean(hit.via[1])})" if hit.via else "")
 
 
-def _recall(project: Project, only: StorePlace | None, prompt: PromptToPreview) -> CommandResult:
+def _recall(project: Project, only: StoreRef | None, prompt: PromptToPreview) -> CommandResult:
     """Return byte for byte what an agent would be shown for a prompt, and what that costs."""
     decision = decide(project, only, prompt)
     silence = explanation.silence(prompt.text, project.settings)
@@ -146,8 +146,8 @@ def _recall(project: Project, only: StorePlace | None, prompt: PromptToPreview) 
         "memories": [
             {
                 "id": each.match.id,
-                "source": paths.store_name(each.source),
-                "path": each.source + each.match.path,
+                "source": paths.store_name(each.prefix),
+                "path": each.prefix + each.match.path,
                 "probability": round(each.match.probability, 4),
                 "shown": each.shown,
             }
@@ -159,7 +159,7 @@ def _recall(project: Project, only: StorePlace | None, prompt: PromptToPreview) 
     return CommandResult(data, lambda _: text, note=f"({note})")
 
 
-def decide(project: Project, only: StorePlace | None, prompt: PromptToPreview, judge: Judge | None = None) -> Decision:
+def decide(project: Project, only: StoreRef | None, prompt: PromptToPreview, judge: Judge | None = None) -> Decision:
     """Return what the hook would decide for a prompt; with `only`, if it had that store alone."""
     session, stores = table.transcript_at(prompt.transcript), project.stores_for(only)
     first, settings = prompt.is_first, project.settings

@@ -79,7 +79,7 @@ def names(listed: Sequence[ListedPath]) -> list[str]:
     typed = {}
     for root in dict.fromkeys(record.root for record in listed):
         inside = [record.path for record in listed if record.root == root]
-        flag = paths.store_flag(paths.source_of(root))
+        flag = paths.store_flag(paths.prefix_of(root))
         typed.update({ListedPath(root, path): f"{flag}{name}" for path, name in zip(inside, names_in(root, inside))})
     return [typed[record] for record in listed]
 

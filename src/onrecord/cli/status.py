@@ -100,7 +100,7 @@ def _status(store: Store, settings: Settings) -> _Status:
         Counts(*(sum(getattr(each, kind) for each in week) for kind in EVENTS)),
         list(switches.off(settings)),
         _agents(),
-        [paths.store_name(place.source) for place in replicas.chosen(replicas.replicas(""), settings)],
+        [paths.store_name(store_ref.prefix) for store_ref in replicas.chosen(replicas.replicas(""), settings)],
         replicas.missing(settings),
     )
 

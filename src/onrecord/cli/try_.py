@@ -18,7 +18,7 @@ from onrecord.git import changes, repository
 from onrecord.hosts import session_files, table
 from onrecord.importers import proposals, sources
 from onrecord.importers.proposals import FileReport
-from onrecord.paths import StorePlace
+from onrecord.paths import StoreRef
 from onrecord.project import Project
 from onrecord.recall import replay
 from onrecord.recall.candidate import Candidate
@@ -69,14 +69,14 @@ def run(args: argparse.Namespace) -> CommandResult:
     return _try(project, recent, args.last, only, args.sources).warned(warning)
 
 
-def _digest(project: Project, only: StorePlace | None, *, with_reasons: bool) -> CommandResult:
+def _digest(project: Project, only: StoreRef | None, *, with_reasons: bool) -> CommandResult:
     off = "; ".join(map(str, switches.off(project.settings, switches.DIGEST)))
     if off:
         nothing = {"entries": [], "text": "", "off": off}
         return CommandResult(nothing, lambda screen: fitted(screen, f"Nothing to show: {off}."))
-    places = project.stores_for(only).places
+    store_refs = project.stores_for(only).store_refs
     with Progress("looking at the work"):
-        made = digest.make(project.root, places, project.settings, only.source if only else "")
+        made = digest.make(project.root, store_refs, project.settings, only.prefix if only else "")
     page = made.render()
     data = last_digest.describe(made, page)
     reasons = list(map(clean, last_digest.explain(made, page))) if with_reasons else []
@@ -88,16 +88,16 @@ def _digest(project: Project, only: StorePlace | None, *, with_reasons: bool) ->
 
 
 def _try(
-    project: Project, recent: Sequence[Session], last: int, only: StorePlace | None, files: Sequence[str] | None
+    project: Project, recent: Sequence[Session], last: int, only: StoreRef | None, files: Sequence[str] | None
 ) -> CommandResult:
     """Play the prompts with the stores that are read here, or with what an import of `files` would draft."""
     if files is None and (only or _records(project.store)):
-        return _played(project, recent, last, project.stores_for(only).places, only=only)
+        return _played(project, recent, last, project.stores_for(only).store_refs, only=only)
     harvest = _harvest(project, files)
     drafted = proposals.records_in(harvest)
     with replay.laid_out(drafted) as root:
-        places = [*paths.places(root), *_others(project)]
-        return _played(project, recent, last, places, harvest=harvest if drafted or files is not None else None)
+        store_refs = [*paths.store_refs(root), *_others(project)]
+        return _played(project, recent, last, store_refs, harvest=harvest if drafted or files is not None else None)
 
 
 def _sessions(project: Project, prompts: Sequence[str], place: str | None, last: int) -> tuple[list[Session], str]:
@@ -135,7 +135,7 @@ def _harvest(project: Project, files: Sequence[str] | None) -> list[FileReport]:
     chosen = sources.named(project.root, files) if files else sources.discover(project.root)
     with Progress(f"reading {many(len(chosen), 'file')}"):
         harvest = proposals.gather(project.root, chosen, timestamps.now())
-    if not proposals.records_in(harvest) and not any(_records(Store(place.root)) for place in _others(project)):
+    if not proposals.records_in(harvest) and not any(_records(Store(store_ref.root)) for store_ref in _others(project)):
         raise NoStore(
             f"there is no memory in {project.root}, and no decision record that can be read as one",
             fix="save a few records, or name files with --import PATH; to see a sample project: onrecord demo",
@@ -143,24 +143,24 @@ def _harvest(project: Project, files: Sequence[str] | None) -> list[FileReport]:
     return harvest
 
 
-def _others(project: Project) -> list[StorePlace]:
+def _others(project: Project) -> list[StoreRef]:
     """The stores that are read here beside the project's own."""
-    return [place for place in project.places if place.source != paths.PROJECT_SOURCE]
+    return [store_ref for store_ref in project.store_refs if store_ref.prefix != paths.PROJECT_PREFIX]
 
 
 def _played(
     project: Project,
     recent: Sequence[Session],
     last: int,
-    places: Sequence[StorePlace],
+    store_refs: Sequence[StoreRef],
     *,
-    only: StorePlace | None = None,
+    only: StoreRef | None = None,
     harvest: list[FileReport] | None = None,
 ) -> CommandResult:
     with Progress("playing prompts"):
-        turns = replay.play(recent, last, project.settings, places, project.root, only=only.source if only else "")
-    stores = [place for place in (_others(project) if harvest else places) if only in (None, place)]
-    count = len(proposals.records_in(harvest or [])) + sum(_records(Store(place.root)) for place in stores)
+        turns = replay.play(recent, last, project.settings, store_refs, project.root, only=only.prefix if only else "")
+    stores = [store_ref for store_ref in (_others(project) if harvest else store_refs) if only in (None, store_ref)]
+    count = len(proposals.records_in(harvest or [])) + sum(_records(Store(store_ref.root)) for store_ref in stores)
     return _answer(project, turns, count, harvest)
 
 
@@ -231,7 +231,7 @@ def _to_json(turn: Turn, origins: dict[str, str]) -> dict[str, Any]:
 
 def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
     match = candidate.match
-    origin = origins.get(match.path) if candidate.source == paths.PROJECT_SOURCE else None
+    origin = origins.get(match.path) if candidate.prefix == paths.PROJECT_PREFIX else None
     return {
         "id": match.id,
         "category": match.category,
@@ -240,7 +240,7 @@ def _candidate(candidate: Candidate, origins: dict[str, str]) -> dict[str, Any]:
         "shown": candidate.shown,
         "summary_line": match.summary_line,
         "note": candidate.item.note,
-        "source": origin or candidate.source + match.path,
+        "source": origin or candidate.prefix + match.path,
     }
 
 

@@ -72,8 +72,8 @@ def _to_json(explained: Explained) -> dict[str, Any]:
     return {
         "id": match.id,
         "category": match.category,
-        "source": paths.store_name(candidate.source),
-        "path": candidate.source + match.path,
+        "source": paths.store_name(candidate.prefix),
+        "path": candidate.prefix + match.path,
         "probability": round(match.probability, 4),
         "score": round(match.score, 4),
         "confidence": match.confidence,
@@ -102,7 +102,7 @@ def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *,
 def _row(explained: Explained, decision: Decision) -> list[str]:
     match = explained.candidate.match
     outcome = explanation.outcome(explained.candidate, decision)
-    source = explained.candidate.source if paths.is_shared(explained.candidate.source) else ""
+    source = explained.candidate.prefix if paths.is_shared(explained.candidate.prefix) else ""
     return [f"{match.probability:.2f}  {outcome}  {match.category}  {source}{clean(match.id)}"]
 
 

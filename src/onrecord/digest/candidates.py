@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from onrecord.paths import StorePlace
+    from onrecord.paths import StoreRef
     from onrecord.search.index import DigestRow, Index
     from onrecord.settings import Settings
 
@@ -38,7 +38,7 @@ class Records:
 
     def __init__(
         self,
-        place: StorePlace,
+        store_ref: StoreRef,
         settings: Settings,
         *,
         branch: str,
@@ -46,12 +46,12 @@ class Records:
         fits: Callable[[str], bool] | None = None,
         higher: Sequence[Records] = (),
     ) -> None:
-        self._index = index.open(place.root, hook=True)
-        self.root, self.source = place
-        self._is_local = place.source == paths.PROJECT_SOURCE
-        self._is_shared = paths.is_shared(place.source)
+        self._index = index.open(store_ref.root, hook=True)
+        self.root, self.prefix = store_ref
+        self._is_local = store_ref.prefix == paths.PROJECT_PREFIX
+        self._is_shared = paths.is_shared(store_ref.prefix)
         self._fits = fits
-        self._higher = [HigherStore(records._index, records.source, records._fits) for records in higher]
+        self._higher = [HigherStore(records._index, records.prefix, records._fits) for records in higher]
         self._branch = branch
         self._now = now
         self._soon = timestamps.days_before(now, -SOON_DAYS)[:10]
@@ -92,10 +92,10 @@ class Records:
     def _probabilities(self, text: str) -> dict[str, float]:
         filter = Filter("auto", now=self._now, fits=self._fits)
         matches = rank.find(self._index, query.parse(text), filter, MOST_MATCHES)
-        return {self.source + match.path: match.probability for match in matches}
+        return {self.prefix + match.path: match.probability for match in matches}
 
     def _add_matches(self, matched: set[str]) -> None:
-        self._add(self._index.current_at([path[len(self.source) :] for path in matched]))
+        self._add(self._index.current_at([path[len(self.prefix) :] for path in matched]))
 
     def _add(self, rows: Sequence[DigestRow]) -> None:
         present = {each.path for each in self.candidates}
@@ -130,7 +130,7 @@ class Records:
         if not self._higher:
             return list(candidates.values())
         ids = {path: path.rpartition("/")[2][: -len(".json")] for path in candidates}
-        hidden = stores.hidden(list(ids.values()), self.source, self._higher)
+        hidden = stores.hidden(list(ids.values()), self.prefix, self._higher)
         return [candidate for path, candidate in candidates.items() if ids[path] not in hidden]
 
     def _candidate(self, row: DigestRow) -> Candidate | None:
@@ -151,9 +151,9 @@ class Records:
         if state == "closed" or (self._branch and branches and not _is_for(self._branch, branches)):
             return None
         key = os.path.join(self._index.root, row.path)
-        shown = (key, row.category, row.title, row.summary_line, self.source + row.path)
+        shown = (key, row.category, row.title, row.summary_line, self.prefix + row.path)
         urgency = _urgency(row.category, row.expires, state, self._soon) if row.expires or state else ""
-        shared = paths.store_name(self.source) if self._is_shared else ""
+        shared = paths.store_name(self.prefix) if self._is_shared else ""
         return Candidate(*shown, self._is_local, observations, confidence, row.updated_at, files, urgency, shared)
 
 

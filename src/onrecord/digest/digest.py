@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from onrecord.digest.selection import Pick
-    from onrecord.paths import StorePlace
+    from onrecord.paths import StoreRef
     from onrecord.settings import Settings
 
 GIT_SECONDS = 1.4
@@ -63,15 +63,15 @@ class Digest(NamedTuple):
         return render(self)
 
 
-def make(project: str, places: Sequence[StorePlace], settings: Settings, only: str = "") -> Digest:
+def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only: str = "") -> Digest:
     """The digest for a session that starts now; empty where nothing speaks for any record.
 
-    With `only`, the source of one of the places, the others are read for nothing but what they hide of it.
+    With `only`, the prefix of one of them, the others are read for nothing but what they hide of it.
     """
     latest = time.monotonic() + LATEST_FOR_GIT
     branch = work_context.branch(project)
     # Before git is asked: indexing a store for the first time takes what time there is.
-    stores = _stores(places, project, settings, branch, only)
+    stores = _stores(store_refs, project, settings, branch, only)
     nothing = WorkContext(None, branch, Changes(), ["took too long"])
     until = min(time.monotonic() + GIT_SECONDS, latest)
     context = budget.attempt("work context", nothing, work_context.read, project, until, seconds=STEP_SECONDS)
@@ -82,7 +82,7 @@ def make(project: str, places: Sequence[StorePlace], settings: Settings, only: s
     # The index may be a moment behind: what is about to be shown is looked at, and chosen again if it has changed.
     about_to_show = [pick.candidate for pick in digest.picks]
     if [records for records in stores if records.have_changed(about_to_show)]:
-        stores = _stores(places, project, settings, branch, only)
+        stores = _stores(store_refs, project, settings, branch, only)
         digest = compose(context, stores, lessons, settings)
     return budget.attempt("check files", digest, _checked, digest, stores, seconds=CHECK_SECONDS)
 
@@ -165,34 +165,36 @@ def _checked(digest: Digest, stores: Sequence[Records]) -> Digest:
         anchors = records.anchors([pick.candidate for pick in picks])
         for place, pick in enumerate(picks):
             if pick.candidate.key in anchors:
-                caution, _ = cautions.check(records.root, records.source, anchors[pick.candidate.key])
+                caution, _ = cautions.check(records.root, records.prefix, anchors[pick.candidate.key])
                 picks[place] = pick._replace(caution=caution)
     return digest._replace(picks=picks)
 
 
-def _stores(places: Sequence[StorePlace], project: str, settings: Settings, branch: str, only: str) -> list[Records]:
+def _stores(store_refs: Sequence[StoreRef], project: str, settings: Settings, branch: str, only: str) -> list[Records]:
     """The records of each store that apply here, without what a store before it hides."""
-    in_play = Stores(places, project)
+    in_play = Stores(store_refs, project)
     stores: list[Records] = []
-    for place in places:
-        args = (in_play, place, settings, branch, stores)
+    for store_ref in store_refs:
+        args = (in_play, store_ref, settings, branch, stores)
         # The project's own may take what time there is; another one that takes too long costs no other.
-        if place.source == paths.PROJECT_SOURCE:
+        if store_ref.prefix == paths.PROJECT_PREFIX:
             records: Records | None = _records(*args)
         else:
-            records = budget.attempt(f"read {place.root}", None, _records, *args, seconds=STEP_SECONDS)
+            records = budget.attempt(f"read {store_ref.root}", None, _records, *args, seconds=STEP_SECONDS)
         stores += [records] if records else []
-        if not paths.is_shared(place.source) and not (records and records.is_complete):
+        if not paths.is_shared(store_ref.prefix) and not (records and records.is_complete):
             # It cannot tell which records of the others it replaces: none of them may be shown as current.
             break
-    return [records for records in stores if not only or records.source == only]
+    return [records for records in stores if not only or records.prefix == only]
 
 
-def _records(in_play: Stores, place: StorePlace, settings: Settings, branch: str, before: Sequence[Records]) -> Records:
+def _records(
+    in_play: Stores, store_ref: StoreRef, settings: Settings, branch: str, before: Sequence[Records]
+) -> Records:
     """Read the records of one store; `before` are those of the stores before it."""
-    higher = [records for records in before if not paths.is_shared(records.source)]
-    fits = in_play.fits(place)
-    return Records(place, settings, branch=branch, now=timestamps.now(), fits=fits, higher=higher)
+    higher = [records for records in before if not paths.is_shared(records.prefix)]
+    fits = in_play.fits(store_ref)
+    return Records(store_ref, settings, branch=branch, now=timestamps.now(), fits=fits, higher=higher)
 
 
 def _lessons(project: str) -> list[Candidate]:

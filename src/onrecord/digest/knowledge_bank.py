@@ -37,7 +37,7 @@ def folders(project: str) -> list[tuple[str, str, str]]:
     local, shared, older = paths.knowledge_banks(project)
     return [
         *([(local, "docs/knowledge-bank/", project)] if project else []),
-        (shared, f"{paths.USER_SOURCE}knowledge-bank/", ""),
+        (shared, f"{paths.USER_PREFIX}knowledge-bank/", ""),
         (older, "~/.claude/iflow/memory/", ""),
     ]
 

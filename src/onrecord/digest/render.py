@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onrecord.digest.selection import Pick
     from onrecord.digest.work_context import WorkContext
 
-_ATTRIBUTES = {"source": paths.PROJECT_SOURCE, "kind": "digest"}
+_ATTRIBUTES = {"source": paths.PROJECT_PREFIX, "kind": "digest"}
 
 
 class Page(NamedTuple):

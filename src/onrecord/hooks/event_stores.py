@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from onrecord.paths import StorePlace
+    from onrecord.paths import StoreRef
     from onrecord.settings import Settings
 
 
@@ -21,13 +21,13 @@ class EventStores(coldstart.NamedTuple):
     project: str
     store: str
     user_store: str
-    replicas: Sequence[StorePlace] = ()
+    replicas: Sequence[StoreRef] = ()
     """Those of all shared stores; the settings may choose some of them."""
 
     @property
     def stores(self) -> list[str]:
         """The folders of all of them, the project's first."""
-        return [place.root for place in paths.places(self.store, self.user_store, self.replicas)]
+        return [store_ref.root for store_ref in paths.store_refs(self.store, self.user_store, self.replicas)]
 
     @property
     def guarded(self) -> list[str]:
@@ -36,14 +36,14 @@ class EventStores(coldstart.NamedTuple):
             os.path.dirname(replica.root) for replica in self.replicas
         ]
 
-    def places(self, settings: Settings) -> list[StorePlace]:
+    def store_refs(self, settings: Settings) -> list[StoreRef]:
         """The stores in play, in the order of their precedence."""
         user_store = self.user_store if _has_records(self.user_store) else ""
         if not self.replicas:
-            return paths.places(self.store, user_store)
+            return paths.store_refs(self.store, user_store)
         from onrecord.shared import replicas as shared
 
-        return paths.places(self.store, user_store, shared.chosen(self.replicas, settings))
+        return paths.store_refs(self.store, user_store, shared.chosen(self.replicas, settings))
 
 
 def _has_records(user_store: str) -> bool:
@@ -75,7 +75,7 @@ def find_event_stores(payload: Mapping[str, Any], *, brings_digest: bool) -> Eve
     return EventStores(project, store, user_store, replicas)
 
 
-def _replicas(project: str) -> Sequence[StorePlace]:
+def _replicas(project: str) -> Sequence[StoreRef]:
     """The replicas of shared stores; where none is connected, that costs one look for a file."""
     if not os.path.exists(paths.remotes_file()):
         return ()

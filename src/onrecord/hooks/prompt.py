@@ -44,7 +44,7 @@ def _memories(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.recall import for_prompt
     from onrecord.recall.stores import Stores
 
-    stores = Stores(event_stores.places(settings), event_stores.project)
+    stores = Stores(event_stores.store_refs(settings), event_stores.project)
     session = table.transcript(event.host, event.transcript)
     block = for_prompt.answer(stores, event.prompt, settings, session=event.session, transcript=session)
     if not stores.has_words:

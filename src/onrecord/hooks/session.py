@@ -86,7 +86,7 @@ def _after_compaction(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.recall import after_compaction
     from onrecord.recall.stores import Stores
 
-    stores = Stores(event_stores.places(settings), event_stores.project)
+    stores = Stores(event_stores.store_refs(settings), event_stores.project)
     return after_compaction.block(stores, event.session)
 
 
@@ -99,7 +99,7 @@ def _digest(event: HostEvent, event_stores: EventStores) -> str:
         return ""
     from onrecord.digest import digest, last_digest
 
-    made = digest.make(event_stores.project, event_stores.places(settings), settings)
+    made = digest.make(event_stores.project, event_stores.store_refs(settings), settings)
     _warn(made)
     page = _new_page(made, event.session, is_resumed=source in ("resume", "fork"))
     if page.text:

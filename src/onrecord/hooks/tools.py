@@ -48,7 +48,7 @@ def _about_files(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.recall.stores import Stores
     from onrecord.text import joined
 
-    stores, text = Stores(event_stores.places(settings), event_stores.project), ""
+    stores, text = Stores(event_stores.store_refs(settings), event_stores.project), ""
     is_edit = event.tool != READ
     for file in event.files[:_MOST_FILES]:
         block = for_file.block(stores, event_stores.project, file, settings, event.session, is_edit=is_edit)
@@ -79,7 +79,7 @@ def _about_failure(event: HostEvent, event_stores: EventStores) -> str:
     from onrecord.recall import for_failure
     from onrecord.recall.stores import Stores
 
-    stores = Stores(event_stores.places(settings), event_stores.project)
+    stores = Stores(event_stores.store_refs(settings), event_stores.project)
     return for_failure.block(stores, event.command, event.error, settings, event.session)
 
 

@@ -50,8 +50,8 @@ class _Written(NamedTuple):
 
     def __str__(self) -> str:
         if self.state == "record":
-            return f"Saved {paths.PROJECT_SOURCE}{self.path}."
-        return f"Drafted {paths.PROJECT_SOURCE}{self.path}; the user decides on it with `onrecord review`."
+            return f"Saved {paths.PROJECT_PREFIX}{self.path}."
+        return f"Drafted {paths.PROJECT_PREFIX}{self.path}; the user decides on it with `onrecord review`."
 
 
 def save(project: Project, client: str, *, updates: str = "", force: bool = False, **fields: Any) -> Outcome:
@@ -121,7 +121,7 @@ def _outcome(written: _Written, record: Memory, links: _Links, near: Sequence[Si
         "name": written.name,
         "category": record.category,
         "title": record.title,
-        "file": paths.PROJECT_SOURCE + written.path,
+        "file": paths.PROJECT_PREFIX + written.path,
         **{key: value for key, value in optional.items() if value},
         "similar": [_brief(each) for each in near],
     }
@@ -131,4 +131,4 @@ def _outcome(written: _Written, record: Memory, links: _Links, near: Sequence[Si
 
 def _brief(near: Similar) -> dict[str, Any]:
     named = {name: getattr(near.memory, name) for name in ("id", "category", "title")}
-    return {**named, "path": paths.PROJECT_SOURCE + near.entry.path}
+    return {**named, "path": paths.PROJECT_PREFIX + near.entry.path}

@@ -10,7 +10,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import NotFound
 from onrecord.freshness import anchors
 from onrecord.mcp.tools import MOST_FILES, Outcome
-from onrecord.paths import PROJECT_SOURCE, source_of, store_name
+from onrecord.paths import PROJECT_PREFIX, prefix_of, store_name
 from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
 from onrecord.recall.candidate import Candidate, Cautions, count_shown
@@ -42,7 +42,7 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> Outcome
     count_shown([*decision.shown, *(about.candidate for about in beside)])
     records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
     data = {"records": [*records, *({**_shown(each.candidate, "file"), "file": each.file} for each in beside)]}
-    block = render([each.candidate.item for each in beside], PROJECT_SOURCE)
+    block = render([each.candidate.item for each in beside], PROJECT_PREFIX)
     text = joined(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
     return Outcome(_filled({**data, "note": note}), joined(text, note))
 
@@ -65,8 +65,8 @@ def _shown(candidate: Candidate, how: str) -> dict[str, Any]:
             "id": match.id,
             "category": match.category,
             "title": match.title,
-            "source": store_name(candidate.source),
-            "path": candidate.source + match.path,
+            "source": store_name(candidate.prefix),
+            "path": candidate.prefix + match.path,
             "shown": how,
             "probability": round(match.probability, 4),
             "caution": candidate.caution,
@@ -89,7 +89,7 @@ def search(
     hits = project.search(query, limit, categories=categories, tags=lowered, include_retired=include_retired)
     data = _filled({"query": query, "results": [_hit(hit) for hit in hits], "note": note})
     nothing = "Nothing found. Other words may help, or include_retired for what no longer holds."
-    text = fence({"source": PROJECT_SOURCE}, map(_line, hits)) if hits else nothing
+    text = fence({"source": PROJECT_PREFIX}, map(_line, hits)) if hits else nothing
     return Outcome(data, joined(text, note))
 
 
@@ -129,8 +129,8 @@ def show(project: Project, id: str) -> Outcome:
         "category": record.category,
         "title": record.title,
         "status": _status(entry),
-        "source": store_name(source_of(store.root)),
-        "path": source_of(store.root) + entry.path,
+        "source": store_name(prefix_of(store.root)),
+        "path": prefix_of(store.root) + entry.path,
         "updated_at": record.updated_at,
         "superseded_by": record.superseded_by,
         "hidden_by": hidden_by,
@@ -143,10 +143,14 @@ def show(project: Project, id: str) -> Outcome:
 def find(project: Project, typed: str) -> tuple[Store, Entry]:
     """A record by its id, the beginning or words of it, or its path, in the first store that has it."""
     project.require_a_store()
-    places = project.places
-    named = [place for place in places if place.source != PROJECT_SOURCE and typed.startswith(place.source)]
+    store_refs = project.store_refs
+    named = [
+        store_ref
+        for store_ref in store_refs
+        if store_ref.prefix != PROJECT_PREFIX and typed.startswith(store_ref.prefix)
+    ]
     failures = []
-    for root, source in named or places:
+    for root, source in named or store_refs:
         store = Store(root)
         try:
             return store, store.read(listing.resolve(store, typed.removeprefix(source)))
@@ -165,7 +169,7 @@ def exactly(store: Store, typed: str) -> Entry:
 
 def _page(store: Store, entry: Entry, hidden_by: str) -> str:
     warnings = [f"Caution: {note}." for note in _notes(store, entry, hidden_by)]
-    return fence({"source": source_of(store.root) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])
+    return fence({"source": prefix_of(store.root) + entry.path}, [*warnings, *export.page(entry.memory).split("\n")])
 
 
 def _notes(store: Store, entry: Entry, hidden_by: str) -> Iterator[str]:
@@ -190,7 +194,7 @@ def _caution(store: Store, entry: Entry) -> str:
     """What to say where the files of a record have changed since it was saved."""
     root = anchors.root_of(store.root)
     indexed = anchors.compact(entry.memory) if root else ""
-    return Cautions().check(store.root, source_of(store.root), indexed)[0]
+    return Cautions().check(store.root, prefix_of(store.root), indexed)[0]
 
 
 def _status(entry: Entry) -> str:

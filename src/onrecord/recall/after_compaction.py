@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from onrecord.paths import PROJECT_SOURCE
+from onrecord.paths import PROJECT_PREFIX
 from onrecord.recall import context_block
 from onrecord.recall.candidate import Candidate, Cautions
 from onrecord.recall.stores import SearchedStore, Stores, distinct
@@ -35,7 +35,7 @@ def block(stores: Stores, session: str) -> str:
         for candidate in candidates[: len(fitted)]:
             noted.add_shown(candidate.record, candidate.stamp)
         noted.count_prompt()
-    return context_block.render(fitted, PROJECT_SOURCE)
+    return context_block.render(fitted, PROJECT_PREFIX)
 
 
 def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:
@@ -51,7 +51,7 @@ def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:
 
 def _current_in(store: SearchedStore, records: Sequence[str]) -> list[tuple[int, Candidate]]:
     """Return the same for one store, each with its place in the ledger."""
-    index, start = store.open(), store.place.root + os.sep
+    index, start = store.open(), store.store_ref.root + os.sep
     current: dict[str, tuple[int, Match]] = {}
     for number, record in enumerate(records):
         match = rank.current(index, record[len(start) :]) if record.startswith(start) else None

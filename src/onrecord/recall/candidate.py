@@ -25,7 +25,7 @@ class Candidate(NamedTuple):
     """A record that a store proposes, and what became of it."""
 
     match: Match
-    source: str
+    prefix: str
     """Where its store is, as the agent sees it."""
     outcome: str = ""
     """Why it is shown or not; empty until that is decided."""
@@ -53,10 +53,10 @@ class Candidate(NamedTuple):
     def item(self) -> Item:
         match = self.match
         note = "; ".join(part for part in (_history(match), self.caution) if part)
-        path = self.source + match.path
+        path = self.prefix + match.path
         # Of a record that belongs to a file, or was shown before, nobody asked how probably it is relevant.
         confidence = match.confidence if match.query else ""
-        shared = paths.store_name(self.source) if paths.is_shared(self.source) else ""
+        shared = paths.store_name(self.prefix) if paths.is_shared(self.prefix) else ""
         return Item(match.category, match.summary_line, path, confidence, match.updated_at, note, shared)
 
 
@@ -76,9 +76,9 @@ class Cautions:
     def __init__(self) -> None:
         self._by_project: dict[str, Freshness] = {}
 
-    def check(self, root: str, source: str, anchors: str) -> tuple[str, bool]:
+    def check(self, root: str, prefix: str, anchors: str) -> tuple[str, bool]:
         """The caution for a record with these anchors, and whether a file of it is missing."""
-        if not anchors or source != paths.PROJECT_SOURCE:
+        if not anchors or prefix != paths.PROJECT_PREFIX:
             return "", False
         from onrecord.freshness.check import Freshness
 
@@ -88,7 +88,7 @@ class Cautions:
 
     def beside(self, candidate: Candidate) -> Candidate:
         """A candidate with its caution."""
-        caution, _ = self.check(candidate.match.root, candidate.source, candidate.match.anchors)
+        caution, _ = self.check(candidate.match.root, candidate.prefix, candidate.match.anchors)
         return candidate._replace(caution=caution)
 
 

@@ -47,7 +47,7 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
             if is_edit:
                 noted.add_shown(_at_edit(path, each), each.stamp)
     count_shown(shown)
-    return context_block.render(fitted, paths.PROJECT_SOURCE)
+    return context_block.render(fitted, paths.PROJECT_PREFIX)
 
 
 def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:
@@ -92,10 +92,10 @@ def _candidates(stores: Stores, project: str, path: str, settings: Settings) -> 
 def _about_file(store: SearchedStore, stores: Stores, project: str, path: str, settings: Settings) -> list[_About]:
     """Return the records of one store that belong to the file at `path`."""
     filter = Filter("auto", settings=settings, fits=store.fits)
-    is_about = _shared_about(stores, path) if paths.is_shared(store.place.source) else _applies(store.fits)
+    is_about = _shared_about(stores, path) if paths.is_shared(store.store_ref.prefix) else _applies(store.fits)
     rows = store.open().run(_current, project, path, filter, is_about, hook=True)
     grave = {row.path for row, is_grave in rows if is_grave}
-    visible = store.visible(rank.match(row, store.place.root) for row, _ in rows)
+    visible = store.visible(rank.match(row, store.store_ref.root) for row, _ in rows)
     return [_About(candidate, candidate.match.path in grave) for candidate in visible]
 
 

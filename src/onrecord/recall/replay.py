@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
-from onrecord.paths import StorePlace
+from onrecord.paths import StoreRef
 from onrecord.recall import for_prompt, showing
 from onrecord.recall.candidate import Candidate
 from onrecord.recall.context_block import NOTHING_ON_FILE
@@ -75,9 +75,9 @@ class Turn(NamedTuple):
 class InMemory(Stores):
     """Stores whose indexes are nowhere on disk, each made once."""
 
-    def __init__(self, places: Sequence[StorePlace], project: str, only: str) -> None:
-        super().__init__(places, project, only=only)
-        self._indexes = {place.root: index.in_memory(place.root) for place in places}
+    def __init__(self, store_refs: Sequence[StoreRef], project: str, only: str) -> None:
+        super().__init__(store_refs, project, only=only)
+        self._indexes = {store_ref.root: index.in_memory(store_ref.root) for store_ref in store_refs}
 
     def open(self, root: str) -> Index:
         return self._indexes[root]
@@ -94,14 +94,14 @@ def play(
     sessions: Sequence[Session],
     last: int,
     settings: Settings,
-    places: Sequence[StorePlace],
+    store_refs: Sequence[StoreRef],
     project: str = "",
     *,
     only: str = "",
 ) -> list[Turn]:
     """What would have been shown for the last prompts of some sessions; with `only`, of that source alone."""
     with private_folders():
-        stores = InMemory(places, project, only)
+        stores = InMemory(store_refs, project, only)
         try:
             turns = [turn for session in sessions for turn in _turns(session, stores, settings)]
         finally:

@@ -96,7 +96,7 @@ def fitting(lines: list[str], room: int, *, rules: int) -> list[str]:
 def pointer(candidate: Candidate) -> str:
     """The line that points to a record: category, title, and how to read it."""
     match = candidate.match
-    command = f"onrecord show {paths.store_flag(candidate.source)}{record_names.short_name(match.path)}"
+    command = f"onrecord show {paths.store_flag(candidate.prefix)}{record_names.short_name(match.path)}"
     # Between quotes of which it has none, a title cannot pose as a command.
     title = match.title.replace("“", '"').replace("”", '"')
     for longest in range(len(title), min(len(title), _SHORTEST_TITLE) - 1, -4):

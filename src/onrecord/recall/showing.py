@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
-from onrecord.paths import PROJECT_SOURCE
+from onrecord.paths import PROJECT_PREFIX
 from onrecord.recall import context_block, rules_and_pointers
 from onrecord.recall.candidate import SHOWN, Candidate, Cautions
 from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
@@ -63,7 +63,7 @@ def _checked(candidates: list[Candidate], ledger: Ledger, bars: Bars) -> list[Ca
 
     def check(candidate: Candidate) -> Candidate:
         match = candidate.match
-        caution, is_missing = cautions.check(match.root, candidate.source, match.anchors)
+        caution, is_missing = cautions.check(match.root, candidate.prefix, match.anchors)
         lower = bars.form(relevance.shifted(match.probability, _MISSING)) if is_missing else candidate.form
         return rules_and_pointers.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
 
@@ -94,7 +94,7 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     pointed = [candidate for candidate in waiting if candidate.form == POINTER]
     lines = [rules_and_pointers.pointer(each) for each in pointed]
     # Rules are not cut for pointers: these have what is left.
-    left = room.tokens - tokens(context_block.render(fitted, PROJECT_SOURCE))
+    left = room.tokens - tokens(context_block.render(fitted, PROJECT_PREFIX))
     pointers = rules_and_pointers.fitting(lines, left, rules=len(fitted)) if room.rules else []
     is_shown = set(map(id, (*rules[: len(fitted)], *pointed[: len(pointers)])))
     decided = [
@@ -102,4 +102,4 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
         for candidate in candidates
     ]
     heading = [rules_and_pointers.HEADING] if pointers else []
-    return context_block.render(fitted, PROJECT_SOURCE, [*heading, *pointers]), decided
+    return context_block.render(fitted, PROJECT_PREFIX, [*heading, *pointers]), decided

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import TypeVar
 
-    from onrecord.paths import StorePlace
+    from onrecord.paths import StoreRef
     from onrecord.recall.scope import Here
     from onrecord.search.index import Index
     from onrecord.search.query import Query
@@ -33,19 +33,19 @@ class HigherStore(NamedTuple):
     """A store before another one, which may hide records of it."""
 
     search_index: Index
-    source: str
+    prefix: str
     fits: Callable[[str], bool] | None
     """True for the scope of a record that applies here; None if all records do."""
 
 
-def hidden(ids: Collection[str], source: str, higher: Iterable[HigherStore]) -> dict[str, str]:
-    """Return those of `ids` of the store `source` that are hidden, each with the path of the record that hides it."""
-    qualified = {f"{source}{record_id}": record_id for record_id in ids} if paths.is_shared(source) else {}
+def hidden(ids: Collection[str], prefix: str, higher: Iterable[HigherStore]) -> dict[str, str]:
+    """Return those of `ids` of the store with `prefix` that are hidden, each with the path that hides it."""
+    qualified = {f"{prefix}{record_id}": record_id for record_id in ids} if paths.is_shared(prefix) else {}
     names = [*ids, *qualified]
     hiding: dict[str, str] = {}
     for store in higher:
         for name, path in _hidden_by(store, names).items():
-            hiding.setdefault(qualified.get(name, name), store.source + path)
+            hiding.setdefault(qualified.get(name, name), store.prefix + path)
     return hiding
 
 
@@ -57,14 +57,14 @@ def _hidden_by(store: HigherStore, names: list[str]) -> dict[str, str]:
 class SearchedStore:
     """One of the stores in play, in its turn to be searched."""
 
-    __slots__ = ("_before", "_share", "_stores", "hides_others", "index", "place")
+    __slots__ = ("_before", "_share", "_stores", "hides_others", "index", "store_ref")
 
-    def __init__(self, stores: Stores, place: StorePlace, before: Sequence[HigherStore], share: float | None) -> None:
+    def __init__(self, stores: Stores, store_ref: StoreRef, before: Sequence[HigherStore], share: float | None) -> None:
         self._stores = stores
         self._before = before
         self._share = share
         """Seconds that a search of it may take; None for all there are."""
-        self.place = place
+        self.store_ref = store_ref
         self.index: Index | None = None
         """Its index, once it is open."""
         self.hides_others = False
@@ -73,25 +73,25 @@ class SearchedStore:
     @property
     def fits(self) -> Callable[[str], bool] | None:
         """True for the scope of a record that applies here; None if all records do."""
-        return self._stores.fits(self.place)
+        return self._stores.fits(self.store_ref)
 
     def attempt(self, search: Callable[..., list[Result]], *args: object) -> list[Result]:
         """Return `search(self, *args)`, or nothing if it fails or takes longer than the store's share of the time."""
         if self._share is None:
             return search(self, *args)
         nothing: list[Result] = []
-        return budget.attempt(f"search {self.place.root}", nothing, search, self, *args, seconds=self._share)
+        return budget.attempt(f"search {self.store_ref.root}", nothing, search, self, *args, seconds=self._share)
 
     def open(self) -> Index:
         """Open its index, which `Stores.in_turn` closes."""
-        self.index = self._stores.open(self.place.root)
-        self.hides_others = self._stores.may_hide(self.place, self.index)
+        self.index = self._stores.open(self.store_ref.root)
+        self.hides_others = self._stores.may_hide(self.store_ref, self.index)
         return self.index
 
     def visible(self, matches: Iterable[Match]) -> list[Candidate]:
         """Return the matches that no store before this one hides, as candidates."""
-        candidates = [Candidate(match, self.place.source) for match in matches]
-        ids = hidden([candidate.match.id for candidate in candidates], self.place.source, self._before)
+        candidates = [Candidate(match, self.store_ref.prefix) for match in matches]
+        ids = hidden([candidate.match.id for candidate in candidates], self.store_ref.prefix, self._before)
         return [candidate for candidate in candidates if candidate.match.id not in ids]
 
 
@@ -100,18 +100,18 @@ class Stores:
 
     def __init__(
         self,
-        places: Sequence[StorePlace],
+        store_refs: Sequence[StoreRef],
         project: str = "",
         *,
         hook: bool = True,
         only: str = "",
         is_scoped: bool = True,
     ) -> None:
-        """With `only`, the source of one of them, the others are read for nothing but what they hide of it.
+        """With `only`, the prefix of one of them, the others are read for nothing but what they hide of it.
 
         Without `is_scoped`, records that apply elsewhere are searched, too.
         """
-        self.places = list(places)
+        self.store_refs = list(store_refs)
         self._only = only
         self._is_scoped = is_scoped
         self._project = project
@@ -129,9 +129,9 @@ class Stores:
             self._here = Here(self._project)
         return self._here
 
-    def fits(self, place: StorePlace) -> Callable[[str], bool] | None:
+    def fits(self, store_ref: StoreRef) -> Callable[[str], bool] | None:
         """Return the test whether a record's scope applies here; None if all records of the store do."""
-        return None if place.source == paths.PROJECT_SOURCE or not self._is_scoped else self._applies
+        return None if store_ref.prefix == paths.PROJECT_PREFIX or not self._is_scoped else self._applies
 
     def _applies(self, scope: str) -> bool:
         return self.here.fits(scope)
@@ -143,28 +143,28 @@ class Stores:
         """
         before: list[HigherStore] = []
         opened: list[Index] = []
-        for number, place in enumerate(self.places):
+        for number, store_ref in enumerate(self.store_refs):
             # As much for each store as will be left for those after it, and for what follows.
-            parts = len(self.places) - number + (0 if is_last else 1)
-            share = None if len(self.places) == parts == 1 else budget.remaining() / parts
-            store = SearchedStore(self, place, tuple(before), share)
-            if self._only and place.source != self._only:
+            parts = len(self.store_refs) - number + (0 if is_last else 1)
+            share = None if len(self.store_refs) == parts == 1 else budget.remaining() / parts
+            store = SearchedStore(self, store_ref, tuple(before), share)
+            if self._only and store_ref.prefix != self._only:
                 store.attempt(_open)
             else:
                 yield store
             if store.index:
                 opened.append(store.index)
             if store.index and store.hides_others:
-                before.append(HigherStore(store.index, place.source, store.fits))
-            elif not paths.is_shared(place.source):
+                before.append(HigherStore(store.index, store_ref.prefix, store.fits))
+            elif not paths.is_shared(store_ref.prefix):
                 # It cannot tell which records of the others it replaces: none of them may be shown as current.
                 break
         for each in opened:
             self.close(each)
 
-    def may_hide(self, place: StorePlace, index: Index) -> bool:
+    def may_hide(self, store_ref: StoreRef, index: Index) -> bool:
         """True if a store may hide records of those after it, and all of its records are known."""
-        if paths.is_shared(place.source) or place == self.places[-1]:
+        if paths.is_shared(store_ref.prefix) or store_ref == self.store_refs[-1]:
             return False
         return not self._hook or indexing.is_complete(index)
 
@@ -182,28 +182,32 @@ class Stores:
         if not query.terms:
             return False
         records = 0
-        for place in self.places:
-            count = budget.attempt(f"search {place.root}", None, self._count_without_match, place, query, settings)
+        for store_ref in self.store_refs:
+            count = budget.attempt(
+                f"search {store_ref.root}", None, self._count_without_match, store_ref, query, settings
+            )
             if count is None:
                 return False
             records += count
         return records > 0
 
-    def _count_without_match(self, place: StorePlace, query: Query, settings: Settings) -> int | None:
+    def _count_without_match(self, store_ref: StoreRef, query: Query, settings: Settings) -> int | None:
         """Return the number of records of a store if none matches; None if one does, or not all could be searched."""
-        index = self.open(place.root)
-        filter = Filter(include_retired=True, settings=settings, fits=self.fits(place))
+        index = self.open(store_ref.root)
+        filter = Filter(include_retired=True, settings=settings, fits=self.fits(store_ref))
         matches = rank.find(index, query, filter, limit=1)
         count = index.totals()[0] if not matches and indexing.is_complete(index) else None
         self.close(index)
         return count
 
-    def hidden(self, source: str, ids: Sequence[str]) -> dict[str, str]:
-        """Return those of `ids` of the store `source` that are hidden here, each with the path that hides it."""
-        own = [place for place in self.places if not paths.is_shared(place.source)]
-        before = own[: next((at for at, place in enumerate(own) if place.source == source), len(own))]
-        higher = [HigherStore(self.open(place.root), place.source, self.fits(place)) for place in before]
-        ids_hidden = hidden(ids, source, higher)
+    def hidden(self, prefix: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return those of `ids` of the store with `prefix` that are hidden here, each with the path that hides it."""
+        own = [store_ref for store_ref in self.store_refs if not paths.is_shared(store_ref.prefix)]
+        before = own[: next((at for at, store_ref in enumerate(own) if store_ref.prefix == prefix), len(own))]
+        higher = [
+            HigherStore(self.open(store_ref.root), store_ref.prefix, self.fits(store_ref)) for store_ref in before
+        ]
+        ids_hidden = hidden(ids, prefix, higher)
         for store in higher:
             self.close(store.search_index)
         return ids_hidden
@@ -232,6 +236,6 @@ def distinct(candidates: list[Candidate]) -> list[Candidate]:
     """Return the candidates without copies: the same id and text in a second shared store."""
     first: dict[tuple[str, ...], Candidate] = {}
     for candidate in candidates:
-        store = "" if paths.is_shared(candidate.source) else candidate.source
+        store = "" if paths.is_shared(candidate.prefix) else candidate.prefix
         first.setdefault((store, candidate.match.id, candidate.match.summary_line), candidate)
     return list(first.values())

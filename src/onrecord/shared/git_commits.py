@@ -19,7 +19,7 @@ from onrecord.shared.incoming import MOST_FILES
 from onrecord.shared.transport import Push, Version
 from onrecord.text import first_few, many
 
-BELOW = paths.PROJECT_SOURCE
+BELOW = paths.PROJECT_PREFIX
 """Where a project keeps its records: its own repository can be a remote, too."""
 
 _FOLDERS = (*schema.FOLDERS.values(), paths.INBOX)
@@ -56,7 +56,7 @@ def store_prefix(mirror: Mirror, commit: str) -> str:
     if any(_is_record(path) for _, path in _listed(mirror, commit, _FOLDERS)):
         return ""
     names = _names(mirror, commit)
-    if paths.PROJECT_SOURCE.split("/")[0] in names and _listed(mirror, commit, (BELOW,)):
+    if paths.PROJECT_PREFIX.split("/")[0] in names and _listed(mirror, commit, (BELOW,)):
         return BELOW
     return "" if all(name.lower().startswith((*_QUIET, *_FOLDERS)) for name in names) else BELOW
 

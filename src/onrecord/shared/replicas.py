@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from onrecord.paths import StorePlace
+    from onrecord.paths import StoreRef
     from onrecord.settings import Settings
 
 _LARGEST_STATE = 4_000_000
@@ -131,18 +131,18 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)
 
 
-def replicas(project: str) -> list[StorePlace]:
+def replicas(project: str) -> list[StoreRef]:
     """The replicas of the connected shared stores, by name; for hooks, so that nothing raises here."""
     if not os.path.exists(paths.remotes_file()) or remotes.is_planted(project):
         return []
-    places = [paths.replica(each.name) for each in remotes.usable()]
-    return [place for place in places if os.path.isdir(place.root)]
+    store_refs = [paths.replica(each.name) for each in remotes.usable()]
+    return [store_ref for store_ref in store_refs if os.path.isdir(store_ref.root)]
 
 
-def chosen(places: Sequence[StorePlace], settings: Settings) -> list[StorePlace]:
+def chosen(store_refs: Sequence[StoreRef], settings: Settings) -> list[StoreRef]:
     """Those of them that the settings want here: all unless some are named."""
     names = settings.names("remotes")
-    return [place for place in places if not names or paths.store_name(place.source) in names]
+    return [store_ref for store_ref in store_refs if not names or paths.store_name(store_ref.prefix) in names]
 
 
 def missing(settings: Settings) -> list[str]:

@@ -73,7 +73,7 @@ def _candidate(explained: Explained, decision: Decision) -> CandidateView:
     return CandidateView(
         match.title,
         match.category,
-        view.address_of(candidate.source + match.path),
+        view.address_of(candidate.prefix + match.path),
         f"{match.probability:.2f}",
         explanation.outcome(candidate, decision),
         (*explained.reasons, *caution),

@@ -83,7 +83,7 @@ def _page(request: Request, store: Store, entry: Entry, outdated: OutdatedChange
         record=record,
         entry=entry,
         store=request.path_params["store"],
-        shown_path=paths.source_of(store.root) + entry.path,
+        shown_path=paths.prefix_of(store.root) + entry.path,
         hidden_by=view.site_of(request).project().hidden(store, [record.id]).get(record.id, ""),
         address=view.address(request.path_params["store"], entry.path),
         fields=list(fields_of(record)),
@@ -109,9 +109,9 @@ def store_by_name(request: Request, name: str) -> Store:
     project = view.site_of(request).project()
     if name in (view.PROJECT, view.USER):
         return project.user if name == view.USER else project.store
-    for place in project.places:
-        if paths.store_name(place.source) == name:
-            return Store(place.root)
+    for store_ref in project.store_refs:
+        if paths.store_name(store_ref.prefix) == name:
+            return Store(store_ref.root)
     raise NotFound(f"no store called {name!r}", fix="onrecord list")
 
 

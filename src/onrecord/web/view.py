@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from onrecord import __version__, paths, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.paths import PROJECT_SOURCE, USER_SOURCE
+from onrecord.paths import PROJECT_PREFIX, USER_PREFIX
 from onrecord.project import Hit, Project, require_store
 from onrecord.record import export
 from onrecord.record.memory import Memory
@@ -111,9 +111,9 @@ def address(store: str, path: str) -> str:
 
 def address_of(agent_path: str) -> str:
     """Return the address of a record's page, from its path with the prefix of the store."""
-    for source in (USER_SOURCE, PROJECT_SOURCE):
-        if agent_path.startswith(source):
-            return address(paths.store_name(source), agent_path[len(source) :])
+    for prefix in (USER_PREFIX, PROJECT_PREFIX):
+        if agent_path.startswith(prefix):
+            return address(paths.store_name(prefix), agent_path[len(prefix) :])
     name, _, path = agent_path.partition(":")
     return address(name, path)
 
@@ -222,7 +222,7 @@ def fragment(request: Request, template: str, **values: Any) -> Response:
 def redirect_after_change(request: Request, path: str, store: Store, text: str) -> Response:
     """Redirect to another page, which reports the last change of `store` and has a button to undo it."""
     site_of(request).check_again()
-    name = paths.store_name(paths.source_of(store.root))
+    name = paths.store_name(paths.prefix_of(store.root))
     return redirect(request, path, Notice(text, store.last_change, name, tuple(store.warnings)))
 
 
