@@ -43,7 +43,7 @@ _UNSET = (
     "ONRECORD_STATE_DIR",
     "ONRECORD_DATA_DIR",
     *_CLAUDE,
-    *history.AGENTS,
+    *history.AGENT_VARIABLES,
     "NO_COLOR",
     "FORCE_COLOR",
 )

@@ -60,6 +60,6 @@ class GitCalls:
         self._run = process.run_all
         monkeypatch.setattr(process, "run_all", self)
 
-    def __call__(self, *arguments: object) -> list[process.Outcome]:
+    def __call__(self, *arguments: object) -> list[process.ProcessResult]:
         self.times += 1
         return self._run(*arguments)  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ READERS = {
     "transcript.without_blocks": transcript.without_blocks,
     "transcript.is_machine_turn": transcript.is_machine_turn,
     "transcript.wants_silence": transcript.wants_silence,
-    "transcript.entry": lambda text: transcript.entry(b"{" + text.encode("utf-8", "replace")),
+    "transcript.entry": lambda text: transcript.parse_line(b"{" + text.encode("utf-8", "replace")),
     "ledger.is_correction": ledger.is_correction,
     "ledger.corrects": ledger.corrects,
     "text.joined": lambda text: text_module.joined(text, text),
@@ -48,11 +48,11 @@ READERS = {
     "ledger.exists": ledger.exists,
     "claude_code.mangled": claude_code.mangled,
     "text.without_elements": lambda text: text_module.without_elements(text, ["memory-context", "hook_context"]),
-    "transcript.text": lambda text: list(transcript.text("user", text)),
-    "transcript.texts": lambda text: transcript.texts([{"text": text}]),
-    "transcript.context": transcript.context,
-    "transcript.results": lambda text: list(transcript.results(f"<memory-context>{text}", has_failed=True)),
-    "transcript.result": lambda text: transcript.result(text, has_failed=True),
+    "transcript.text": lambda text: list(transcript.text_messages("user", text)),
+    "transcript.texts": lambda text: transcript.content_text([{"text": text}]),
+    "transcript.context": transcript.context_message,
+    "transcript.results": lambda text: list(transcript.tool_results(f"<memory-context>{text}", has_failed=True)),
+    "transcript.result": lambda text: transcript.tool_result(text, has_failed=True),
     "events.patched": lambda text: events.patched(f"*** Begin Patch\n{text}"),
     "events.failed": lambda text: events.failed(text, "no. "),
     "events.common": lambda text: events.common("pre_tool_use", _call(text), {"Edit": events.WRITE}),
@@ -134,9 +134,9 @@ def test_a_transcript_of_hostile_lines_costs_a_bounded_amount(tmp_path, piece):
 
 
 def _read_all_of(session, text: str) -> None:
-    end = transcript.ending(session, 200).with_missing("user", [text])
+    end = transcript.read_ending(session, 200).with_missing("user", [text])
     triage.findings(end)
-    triage.leftovers(Ending(transcript.messages(session), is_whole=False))
+    triage.leftovers(Ending(transcript.read_messages(session), is_whole=False))
     transcript.first_prompt(session)
     transcript.last_prompts(session)
     transcript.last_turns(session, 20)

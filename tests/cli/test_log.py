@@ -14,7 +14,7 @@ from .conftest import DECISION
 
 @pytest.fixture(autouse=True)
 def by_hand(monkeypatch):
-    for name in history.AGENTS:
+    for name in history.AGENT_VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 

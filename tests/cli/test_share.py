@@ -237,7 +237,7 @@ def test_a_credential_is_refused(onrecord, platform):
 
 
 def test_an_agent_is_never_asked(onrecord, saved, platform, monkeypatch):
-    monkeypatch.setenv(history.AGENTS[0], "1")
+    monkeypatch.setenv(history.AGENT_VARIABLES[0], "1")
     monkeypatch.setattr("onrecord.cli.terminal.at_terminal", lambda: True)
 
     assert "nobody can be asked here" in onrecord("share", saved["id"], "--to=platform").err

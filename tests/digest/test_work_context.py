@@ -169,20 +169,20 @@ def test_an_untracked_folder_that_takes_too_long_stays_a_name(
     project: GitProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.write("packages/auth/token.py", "x")
-    late = process.Outcome(None, b"", "did not answer in time")
+    late = process.ProcessResult(None, b"", "did not answer in time")
     monkeypatch.setattr(Repository, "ask", lambda *_, **__: late)
 
     assert read(project.root).changes.uncommitted == ["packages/"]
 
 
 def test_no_more_than_some_untracked_folders_are_looked_into(project: GitProject) -> None:
-    for number in range(changes.MOST_FOLDERS + 2):
+    for number in range(changes.MAX_FOLDERS + 2):
         project.write(f"folder{number:02}/file.py", "x")
 
     names = read(project.root).changes.uncommitted
 
     assert sum(name.endswith("/") for name in names) == 2
-    assert sum(name.endswith(".py") for name in names) == changes.MOST_FOLDERS
+    assert sum(name.endswith(".py") for name in names) == changes.MAX_FOLDERS
 
 
 def test_a_project_within_a_repository_sees_its_own_files(project: GitProject) -> None:
@@ -423,7 +423,7 @@ def test_the_memory_itself_is_not_the_work(project: GitProject) -> None:
 
 
 def test_a_large_change_is_bounded(project: GitProject) -> None:
-    for number in range(changes.MOST_FILES + 20):
+    for number in range(changes.MAX_FILES + 20):
         project.write(f"f{number}.py", "")
 
-    assert len(read(project.root).files) == changes.MOST_FILES
+    assert len(read(project.root).files) == changes.MAX_FILES

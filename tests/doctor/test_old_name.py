@@ -94,8 +94,8 @@ def test_the_merge_driver_and_the_attribute_are_replaced_by_the_printed_line(
 
     assert len(findings) == 1
     assert attributes.read_text() == "index.md merge=union\n*/*.json merge=onrecord\n"
-    assert git_files.driver(str(project.root), "recollect") == ""
-    assert git_files.driver(str(project.root)) == "onrecord merge-driver %O %A %B %L %P"
+    assert git_files.merge_driver(str(project.root), "recollect") == ""
+    assert git_files.merge_driver(str(project.root)) == "onrecord merge-driver %O %A %B %L %P"
     assert examine(project) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from onrecord.errors import UnsafePath
 from onrecord.freshness import anchors, project_files
 from onrecord.git import work_tree
-from onrecord.git.repository import around
+from onrecord.git.repository import find
 from onrecord.project import Project
 from onrecord.record.memory import Anchor, Memory
 from onrecord.settings import load_settings
@@ -105,7 +105,7 @@ def test_an_absolute_path_in_the_project_is_made_relative(project: GitProject) -
 def test_without_git_a_content_hash_stands_in(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello\n")
 
-    (anchor,) = anchors.anchored(a_decision("notes.txt"), str(tmp_path), NOW).anchors
+    (anchor,) = anchors.add_missing(a_decision("notes.txt"), str(tmp_path), NOW).anchors
 
     assert (anchor.blob, len(anchor.hash), anchor.commit) == ("", 32, "")
 
@@ -114,10 +114,10 @@ def test_files_that_are_not_the_projects_are_named_but_not_anchored(project: Git
     (tmp_path / "outside.txt").write_text("secret\n")
     (project.root / "link").symlink_to(tmp_path / "outside.txt")
     os.mkfifo(project.root / "pipe")
-    (project.root / "large").write_bytes(b"x" * (project_files.LARGEST + 1))
+    (project.root / "large").write_bytes(b"x" * (project_files.MAX_FILE_BYTES + 1))
     names = ("../outside.txt", str(tmp_path / "outside.txt"), "link", "pipe", "large", "src", "gone.py", "nul\0byte")
 
-    entry = anchors.anchored(a_decision(*names), str(project.root), NOW)
+    entry = anchors.add_missing(a_decision(*names), str(project.root), NOW)
 
     assert entry.related_files == names
     assert entry.anchors == ()
@@ -165,11 +165,11 @@ def test_a_file_taken_off_a_record_loses_its_anchor(project: GitProject) -> None
 
 
 def test_the_users_own_store_is_tied_to_no_files(home: Path) -> None:
-    assert anchors.root_of(str(home / ".claude" / "memory")) == ""
+    assert anchors.project_root(str(home / ".claude" / "memory")) == ""
 
 
 def test_the_project_of_a_store_is_two_folders_up(project: GitProject) -> None:
-    assert anchors.root_of(Project(str(project.root)).store.root) == str(project.root.resolve())
+    assert anchors.project_root(Project(str(project.root)).store.root) == str(project.root.resolve())
 
 
 class TestHead:
@@ -209,7 +209,7 @@ class TestHead:
             assert self.head(project.root) == ""
 
     def head(self, root: Path) -> str:
-        found = around(str(root))
+        found = find(str(root))
         assert found is not None
         return found.head
 

@@ -35,15 +35,15 @@ def project(tmp_path: Path) -> GitProject:
 
 
 def anchored(root: Path, *files: str) -> Memory:
-    return anchors.anchored(Memory("decision", "x", "X", {}, related_files=files), str(root), NOW)
+    return anchors.add_missing(Memory("decision", "x", "X", {}, related_files=files), str(root), NOW)
 
 
 def judged(root: Path, record: Memory) -> Verdict:
-    return Freshness(str(root)).check(anchors.indexed(record)[0])
+    return Freshness(str(root)).check(anchors.to_indexed(record)[0])
 
 
 def told(root: Path, record: Memory) -> tuple[str, bool]:
-    return Freshness(str(root)).note(anchors.compact(record))
+    return Freshness(str(root)).note(anchors.dump(record))
 
 
 def aged(project: GitProject) -> None:
@@ -292,7 +292,7 @@ def test_a_git_that_hangs_costs_the_count_and_not_the_hook(
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
     started = time.monotonic()
 
-    clause = Freshness(str(project.root), patience=0.05).note(anchors.compact(record))
+    clause = Freshness(str(project.root), patience=0.05).note(anchors.dump(record))
 
     assert clause == ("verify: `src/auth.py` changed since 2026-03-01", False)
     assert time.monotonic() - started < 60
@@ -382,7 +382,7 @@ class TestNotebook:
     def test_it_never_grows_without_bound_and_racing_writers_leave_whole_lines(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(check, "LARGEST_CACHE", 20_000)
+        monkeypatch.setattr(check, "MAX_CACHE_BYTES", 20_000)
 
         def write(writer: int) -> None:
             cache = VerdictCache(str(tmp_path))
@@ -404,14 +404,14 @@ def test_what_there_was_no_time_for_is_not_called_fresh(project: GitProject) -> 
     record = anchored(project.root, "src/auth.py", "src/other.py")
     freshness = Freshness(str(project.root), patience=-1)
 
-    assert [freshness.check(anchor).state for anchor in anchors.indexed(record)] == ["unknown"] * 2
-    assert freshness.note(anchors.compact(record)) == ("verify: 2 files were not checked", False)
+    assert [freshness.check(anchor).state for anchor in anchors.to_indexed(record)] == ["unknown"] * 2
+    assert freshness.note(anchors.dump(record)) == ("verify: 2 files were not checked", False)
 
 
 def test_files_beyond_the_most_that_are_checked_are_counted(project: GitProject) -> None:
-    for number in range(check.MOST_ANCHORS + 3):
+    for number in range(check.MAX_ANCHORS + 3):
         project.write(f"many/{number}.py", "x\n")
-    names = [f"many/{number}.py" for number in range(check.MOST_ANCHORS + 3)]
+    names = [f"many/{number}.py" for number in range(check.MAX_ANCHORS + 3)]
     record = anchored(project.root, *names)
 
     assert told(project.root, record) == ("verify: 3 files were not checked", False)
@@ -420,7 +420,7 @@ def test_files_beyond_the_most_that_are_checked_are_counted(project: GitProject)
 
 
 def test_many_expensive_files_cost_a_bounded_time(project: GitProject, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [f"{number}.txt" for number in range(check.MOST_ANCHORS)]
+    names = [f"{number}.txt" for number in range(check.MAX_ANCHORS)]
     for name in names:
         project.write(name, "x\n")
     record = anchored(project.root, *names)
@@ -435,7 +435,7 @@ def test_many_expensive_files_cost_a_bounded_time(project: GitProject, monkeypat
     monkeypatch.setattr(project_files, "is_same", is_same)
 
     # The third file uses up the share of the time; the rest is left.
-    assert told(project.root, record)[0] == f"verify: {check.MOST_ANCHORS - 3} files were not checked"
+    assert told(project.root, record)[0] == f"verify: {check.MAX_ANCHORS - 3} files were not checked"
 
 
 def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
@@ -451,7 +451,7 @@ def test_an_ordinary_look_imports_nothing_heavy(project: GitProject) -> None:
         "print(sorted(set(sys.modules) - before))"
     )
     source = str(Path(__file__).parents[2] / "src")
-    command = [sys.executable, "-S", "-E", "-c", program, source, str(project.root), anchors.compact(record)]
+    command = [sys.executable, "-S", "-E", "-c", program, source, str(project.root), anchors.dump(record)]
 
     said, loaded = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.splitlines()
 
@@ -530,6 +530,6 @@ def test_a_pin_is_what_the_index_holds() -> None:
     anchor = Anchor("a.py", blob="b" * 40, commit="c" * 40, symbol="f", block="d" * 32, date=NOW)
     record = Memory("decision", "x", "X", {}, anchors=(anchor,), updated_at="2026-05-05T00:00:00Z")
 
-    assert anchors.compact(record) == f'[["a.py","{"b" * 40}","{"c" * 40}","2026-03-01","f","{"d" * 32}"]]'
-    assert IndexedAnchor(*json.loads(anchors.compact(record))[0]).symbol == "f"
-    assert anchors.compact(record._replace(anchors=(Anchor("a.py"),))) == ""
+    assert anchors.dump(record) == f'[["a.py","{"b" * 40}","{"c" * 40}","2026-03-01","f","{"d" * 32}"]]'
+    assert IndexedAnchor(*json.loads(anchors.dump(record))[0]).symbol == "f"
+    assert anchors.dump(record._replace(anchors=(Anchor("a.py"),))) == ""

@@ -60,7 +60,7 @@ def test_verdicts_equal_the_truth_that_git_tells(tmp_path: Path, seed: int) -> N
 
 def _told(judge: Freshness, anchor: Anchor) -> Truth:
     record = Memory("decision", "x", "X", {}, anchors=(anchor,))
-    verdict = judge.check(anchors.indexed(record)[0])
+    verdict = judge.check(anchors.to_indexed(record)[0])
     if verdict.state == "fresh":
         return Truth("fresh", verdict.now, 0, "")
     return Truth(verdict.state, "" if verdict.state == "missing" else verdict.now, verdict.commits, verdict.last)

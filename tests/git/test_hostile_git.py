@@ -455,7 +455,7 @@ def test_no_hook_and_no_command_runs_what_a_repository_names(
 @pytest.mark.parametrize("hostile", [shape for shape in SHAPES if shape != "git file, second line"], indirect=True)
 def test_git_still_answers_there(hostile: tuple[str, Path, Trap]) -> None:
     _, here, _ = hostile
-    around = repository.around(str(here))
+    around = repository.find(str(here))
     assert around is not None
 
     changes.read(around, str(here), time.monotonic() + 60)
@@ -493,7 +493,7 @@ def test_a_config_that_never_ends_costs_its_time_and_nothing_else(template: Path
     os.mkfifo(tmp_path / "pipe")
     with open(root / ".git" / "config", "a", encoding="utf-8") as file:
         file.write(f"[include]\n    path = {tmp_path / 'pipe'}\n")
-    around = repository.around(str(root))
+    around = repository.find(str(root))
     assert around is not None
 
     assert changes.read(around, str(root), time.monotonic() + 0.3).uncommitted == []
@@ -508,9 +508,9 @@ def test_the_repository_of_a_stranger_above_a_project_is_not_asked(template: Pat
     mine.mkdir()
     os.chown(root / ".git", 4_321, 4_321)
 
-    assert repository.around(str(mine)) is None
+    assert repository.find(str(mine)) is None
     os.chown(mine, 4_321, 4_321)
-    assert repository.around(str(mine)) is not None
+    assert repository.find(str(mine)) is not None
 
 
 STARTS_PROGRAMS = {
@@ -579,15 +579,15 @@ def _imported_from_git(tree: ast.AST) -> set[str]:
 def test_every_question_to_git_names_the_repository(monkeypatch: pytest.MonkeyPatch, template: Path) -> None:
     commands: list[list[str]] = []
 
-    def watch(asked: list[list[str]], *rest: object) -> list[process.Outcome]:
+    def watch(asked: list[list[str]], *rest: object) -> list[process.ProcessResult]:
         commands.extend(asked)
-        return [process.Outcome(1, b"", "") for _ in asked]
+        return [process.ProcessResult(1, b"", "") for _ in asked]
 
     monkeypatch.setattr(process, "run_all", watch)
-    around = repository.around(str(template))
+    around = repository.find(str(template))
     assert around is not None
     changes.read(around, str(template), time.monotonic() + 1)
-    git_files.driver(str(template))
+    git_files.merge_driver(str(template))
 
     for command in commands:
         assert command[3] == f"--git-dir={template / '.git'}"
@@ -668,7 +668,7 @@ class TestComparing:
         project.write("b.py", "staged")
         project.git("add", "b.py")
         project.write("b.py", "b.py\n" * 5)
-        around = repository.around(str(project.root))
+        around = repository.find(str(project.root))
         assert around is not None
 
         status = project.git("status", "--porcelain", "-z", "--no-renames", "-uall").split("\0")
@@ -677,7 +677,7 @@ class TestComparing:
         assert sorted(ours) == sorted(line.strip().split(" ", 1)[1].strip() for line in status if line)
 
     def test_what_there_was_no_time_for_is_reported(self, project: GitProject) -> None:
-        around = repository.around(str(project.root))
+        around = repository.find(str(project.root))
         assert around is not None
         listing = project.git("ls-files", "--stage", "--debug", "-z").encode() + b"\n"
 
@@ -689,7 +689,7 @@ class TestComparing:
     ) -> None:
         project.write("b.py", "x.py\n" * 5)
         listing = project.git("ls-files", "--stage", "--debug", "-z").encode() + b"\n"
-        monkeypatch.setattr(work_tree, "MOST_HASHED", bytes_left)
+        monkeypatch.setattr(work_tree, "MAX_HASHED_BYTES", bytes_left)
 
         assert work_tree.changed_paths(listing, str(project.root), time.monotonic() + 60) == expected
 

@@ -21,7 +21,7 @@ def script(folder: Path, text: str, name: str = "program") -> str:
     return str(path)
 
 
-def run(*commands: str, seconds: float = 120) -> list[process.Outcome]:
+def run(*commands: str, seconds: float = 120) -> list[process.ProcessResult]:
     return process.run_all([(command,) for command in commands], dict(os.environ), time.monotonic() + seconds)
 
 
@@ -59,7 +59,7 @@ def test_one_that_closes_its_output_and_goes_on_is_killed_too(tmp_path: Path) ->
 def test_one_that_floods_is_cut_and_counts_as_done(tmp_path: Path) -> None:
     (outcome,) = run(script(tmp_path, "exec yes"))
 
-    assert (outcome.status, len(outcome.output)) == (0, process.LARGEST_OUTPUT)
+    assert (outcome.status, len(outcome.output)) == (0, process.MAX_OUTPUT_BYTES)
 
 
 def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
@@ -114,14 +114,14 @@ class TestElsewhere:
     def test_outputs_and_exit_codes_come_back_in_order(self, tmp_path: Path) -> None:
         good, bad = script(tmp_path, "echo one; echo no >&2", "good"), script(tmp_path, "echo two; exit 3", "bad")
 
-        assert run(good, bad) == [process.Outcome(0, b"one\n"), process.Outcome(3, b"two\n", "exit code 3")]
+        assert run(good, bad) == [process.ProcessResult(0, b"one\n"), process.ProcessResult(3, b"two\n", "exit code 3")]
 
     def test_no_more_is_taken_than_wanted(self, tmp_path: Path) -> None:
         command = (script(tmp_path, "echo 123456789"),)
 
         (outcome,) = process.run_all([command], dict(os.environ), time.monotonic() + 120, most=4)
 
-        assert outcome == process.Outcome(0, b"1234")
+        assert outcome == process.ProcessResult(0, b"1234")
 
     def test_what_cannot_be_started_and_what_comes_too_late(self, tmp_path: Path) -> None:
         (missing,) = run(str(tmp_path / "nowhere"))
@@ -129,4 +129,4 @@ class TestElsewhere:
 
         assert (missing.status, missing.output) == (None, b"")
         assert missing.reason.startswith("could not be started: ")
-        assert late == process.Outcome(None, b"", "no time was left for it")
+        assert late == process.ProcessResult(None, b"", "no time was left for it")

@@ -270,7 +270,7 @@ def _summary(message: Message) -> tuple[str, str]:
 
 
 def test_what_was_said_and_done_is_read_in_order(session: Transcript):
-    messages = transcript.messages(session)
+    messages = transcript.read_messages(session)
     failure = next(message for message in messages if message.kind == "tool_result")
 
     assert [_summary(message) for message in messages if message.kind != "tool_result"] == [
@@ -283,19 +283,19 @@ def test_what_was_said_and_done_is_read_in_order(session: Transcript):
 
 
 def test_what_a_hook_added_is_known_as_such(session: Transcript):
-    added = [message.text for message in transcript.messages(session, contexts=True) if message.kind == "context"]
+    added = [message.text for message in transcript.read_messages(session, contexts=True) if message.kind == "context"]
 
     assert len(added) == 1
     assert BLOCK in added[0]
-    assert "memory-context" not in "".join(message.text for message in transcript.messages(session))
+    assert "memory-context" not in "".join(message.text for message in transcript.read_messages(session))
 
 
 @pytest.mark.parametrize("block", [BLOCK, ESCAPED, f"<hook_context>{ESCAPED}</hook_context>"])
 def test_what_a_hook_added_to_a_result_is_told_apart_from_it(block: str):
-    read = list(transcript.results(f"{ERROR}\n\n{block}", has_failed=True))
+    read = list(transcript.tool_results(f"{ERROR}\n\n{block}", has_failed=True))
 
     assert [(message.kind, message.text) for message in read] == [("tool_result", ERROR), ("context", BLOCK)]
-    assert [message.text for message in transcript.results("a <memory-context", has_failed=False)] == [
+    assert [message.text for message in transcript.tool_results("a <memory-context", has_failed=False)] == [
         "a <memory-context"
     ]
 
@@ -304,7 +304,7 @@ def test_our_own_request_to_save_is_no_prompt():
     finding = triage.findings(transcript.Ending([Message("user", "text", DECIDED)], is_whole=True))[0]
     request = suggestions.note(finding)
 
-    assert list(transcript.text("user", request)) == []
+    assert list(transcript.text_messages("user", request)) == []
     assert transcript.wants_silence(request)
 
 
@@ -312,11 +312,11 @@ def test_the_last_turns_and_the_first_prompt_are_those_of_people(session: Transc
     assert transcript.last_prompts(session) == [PROMPT]
     assert transcript.first_prompt(session) == PROMPT
     assert transcript.last_turns(session, 2) == [f"User: {PROMPT}", f"Assistant: {REPLY}"]
-    assert transcript.ending(session, 50).is_whole
+    assert transcript.read_ending(session, 50).is_whole
 
 
 def test_a_session_has_a_name_and_its_prompts_a_time(session: Transcript):
-    read = transcript.read(session)
+    read = transcript.read_session(session)
 
     assert read.name.endswith("s")
     assert [(prompt.text, prompt.at[:4]) for prompt in read.prompts] == [(PROMPT, "2026")]
@@ -349,7 +349,7 @@ def test_of_many_sessions_in_one_database_the_newest_are_read(home: Path, tmp_pa
             connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
     connection.close()
 
-    newest = transcript.recent(table.transcripts(str(tmp_path)), 1)
+    newest = transcript.recent_sessions(table.transcripts(str(tmp_path)), 1)
 
     assert [session.name for session in newest] == ["s0"]
 
@@ -367,7 +367,7 @@ def test_a_link_a_pipe_and_a_folder_are_no_session(name: str, tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     os.symlink("nowhere", tmp_path / "link")
     for path in ("pipe", "link", "", "none", "nul\0"):
-        assert transcript.messages(table.transcript(name, str(tmp_path / path))) == []
+        assert transcript.read_messages(table.transcript(name, str(tmp_path / path))) == []
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -375,7 +375,7 @@ def test_of_a_long_session_the_end_is_read(name: str, home: Path, tmp_path: Path
     session = keep(name, home, str(tmp_path))
     if name == "cline":
         Path(session.path).write_text(json.dumps({"messages": [], "x": "x" * 5_000_000}))
-        assert transcript.messages(session) == []
+        assert transcript.read_messages(session) == []
         return
     with open(session.path, "r+", encoding="utf-8") as file:
         text = file.read()
@@ -383,7 +383,7 @@ def test_of_a_long_session_the_end_is_read(name: str, home: Path, tmp_path: Path
         file.write("".join(lines({"type": "noise", "x": "x" * 1_000}) for _ in range(3_000)) + text)
 
     assert transcript.last_prompts(session) == [PROMPT]
-    assert not transcript.ending(session, 50).is_whole
+    assert not transcript.read_ending(session, 50).is_whole
 
 
 shapes = st.recursive(
@@ -435,7 +435,7 @@ def test_a_database_that_is_none_or_lacks_a_table_holds_nothing(tmp_path: Path):
     sqlite3.connect(tmp_path / "empty.db").close()
 
     for name in ("opencode.db", "empty.db", "none.db"):
-        assert transcript.messages(opencode.transcript(f"{tmp_path / name}#s")) == []
+        assert transcript.read_messages(opencode.transcript(f"{tmp_path / name}#s")) == []
     assert not (tmp_path / "none.db").exists()
 
 

@@ -74,7 +74,7 @@ def test_sessions_of_a_project_are_found_by_its_path(tmp_path, home):
     for number, path in enumerate((own, below)):
         os.utime(path, (2_000_000_000 + number, 2_000_000_000 + number))
 
-    found = transcript.recent([claude_code.transcript(each) for each in claude_code.sessions(project)], 20)
+    found = transcript.recent_sessions([claude_code.transcript(each) for each in claude_code.sessions(project)], 20)
 
     assert [[prompt.text for prompt in one.prompts] for one in found] == [["below"], ["mine"]]
 
@@ -105,7 +105,7 @@ def test_a_very_long_path_is_found_by_its_first_part(home):
 def test_only_what_a_person_typed_is_a_prompt(tmp_path, one):
     path = write(tmp_path / "s.jsonl", entry("typed"), one)
 
-    assert [prompt.text for prompt in transcript.read(claude_code.transcript(path)).prompts] == ["typed"]
+    assert [prompt.text for prompt in transcript.read_session(claude_code.transcript(path)).prompts] == ["typed"]
 
 
 def test_a_prompt_of_several_blocks_is_read_without_what_the_editor_adds(tmp_path):
@@ -116,14 +116,16 @@ def test_a_prompt_of_several_blocks_is_read_without_what_the_editor_adds(tmp_pat
     ]
     path = write(tmp_path / "s.jsonl", entry(blocks, uuid="u", cwd="relative"))
 
-    assert transcript.read(claude_code.transcript(path)).prompts == (Prompt("2026-03-01T10:00:00.000Z", "fix it", "u"),)
+    assert transcript.read_session(claude_code.transcript(path)).prompts == (
+        Prompt("2026-03-01T10:00:00.000Z", "fix it", "u"),
+    )
 
 
 def test_of_a_huge_transcript_the_end_is_read(tmp_path, monkeypatch):
     path = write(tmp_path / "s.jsonl", *(entry(f"prompt {n}") for n in range(100)))
-    monkeypatch.setattr(transcript, "LARGEST", 500)
+    monkeypatch.setattr(transcript, "MAX_BYTES", 500)
 
-    found = transcript.read(claude_code.transcript(path))
+    found = transcript.read_session(claude_code.transcript(path))
 
     assert not found.is_whole
     assert [prompt.text for prompt in found.prompts][-1] == "prompt 99"
@@ -135,7 +137,7 @@ def test_what_is_no_transcript_holds_no_prompts(tmp_path):
     (tmp_path / "folder.jsonl").mkdir()
     os.symlink("nowhere", tmp_path / "link.jsonl")
 
-    assert transcript.recent(held(tmp_path), 20) == []
+    assert transcript.recent_sessions(held(tmp_path), 20) == []
 
 
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b'{"type":"user",', b'"message":{"content":"x"}}', b"\n"])))
@@ -143,7 +145,7 @@ def test_no_bytes_make_reading_raise(tmp_path_factory, parts):
     path = tmp_path_factory.mktemp("t") / "s.jsonl"
     path.write_bytes(b"".join(parts))
 
-    for prompt in transcript.read(claude_code.transcript(str(path))).prompts:
+    for prompt in transcript.read_session(claude_code.transcript(str(path))).prompts:
         assert prompt.text
 
 
@@ -153,8 +155,8 @@ def test_older_transcripts_are_read_only_as_far_as_needed(tmp_path):
     os.utime(new, (1_772_400_000, 1_772_400_000))
     os.utime(old, (1_770_000_000, 1_770_000_000))
 
-    assert [one.name for one in transcript.recent(held(tmp_path), 3)] == ["new"]
-    assert [one.name for one in transcript.recent(held(tmp_path), 4)] == ["new", "old"]
+    assert [one.name for one in transcript.recent_sessions(held(tmp_path), 3)] == ["new"]
+    assert [one.name for one in transcript.recent_sessions(held(tmp_path), 4)] == ["new", "old"]
 
 
 def test_a_prompt_is_shown_what_is_relevant_and_another_one_nothing():

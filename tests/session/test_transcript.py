@@ -105,7 +105,7 @@ def test_messages_tell_texts_tools_and_results_apart(tmp_path):
         user([{"type": "tool_result", "is_error": True, "content": [{"type": "text", "text": "Exit code 2"}]}]),
     )
 
-    found = [(m.role, m.kind, m.text, m.name, dict(m.input)) for m in transcript.messages(path)]
+    found = [(m.role, m.kind, m.text, m.name, dict(m.input)) for m in transcript.read_messages(path)]
 
     assert found == [
         ("user", "text", "do it", "", {}),
@@ -168,22 +168,22 @@ def texts(end):
 def test_the_ending_of_a_session_has_the_prompt_that_began_the_turn(tmp_path):
     path = write(tmp_path / "t.jsonl", user("first"), user("second"), *(tool_call(str(n)) for n in range(20)))
 
-    assert texts(transcript.ending(path, 3)) == ["second", "17", "18", "19"]
-    assert not transcript.ending(path, 3).is_whole
-    assert texts(transcript.ending(path, 21)) == ["second", *map(str, range(20))]
-    assert transcript.ending(path, 22).is_whole
+    assert texts(transcript.read_ending(path, 3)) == ["second", "17", "18", "19"]
+    assert not transcript.read_ending(path, 3).is_whole
+    assert texts(transcript.read_ending(path, 21)) == ["second", *map(str, range(20))]
+    assert transcript.read_ending(path, 22).is_whole
 
 
 def test_an_ending_without_a_prompt(tmp_path):
     path = write(tmp_path / "t.jsonl", *(tool_call(str(n)) for n in range(3)))
 
-    assert texts(transcript.ending(path, 2)) == ["1", "2"]
-    assert texts(transcript.ending(claude_code.transcript(str(tmp_path / "none.jsonl")), 2)) == []
+    assert texts(transcript.read_ending(path, 2)) == ["1", "2"]
+    assert texts(transcript.read_ending(claude_code.transcript(str(tmp_path / "none.jsonl")), 2)) == []
 
 
 def test_what_the_transcript_does_not_have_yet_is_put_in(tmp_path):
     path = write(tmp_path / "t.jsonl", user("the login should be hardened"), tool_call("Read"))
-    end = transcript.ending(path, 10).with_missing("user", ["no", "the login should be hardened", ""])
+    end = transcript.read_ending(path, 10).with_missing("user", ["no", "the login should be hardened", ""])
     end = end.with_missing("assistant", ["Done."])
 
     assert texts(end) == ["the login should be hardened", "Read", "no", "Done."]
@@ -191,7 +191,7 @@ def test_what_the_transcript_does_not_have_yet_is_put_in(tmp_path):
 
 def test_what_lies_before_a_part_of_a_session_is_put_before_it(tmp_path):
     path = write(tmp_path / "t.jsonl", user("old"), *(tool_call(str(n)) for n in range(5)), user("new"))
-    end = transcript.ending(path, 2).with_missing("user", ["no, not like that", "new"])
+    end = transcript.read_ending(path, 2).with_missing("user", ["no, not like that", "new"])
 
     assert texts(end) == ["no, not like that", "4", "new"]
 

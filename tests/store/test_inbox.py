@@ -19,7 +19,7 @@ CONTENT = {"context": "c", "decision": "Sessions live in Postgres 16", "rational
 
 
 def draft(title: str = "Sessions in Postgres", **about: object) -> Draft:
-    return inbox.draft_of(compose.compose("decision", {"title": title, "content": CONTENT}), **about)
+    return inbox.new_draft(compose.compose("decision", {"title": title, "content": CONTENT}), **about)
 
 
 def test_a_draft_comes_back_as_it_was_put(tmp_path):

@@ -59,7 +59,7 @@ def _merge(store: Store) -> None:
 
 
 def _postgres(**about: str):
-    return inbox.draft_of(_record("Sessions in Postgres", "Sessions live in Postgres 16"), **about)
+    return inbox.new_draft(_record("Sessions in Postgres", "Sessions live in Postgres 16"), **about)
 
 
 def _is_saved(store: Store) -> bool:
@@ -87,7 +87,7 @@ CASES = {
     "accept": (_postgres(), _accept, _is_saved),
     "accept, superseding": (_postgres(supersedes=OLD), _accept, _is_linked),
     "accept, updating": (_postgres(updates=OLD), _accept, _is_merged),
-    "accept, crowding another out": (inbox.draft_of(_summary(9)), _accept, _is_summed_up),
+    "accept, crowding another out": (inbox.new_draft(_summary(9)), _accept, _is_summed_up),
     "merge": (_postgres(), _merge, _is_merged),
 }
 

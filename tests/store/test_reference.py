@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from onrecord.errors import Ambiguous, NotFound
 from onrecord.project import Project
 from onrecord.store import record_names, reference
-from onrecord.store.reference import PREFIX, WORDS, Fit
+from onrecord.store.reference import PREFIX, WORDS, NameMatch
 
 PATHS = [
     "decisions/sessions-live-in-postgres.json",
@@ -49,7 +49,7 @@ PATHS = [
     ],
 )
 def test_fit(typed, how, names):
-    fit = reference.fit(typed, PATHS)
+    fit = reference.match_names(typed, PATHS)
 
     assert (fit.how, [reference.name_of(path) for path in fit.paths]) == (how, names)
 
@@ -57,7 +57,7 @@ def test_fit(typed, how, names):
 def test_a_whole_word_goes_before_the_beginning_of_one():
     paths = ["decisions/the-auth-flow.json", "decisions/the-authors.json"]
 
-    assert reference.fit("auth", paths) == Fit(WORDS, (paths[0],))
+    assert reference.match_names("auth", paths) == NameMatch(WORDS, (paths[0],))
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_whole_word_goes_before_the_beginning_of_one():
     ],
 )
 def test_nearest(typed, names):
-    assert [reference.name_of(path) for path in reference.nearest(typed, PATHS)] == names
+    assert [reference.name_of(path) for path in reference.similar_paths(typed, PATHS)] == names
 
 
 def test_no_more_than_three_are_suggested_the_nearest_first():
     paths = [f"decisions/{name}.json" for name in ("cache-a", "cache-b", "cache-size", "cash", "cache-in-redis-at-7")]
 
-    assert reference.nearest("cahce-size", paths)[0] == "decisions/cache-size.json"
-    assert len(reference.nearest("cahce", paths)) == 3
+    assert reference.similar_paths("cahce-size", paths)[0] == "decisions/cache-size.json"
+    assert len(reference.similar_paths("cahce", paths)) == 3
 
 
 WORD = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=6)
@@ -108,7 +108,7 @@ def test_words_of_titles(typed, paths):
         ("runbooks/c.json", "Is it new? Preislisten"),
     ]
 
-    assert reference.fit_titles(typed, titles).paths == paths
+    assert reference.match_titles(typed, titles).paths == paths
 
 
 @settings(max_examples=50)
@@ -116,11 +116,11 @@ def test_words_of_titles(typed, paths):
 def test_any_text_fits_something_or_nothing(typed, names):
     paths = [f"decisions/{name}.json" for name in names]
 
-    fit = reference.fit(typed, paths)
+    fit = reference.match_names(typed, paths)
 
     assert set(fit.paths) <= set(paths)
     assert bool(fit.how) == bool(fit.paths)
-    assert set(reference.nearest(typed, paths)) <= set(paths)
+    assert set(reference.similar_paths(typed, paths)) <= set(paths)
 
 
 @settings(max_examples=50)
@@ -130,7 +130,9 @@ def test_a_beginning_that_one_name_has_means_that_one(names, data):
     typed = name[: data.draw(st.integers(1, len(name)))]
     having = [f"decisions/{each}.json" for each in names if each.startswith(typed)]
 
-    assert reference.fit(typed, [f"decisions/{each}.json" for each in names]) == Fit(PREFIX, tuple(having))
+    assert reference.match_names(typed, [f"decisions/{each}.json" for each in names]) == NameMatch(
+        PREFIX, tuple(having)
+    )
 
 
 TABS = {"topic": "t", "value": "v", "reason": "r"}
@@ -173,7 +175,7 @@ def test_what_fits_several_is_refused_with_their_names(project):
 def test_no_more_than_ten_are_listed():
     paths = [f"decisions/cache-{number:02}.json" for number in range(12)]
 
-    assert reference.several_fit("cache", paths).message.endswith("cache-08, cache-09 and 2 more")
+    assert reference.ambiguous("cache", paths).message.endswith("cache-08, cache-09 and 2 more")
 
 
 def test_what_fits_nothing_is_refused_with_the_nearest(project):
@@ -195,7 +197,7 @@ def test_what_fits_nothing_is_refused_with_the_nearest(project):
     ],
 )
 def test_shortest(path, name):
-    assert reference.shortest([path], PATHS) == {path: name}
+    assert reference.shortest_names([path], PATHS) == {path: name}
 
 
 def test_where_a_beginning_is_long_or_a_number_or_unsafe_the_short_name_stands():
@@ -203,7 +205,7 @@ def test_where_a_beginning_is_long_or_a_number_or_unsafe_the_short_name_stands()
     paths = [f"{long}-1.json", f"{long}-2.json", "decisions/2024.json", "decisions/$(reboot).json", "runbooks/use.json",
              "decisions/use.json"]  # fmt: skip
 
-    assert reference.shortest(paths, paths) == {path: record_names.short_name(path) for path in paths}
+    assert reference.shortest_names(paths, paths) == {path: record_names.short_name(path) for path in paths}
 
 
 @settings(max_examples=50)
@@ -211,6 +213,6 @@ def test_where_a_beginning_is_long_or_a_number_or_unsafe_the_short_name_stands()
 def test_what_a_list_shows_means_its_record(names):
     paths = [f"decisions/{name}.json" for name in names]
 
-    for path, name in reference.shortest(paths, paths).items():
+    for path, name in reference.shortest_names(paths, paths).items():
         is_exact = name in (reference.name_of(path), record_names.short_name(path))
-        assert is_exact or reference.fit(name, paths) == Fit(PREFIX, (path,))
+        assert is_exact or reference.match_names(name, paths) == NameMatch(PREFIX, (path,))

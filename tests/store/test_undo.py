@@ -65,7 +65,7 @@ def _reject(store: Store) -> None:
 
 
 def _draft(store: Store) -> None:
-    review.put(writer(store), [inbox.draft_of(sample(id="b", title="B")), inbox.draft_of(sample(id="c", title="C"))])
+    review.put(writer(store), [inbox.new_draft(sample(id="b", title="B")), inbox.new_draft(sample(id="c", title="C"))])
 
 
 CHANGES = {
@@ -79,7 +79,7 @@ def founded(store: Store) -> Store:
     store.create(sample(id="other", title="Other"))
     content = {"status": "accepted", "context": "c", "decision": "Wait for it", "rationale": ["it comes"]}
     waiting = sample(id="waiting", title="Waiting", content=content)
-    review.put(writer(store), [inbox.draft_of(waiting)])
+    review.put(writer(store), [inbox.new_draft(waiting)])
     return store
 
 
@@ -195,7 +195,7 @@ def test_a_damaged_line_costs_only_itself(store, line):
 
 
 def test_who_changed_it_is_said(store, monkeypatch):
-    for name in history.AGENTS:
+    for name in history.AGENT_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     _save(store)
     monkeypatch.setenv("CLAUDECODE", "1")

@@ -10,7 +10,7 @@ from onrecord.record import compose
 from onrecord.settings import Settings, load_settings
 from onrecord.store import index_md
 from onrecord.store.store import Store
-from onrecord.store.writer import Change, Writer
+from onrecord.store.writer import CollectedRecord, Writer
 from tests.records import CONTENT, LATER, sample
 
 
@@ -165,8 +165,8 @@ def test_collecting_deletes_after_the_grace_period_and_retires_after_retention(w
     writer.save(sample(id="shelved", record_status="archived", archived_at="2020-01-01T00:00:00Z"))
     writer.save(sample("runbook", id="unused"))
     expected = [
-        Change("delete", "decisions/stale.json", "retired more than 30 days ago"),
-        Change("retire", "runbooks/unused.json", "unchanged for more than 10 days"),
+        CollectedRecord("delete", "decisions/stale.json", "retired more than 30 days ago"),
+        CollectedRecord("retire", "runbooks/unused.json", "unchanged for more than 10 days"),
     ]
     before = {entry.path: entry for entry in writer.store.entries()}
 

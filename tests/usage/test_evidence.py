@@ -19,7 +19,7 @@ ASKED = (prompt("q"), told((PATH, "Sessions live in auth.sessions.")))
 
 
 def opened(folder, *lines):
-    return evidence.is_opened(transcript.messages(kept(folder / "t.jsonl", *lines), contexts=True), PATH)
+    return evidence.is_opened(transcript.read_messages(kept(folder / "t.jsonl", *lines), contexts=True), PATH)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_agent_that_calls_no_tool_has_opened_nothing(conversation):
 def test_a_transcript_of_megabytes_is_searched_within_bounds(tmp_path):
     noise = [result("x " * 15_000 + json.dumps({"n": n})) for n in range(40)]
     file = kept(tmp_path / "t.jsonl", prompt("q"), *noise, *ASKED, does("Read", file_path=FILE))
-    conversation = transcript.messages(file, contexts=True)
+    conversation = transcript.read_messages(file, contexts=True)
 
-    assert sum(len(message.text) for message in conversation) < 2 * transcript.TAIL
+    assert sum(len(message.text) for message in conversation) < 2 * transcript.TAIL_BYTES
     assert evidence.is_opened(conversation, PATH)

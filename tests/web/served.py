@@ -50,7 +50,7 @@ def fill(root: Path) -> Project:
         box = Inbox(project.store.root)
         content = {"context": "Asked in a session", "decision": title, "rationale": ["it was agreed"]}
         record = compose.compose("decision", {"title": title, "content": content})
-        box.put(inbox.draft_of(record, evidence=(f"let's {title.lower()}",)))
+        box.put(inbox.new_draft(record, evidence=(f"let's {title.lower()}",)))
     usage_log.append(project.store.root, [("injected", new)] * 4 + [("opened", new)] * 3)
     repository.write("src/auth/session.py", "EXPIRY = 30\n")
     return project

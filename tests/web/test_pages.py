@@ -240,7 +240,7 @@ def test_what_a_draft_is_asked_for_as_is_shown(browser, save, project):
     fields = {"title": "Use uv", "triggers": ["pip takes forever"]}
     content = {"context": "pip is slow", "decision": "uv", "rationale": ["seconds"]}
     record = compose.compose("decision", {**fields, "content": content})
-    Inbox(project.store.root).put(inbox.draft_of(record))
+    Inbox(project.store.root).put(inbox.new_draft(record))
 
     assert "Triggers pip takes forever" in _text(browser.get("/inbox"))
 

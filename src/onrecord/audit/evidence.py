@@ -13,7 +13,7 @@ from onrecord.store.store import Entry, Store
 
 def of(store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]], Iterable[Entry]] = iter) -> Evidence:
     """Return what the files of records say about them; `watch` may count the records as they go by."""
-    if not anchors.root_of(store.root):
+    if not anchors.project_root(store.root):
         return Evidence()
     states: dict[str, dict[str, str]] = {check.CHANGED: {}, check.MISSING: {}}
     current = [entry for entry in entries if entry.memory.is_current]
@@ -43,12 +43,12 @@ class Checked(NamedTuple):
 
 def check_all(store: Store, entries: Iterable[Entry]) -> list[Checked]:
     """The verdicts on all anchors of some records."""
-    freshness = Freshness(anchors.root_of(store.root), PATIENCE)
+    freshness = Freshness(anchors.project_root(store.root), PATIENCE)
     return [_checked(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
 
 
 def _checked(freshness: Freshness, entry: Entry) -> Checked:
-    indexed = anchors.indexed(entry.memory)
+    indexed = anchors.to_indexed(entry.memory)
     covered = {anchor.path for anchor in indexed}
     loose = tuple(file for file in entry.memory.related_files if file not in covered)
     return Checked(entry, tuple(map(freshness.check, indexed)), loose)

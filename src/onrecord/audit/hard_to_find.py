@@ -134,7 +134,7 @@ def _lost_files(records: Sequence[Memory], project: str) -> dict[str, list[Reaso
         for text in record.related_files:
             owners.setdefault(text, []).append(record.id)
     reasons: dict[str, list[Reason]] = {}
-    for flaw in islice(related_files.flaws(project, owners), _MOST_FLAWS):
+    for flaw in islice(related_files.problems(project, owners), _MOST_FLAWS):
         what = f"its related file {shorten(flaw.text)} {flaw.what}, so it is never shown there"
         for record_id in owners[flaw.text]:
             fix = f"replace it by {flaw.nearest or 'the file as it is called now'}: onrecord edit {record_id}"

@@ -80,7 +80,7 @@ def _target(writer: Writer, draft: Draft, into: str) -> tuple[Entry, Draft]:
     entry = writer.store.get(into)
     if not draft.revises or draft.revises == entry.hash:
         return entry, draft
-    is_same = entry.path in writer.store.named(draft.updates)
+    is_same = entry.path in writer.store.find_paths(draft.updates)
     return entry, draft._replace(revises="") if is_same else draft._replace(revises="", fields=(), summary="")
 
 

@@ -30,7 +30,7 @@ _MAX_LINES = 5
 
 def draft(*, project: str, store: str, session: str, transcript: Transcript, settings: Settings) -> Draft | None:
     """Put a summary of a session into the inbox, in the place of an earlier one; None if too little happened."""
-    messages = transcripts.messages(transcript)
+    messages = transcripts.read_messages(transcript)
     activity = Activity(messages)
     box = Inbox(store)
     if not session or not activity.is_substantial or _has_better(box, session):

@@ -245,7 +245,7 @@ def refuse_lost_files(store: Store, files: object, before: Sequence[str] = (), *
     """Raise BadInput for related files that are not there; `force` takes those that will come."""
     named = [file for file in files if isinstance(file, str)] if isinstance(files, (list, tuple)) else []
     try:
-        related_files.refuse_lost(store.root, named, before, may_come=force)
+        related_files.refuse_missing_in_store(store.root, named, before, may_come=force)
     except BadInput as error:
         error.places = (("related_files", f"{error.message}; {error.fix}"),)
         raise

@@ -114,8 +114,8 @@ def _git(root: str) -> Iterator[Finding]:
 
 
 def _merge_driver(root: str) -> Iterator[Finding]:
-    driver = git_files.driver(root)
-    lost = git_files.lost_program(driver)
+    driver = git_files.merge_driver(root)
+    lost = git_files.missing_program(driver)
     if not driver:
         yield Finding("note", "git", "the merge driver is not set up", _REGISTER)
     elif lost:

@@ -17,7 +17,7 @@ from onrecord.record import compose, export, memory, naming
 from onrecord.record.export import Only
 from onrecord.settings import load_settings
 from onrecord.store import generated_page
-from onrecord.store.generated_page import Page
+from onrecord.store.generated_page import GeneratedPage
 from onrecord.store.store import Store
 from onrecord.text import many, tokens
 
@@ -58,22 +58,22 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _named(store: Store) -> str:
-    name, root = load_settings(store.root).text("export.file"), anchors.root_of(store.root)
+    name, root = load_settings(store.root).text("export.file"), anchors.project_root(store.root)
     if not name or not root:
         raise BadInput("--check needs to know which file", fix="add --file FILE, or set export.file")
-    return generated_page.named(root, name)
+    return generated_page.resolve(root, name)
 
 
 def _how_to_keep(store: Store, file: str) -> str:
     """How a file of the project is renewed by itself; empty where a setting names one already."""
-    root = os.path.realpath(anchors.root_of(store.root) or os.devnull)
+    root = os.path.realpath(anchors.project_root(store.root) or os.devnull)
     if load_settings(store.root).text("export.file") or not paths.is_within(root, file):
         return ""
     name = shlex.quote(os.path.relpath(os.path.realpath(file), root).replace(os.sep, "/"))
     return clean(f"to have it renewed after every change: onrecord config set export.file {name}")
 
 
-def _written(page: Page, store: Store) -> CommandResult:
+def _written(page: GeneratedPage, store: Store) -> CommandResult:
     """Make or renew a file."""
     page.write()
     shown, cost = (
@@ -84,7 +84,7 @@ def _written(page: Page, store: Store) -> CommandResult:
     return CommandResult(_data(page), lambda screen: line, note=_how_to_keep(store, page.file))
 
 
-def _checked(page: Page, where: str) -> CommandResult:
+def _checked(page: GeneratedPage, where: str) -> CommandResult:
     """Return whether a file is up to date, and the command that renews it."""
     shown = clean(os.path.relpath(page.file))
     fix = clean(f"to renew it: onrecord export --file {shlex.quote(page.file)}{where}")
@@ -92,5 +92,5 @@ def _checked(page: Page, where: str) -> CommandResult:
     return CommandResult(_data(page), lambda screen: line, status=0 if page.is_fresh else 1)
 
 
-def _data(page: Page) -> dict[str, Any]:
+def _data(page: GeneratedPage) -> dict[str, Any]:
     return {"file": page.file, "count": page.lines, "tokens": tokens(page.section), "was_fresh": page.is_fresh}

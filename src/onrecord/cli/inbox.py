@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 
 def _text(screen: Screen, drafts: Sequence[Draft | BrokenDraft], where: str) -> str:
-    names = reference.shortest(map(_path, drafts), list(map(_path, drafts)))
+    names = reference.shortest_names(map(_path, drafts), list(map(_path, drafts)))
     lines = [_line(draft, names[_path(draft)]) for draft in drafts]
     if not screen.is_terminal:
         cells = [(each.name, line.category, line.moment[:10], line.title) for each, line in zip(drafts, lines)]

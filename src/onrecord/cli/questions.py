@@ -33,7 +33,7 @@ class Asker(NamedTuple):
     @property
     def can_ask(self) -> bool:
         """True if a person is at a terminal; a program, or an agent in a terminal of its own, is never asked."""
-        return not self.is_json and terminal.at_terminal() and history.who() == "person"
+        return not self.is_json and terminal.at_terminal() and history.author() == "person"
 
 
 def ask(question: str, options: Sequence[Option], screen: Screen) -> str:

@@ -86,5 +86,5 @@ def names(listed: Sequence[ListedPath]) -> list[str]:
 
 def names_in(root: str, listed: Sequence[str]) -> list[str]:
     """What to type for records of the one store that a command acts on, by their paths."""
-    typed = reference.shortest(listed, record_names.paths(root))
+    typed = reference.shortest_names(listed, record_names.paths(root))
     return [typed[path] for path in listed]

@@ -156,7 +156,7 @@ def _draft(
     if not options.update:
         writer.store.refuse_existing(record.id)
     origin = {"session": suggestion.session, "evidence": suggestion.evidence} if suggestion else {}
-    draft = inbox.draft_of(record, updates=options.update, supersedes=options.supersedes, **origin)
+    draft = inbox.new_draft(record, updates=options.update, supersedes=options.supersedes, **origin)
     result = drafted(writer, draft, dry_run=dry_run, where=options.where)
     data = {**result.data, "similar": [_brief(each) for each in near]}
     replaces = f"onrecord review --accept {draft.name} --supersedes {{0}}{options.where}"

@@ -137,10 +137,10 @@ class ByHand:
 
     def _file_flaw(self, line: str) -> str:
         """What is wrong with a file that the record shall be about; empty if it is there."""
-        root = anchors.root_of(self.writer.store.root)
+        root = anchors.project_root(self.writer.store.root)
         if not root or self.options.force:
             return ""
-        flaw = next(related_files.flaws(root, [line]), None)
+        flaw = next(related_files.problems(root, [line]), None)
         guess = f" Did you mean {flaw.nearest}?" if flaw and flaw.nearest else ""
         return f"{clean(flaw.text)} {flaw.what}.{clean(guess)}" if flaw else ""
 

@@ -124,7 +124,7 @@ def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair
     if not (update or supersedes or options.force):
         _refuse_same(store, copy, options.typed, remote.name)
     before = store.get(update) if update else None
-    draft = _revision(before, copy) if before else inbox.draft_of(_free(copy, store), supersedes=supersedes)
+    draft = _revision(before, copy) if before else inbox.new_draft(_free(copy, store), supersedes=supersedes)
     if not (options.yes or asker.is_dry_run):
         _ask(asker, remote, pair.record, draft.record)
     if options.draft or remote.review or replicas.Replica(remote.name).state.asks_for_review:
@@ -153,7 +153,7 @@ def _revision(before: Entry, copy: Memory) -> Draft:
     """A draft by which a record says what the copy says, and keeps its id, its links and its history."""
     record = before.memory._replace(**{name: getattr(copy, name) for name in _SAID})
     about = {"updates": before.memory.id, "revises": before.hash, "summary": copy.changes[0].summary}
-    return inbox.draft_of(record, fields=drafts.fields(before.memory, record), **about)
+    return inbox.new_draft(record, fields=drafts.fields(before.memory, record), **about)
 
 
 def _free(copy: Memory, store: Store) -> Memory:

@@ -120,7 +120,7 @@ def _added(counts: Iterator[tuple[str, int]]) -> dict[str, int]:
 
 def _changed(store: Store, opened: Index) -> tuple[list[str], int]:
     """The ids of the newest records whose files are not what they were, and how many records were looked at."""
-    root = anchors.root_of(store.root)
+    root = anchors.project_root(store.root)
     if not root:
         return [], 0
     freshness = Freshness(root, _PATIENCE)
@@ -147,7 +147,7 @@ def _steps(status: _Status) -> Iterator[_Step]:
 
 
 def _first_command(store_root: str) -> str:
-    root = anchors.root_of(store_root)
+    root = anchors.project_root(store_root)
     return "onrecord import --dry-run" if root and sources.discover(root) else "onrecord save --help"
 
 

@@ -107,7 +107,7 @@ def _sessions(project: Project, prompts: Sequence[str], place: str | None, last:
     if place and not os.path.exists(place):
         raise BadInput(f"there is no {place!r}", fix="name a folder of *.jsonl transcripts, or one of them")
     transcripts = _transcripts(place) if place else table.transcripts(project.root)
-    recent = transcript.recent(transcripts, last)
+    recent = transcript.recent_sessions(transcripts, last)
     return (recent, "") if recent else _without_prompts(project, place, last)
 
 
@@ -121,9 +121,9 @@ def _without_prompts(project: Project, place: str | None, last: int) -> tuple[li
     """Return the subjects of the last commits in place of prompts, which say what was to be done, and a warning."""
     where = place or f"any agent's sessions in {project.root}"
     how = 'type one: onrecord try "a question you would ask here"'
-    around = None if place else repository.around(project.root)
+    repo = None if place else repository.find(project.root)
     deadline = time.monotonic() + _PATIENCE
-    subjects = changes.commit_subjects(around, project.root, last, deadline) if around else []
+    subjects = changes.commit_subjects(repo, project.root, last, deadline) if repo else []
     if not subjects:
         fix = f"{how}; or name another folder: --transcripts DIR"
         raise BadInput(f"there are no prompts in {where}", fix=fix)

@@ -82,7 +82,7 @@ def _draft(
     if record is before.memory:
         return None
     about = {"updates": before.memory.id, "revises": before.hash, "summary": summary}
-    return inbox.draft_of(record, fields=drafts.fields(before.memory, record), **about)
+    return inbox.new_draft(record, fields=drafts.fields(before.memory, record), **about)
 
 
 def drafted(writer: Writer, draft: Draft, *, dry_run: bool, where: str) -> CommandResult:

@@ -82,7 +82,7 @@ def _git_notes(root: str, register: bool) -> list[str]:
     notes = []
     if register:
         notes.append(git_files.register_driver(root))
-    elif git_files.is_clone(root) and not git_files.driver(root):
+    elif git_files.is_clone(root) and not git_files.merge_driver(root):
         notes.append("records can merge field by field: onrecord init --merge-driver")
     if git_files.ignores(root, f"{paths.STORE.replace(os.sep, '/')}/{paths.INDEX_MD}"):
         notes.append(_IGNORED)

@@ -74,8 +74,8 @@ class WorkContext(NamedTuple):
 
 def branch(project: str) -> str:
     """The branch that is checked out in a project, or nothing."""
-    around = repository.around(project) if project else None
-    return around.branch if around else ""
+    repo = repository.find(project) if project else None
+    return repo.branch if repo else ""
 
 
 def read(project: str, deadline: float) -> WorkContext:
@@ -84,14 +84,14 @@ def read(project: str, deadline: float) -> WorkContext:
         return WorkContext(None, "", Changes(), ["no project"])
     notes: list[str] = []
     feature = active_feature(project, notes)
-    around = repository.around(project)
-    branch, changed = around.branch if around else "", Changes()
-    if around is None:
+    repo = repository.find(project)
+    branch, changed = repo.branch if repo else "", Changes()
+    if repo is None:
         notes.append("not a git repository")
     else:
         notes += [] if branch else ["HEAD is detached"]
-        changed = _of_the_work(changes.read(around, project, deadline))
-        notes += around.notes
+        changed = _of_the_work(changes.read(repo, project, deadline))
+        notes += repo.notes
     for note in notes:
         if note not in _NORMAL:
             state_file.leave("session start signals", f"{project}: {note}")

@@ -92,7 +92,7 @@ def examine_claude_code(project: str) -> Iterator[Finding]:
     plugins = _plugins(settings)
     own = next((plugin for plugin in plugins if plugin.is_ours), None)
     transcripts = [claude_code.transcript(path) for path in claude_code.sessions(project)]
-    last = next(iter(transcript.recent(transcripts, 1)), None)
+    last = next(iter(transcript.recent_sessions(transcripts, 1)), None)
     is_connected = connection.state(BY_HOST["claude-code"]).entrance in (connection.CURRENT, connection.OUTDATED)
     if own or not is_connected:
         yield from _plugin(own, last)
@@ -149,7 +149,7 @@ def _activity(own: Plugin | None, project: str, last: Session) -> Iterator[Findi
     """Whether hooks ran in the last session here that could have had them."""
     at = last.prompts[-1].at
     transcripts = [os.path.join(folder, f"{last.name}.jsonl") for folder in claude_code.folders(project)]
-    lines = [line for file in transcripts for line in transcript.tail(file, _TAIL)[0]]
+    lines = [line for file in transcripts for line in transcript.tail_lines(file, _TAIL)[0]]
     failures = list(_hook_failures(lines))
     for event, message in failures[-1:]:
         fix = "in a terminal, to see which Python hooks find: onrecord doctor; claude --debug shows more"

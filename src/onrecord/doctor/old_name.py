@@ -53,7 +53,7 @@ def _folders() -> Iterator[Leftover]:
 
 def _git(project: str) -> Iterator[Leftover]:
     try:
-        if git_files.is_clone(project) and git_files.driver(project, NAME):
+        if git_files.is_clone(project) and git_files.merge_driver(project, NAME):
             remove = _line("git", "-C", project, "config", "--remove-section", f"merge.{NAME}")
             yield Leftover(f"merge.{NAME}.driver in git's config", f"{remove}; onrecord init --merge-driver")
     except OnrecordError:

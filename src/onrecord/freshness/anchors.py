@@ -16,10 +16,10 @@ from onrecord.freshness.check import IndexedAnchor
 from onrecord.git import repository, work_tree
 from onrecord.record.memory import Anchor, Memory
 
-MOST = 100
+MAX_ANCHORS = 100
 
 
-def root_of(store_root: str) -> str:
+def project_root(store_root: str) -> str:
     """The project a store belongs to; empty for the user's own store, whose records are tied to no project."""
     real = os.path.realpath(store_root)
     root, tail = real[: -len(paths.STORE)], real[-len(paths.STORE) :]
@@ -27,11 +27,11 @@ def root_of(store_root: str) -> str:
     return root.rstrip(os.sep) or os.sep if is_project else ""
 
 
-def anchored(record: Memory, root: str, now: str) -> Memory:
+def add_missing(record: Memory, root: str, now: str) -> Memory:
     """A record with an anchor for each of its files that has none yet and can be read."""
     if not root or not (record.related_files or record.anchors):
         return record
-    named = dict.fromkeys(named_file(root, text) for text in record.related_files)
+    named = dict.fromkeys(split_reference(root, text) for text in record.related_files)
     head = _head(root)
     whole = [anchor if anchor.blob or anchor.hash else _retaken(anchor, root, head, now) for anchor in record.anchors]
     covered = {(anchor.path, anchor.symbol) for anchor in whole}
@@ -40,24 +40,26 @@ def anchored(record: Memory, root: str, now: str) -> Memory:
         if (path, symbol) not in covered and (symbol or path not in paths_covered):
             taken = take(root, path, symbol, head, now)
             whole += [taken] if taken else []
-    return record._replace(related_files=tuple(dict.fromkeys(path for path, _ in named)), anchors=tuple(whole)[:MOST])
+    return record._replace(
+        related_files=tuple(dict.fromkeys(path for path, _ in named)), anchors=tuple(whole)[:MAX_ANCHORS]
+    )
 
 
-def renewed(before: Memory, after: Memory, root: str, now: str) -> Memory:
+def renew(before: Memory, after: Memory, root: str, now: str) -> Memory:
     """A changed record with its anchors: new content was checked against the files as they are now."""
     if root and after.content != before.content and after.anchors == before.anchors:
         head = _head(root)
         after = after._replace(anchors=tuple(_retaken(anchor, root, head, now) for anchor in after.anchors))
     dropped = set(before.related_files).difference(after.related_files)
     remaining = tuple(anchor for anchor in after.anchors if anchor.path not in dropped)
-    return anchored(after._replace(anchors=remaining), root, now)
+    return add_missing(after._replace(anchors=remaining), root, now)
 
 
-def confirmed(record: Memory, root: str, now: str, moved: Mapping[str, str]) -> Memory:
+def confirm(record: Memory, root: str, now: str, moved: Mapping[str, str]) -> Memory:
     """A record anchored to its files as they are now, under the paths they have now; lost files are dropped."""
     files = tuple(dict.fromkeys(moved.get(file, file) for file in record.related_files))
     bare = tuple(Anchor(moved.get(a.path, a.path), symbol=a.symbol, unknown=a.unknown) for a in record.anchors)
-    whole = anchored(record._replace(related_files=files, anchors=bare), root, now)
+    whole = add_missing(record._replace(related_files=files, anchors=bare), root, now)
     return whole._replace(anchors=tuple(anchor for anchor in whole.anchors if anchor.blob or anchor.hash))
 
 
@@ -70,7 +72,7 @@ def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Ancho
         data = project_files.read(root, path)
     except UnsafePath:
         return None
-    if data is None or len(data) > project_files.LARGEST:
+    if data is None or len(data) > project_files.MAX_FILE_BYTES:
         return None
     block = project_files.block_id(data, symbol) if symbol else ""
     if head is None:
@@ -78,7 +80,7 @@ def take(root: str, path: str, symbol: str, head: str | None, now: str) -> Ancho
     return Anchor(path, blob=work_tree.blob_id(data, len(head)), commit=head, symbol=symbol, block=block, date=now)
 
 
-def indexed(record: Memory) -> list[IndexedAnchor]:
+def to_indexed(record: Memory) -> list[IndexedAnchor]:
     """A record's anchors as they are checked: those that say what the file was."""
     return [
         IndexedAnchor(a.path, a.blob or a.hash, a.commit, (a.date or record.updated_at)[:10], a.symbol, a.block)
@@ -87,13 +89,13 @@ def indexed(record: Memory) -> list[IndexedAnchor]:
     ]
 
 
-def compact(record: Memory) -> str:
+def dump(record: Memory) -> str:
     """A record's anchors as the search index holds them: JSON lists; empty if there is none."""
-    anchors = indexed(record)
+    anchors = to_indexed(record)
     return dumps(anchors) if anchors else ""
 
 
-def named_file(root: str, text: str) -> tuple[str, str]:
+def split_reference(root: str, text: str) -> tuple[str, str]:
     """The file that a text names, relative to the project, and the part of it that is meant."""
     path = text
     if os.path.isabs(path) and paths.is_within(root, path):
@@ -118,5 +120,5 @@ def _retaken(anchor: Anchor, root: str, head: str | None, now: str) -> Anchor:
 
 
 def _head(root: str) -> str | None:
-    around = repository.around(root)
-    return around.head if around else None
+    repo = repository.find(root)
+    return repo.head if repo else None

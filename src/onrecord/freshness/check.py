@@ -31,10 +31,10 @@ PATIENCE = 0.5
 CPU_SHARE = 0.4
 """Of these seconds, the share that may be spent on comparing content: 0.2 s in a hook."""
 
-MOST_ANCHORS = 12
+MAX_ANCHORS = 12
 """Anchors of one record that a hook checks."""
 
-LARGEST_CACHE = 500_000
+MAX_CACHE_BYTES = 500_000
 _RACY = 2.0
 """Seconds within which a file can change twice and look the same to the clock."""
 
@@ -96,7 +96,7 @@ class Freshness:
         if not anchors:
             return "", False
         parts = coldstart.loads(anchors)
-        verdicts = [self.check(IndexedAnchor(*each)) for each in parts[:MOST_ANCHORS]]
+        verdicts = [self.check(IndexedAnchor(*each)) for each in parts[:MAX_ANCHORS]]
         return warning(verdicts, len(parts) - len(verdicts)), any(verdict.state == MISSING for verdict in verdicts)
 
     def check(self, anchor: IndexedAnchor) -> Verdict:
@@ -115,7 +115,7 @@ class Freshness:
         if self._head is None:
             from onrecord.git import repository
 
-            self._repository = repository.around(self.root)
+            self._repository = repository.find(self.root)
             self._head = self._repository.head if self._repository else ""
         return self._head
 
@@ -131,11 +131,11 @@ class Freshness:
             data = project_files.read(self.root, anchor.path)
             if data is not None and project_files.is_same(data, anchor):
                 return Verdict(anchor, FRESH, anchor.path), True
-            return self._ask_git(anchor, data)
+            return self._compare_with_git(anchor, data)
         except UnsafePath as error:
             return Verdict(anchor, UNKNOWN, anchor.path, reason=error.message), False
 
-    def _ask_git(self, anchor: IndexedAnchor, data: bytes | None) -> tuple[Verdict, bool]:
+    def _compare_with_git(self, anchor: IndexedAnchor, data: bytes | None) -> tuple[Verdict, bool]:
         from onrecord.freshness import git_history
 
         head, state = self.head, MISSING if data is None else CHANGED
@@ -158,7 +158,7 @@ class VerdictCache:
     def __init__(self, root: str) -> None:
         self._root = root
         name = coldstart.content_hash(root.encode("utf-8", "surrogatepass")) + ".anchors"
-        self._file = StateFile(os.path.join(paths.cache_dir(), name), LARGEST_CACHE, "freshness")
+        self._file = StateFile(os.path.join(paths.cache_dir(), name), MAX_CACHE_BYTES, "freshness")
         self._data: bytes | None = None
 
     def get(self, anchor: IndexedAnchor) -> tuple[str, Verdict] | None:
@@ -242,11 +242,11 @@ _MOST_LINES = 200
 
 def lines(root: str, verdict: Verdict) -> list[str]:
     """The changed lines with a few around them, as a unified diff; empty where git no longer has the old text."""
-    around = repository.around(root)
+    repo = repository.find(root)
     now = project_files.read(root, verdict.now)
-    if around is None or now is None or not repository.is_commit(verdict.anchor.id):
+    if repo is None or now is None or not repository.is_commit(verdict.anchor.id):
         return []
-    then = around.ask("cat-file", "blob", verdict.anchor.id, deadline=time.monotonic() + _PATIENCE)
+    then = repo.run("cat-file", "blob", verdict.anchor.id, deadline=time.monotonic() + _PATIENCE)
     if not then.is_good or max(len(then.output), len(now)) > _LARGEST:
         return []
     old, new = (data.decode("utf-8", "replace").splitlines() for data in (then.output, now))

@@ -142,7 +142,7 @@ class _History:
 
     def _moved_untracked(self) -> str:
         """An untracked file that holds exactly what was anchored; the same file name is tried first."""
-        answer = self._ask("ls-files", "--others", "--exclude-standard", "-z", about_files=True)
+        answer = self._run_git("ls-files", "--others", "--exclude-standard", "-z", in_work_tree=True)
         name = self.anchor.path.rpartition("/")[2]
         others = sorted(_names(answer or b""), key=lambda other: not other.endswith(name))
         for path in filter(None, map(self._existing, others[:MOST_UNTRACKED])):
@@ -163,12 +163,12 @@ class _History:
         return name if name and os.path.isfile(os.path.join(self.root, name)) else ""
 
     def _log(self, span: str, path: str) -> list[str] | None:
-        output = self._ask(*_LOG, span, "--", path)
+        output = self._run_git(*_LOG, span, "--", path)
         return None if output is None else output.decode("utf-8", "replace").splitlines()
 
     def _renamed(self, *question: str, path: str) -> tuple[str, str]:
         """The new path and blob of a file, in git's raw list of differences."""
-        parts = _names(self._ask(*question) or b"")
+        parts = _names(self._run_git(*question) or b"")
         at = 0
         while at + 1 < len(parts):
             words = parts[at].split(" ")
@@ -178,11 +178,11 @@ class _History:
             at += 3 if kind in ("R", "C") else 2
         return "", ""
 
-    def _ask(self, *question: str, about_files: bool = False) -> bytes | None:
+    def _run_git(self, *question: str, in_work_tree: bool = False) -> bytes | None:
         if time.monotonic() >= self.deadline:
             self.is_cut_short = True
             return None
-        answer = self.repository.ask(*question, deadline=self.deadline, about_files=about_files)
+        answer = self.repository.run(*question, deadline=self.deadline, in_work_tree=in_work_tree)
         self.is_cut_short = self.is_cut_short or (answer.status is None and time.monotonic() >= self.deadline)
         return answer.output if answer.is_good else None
 

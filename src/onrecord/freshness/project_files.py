@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from onrecord.freshness.check import IndexedAnchor
 
-LARGEST = 2_000_000
+MAX_FILE_BYTES = 2_000_000
 """Bytes of the largest file that is anchored; one that has grown beyond it has changed."""
 
-MOST_LINES = 500
+MAX_RANGE_LINES = 500
 """Lines that a range may name."""
 
-MOST_MENTIONS = 2_000
+MAX_MENTIONS = 2_000
 """Lines with a name that are examined. One that is on more is no use to find a definition by."""
 
-MOST_BLOCK_LINES = 5_000
+MAX_BLOCK_LINES = 5_000
 """Lines of all definitions of a name. A larger part is about as good as the whole file."""
 
 _MOST_NAMES = 8
@@ -67,7 +67,7 @@ def read(root: str, path: str) -> bytes | None:
     if not is_lexically_inside(path) or not paths.is_within(root, full):
         raise UnsafePath(f"{path!r} leads out of the project", fix="name a file of the project, relative to it")
     try:
-        return files.read(full, LARGEST + 1)
+        return files.read(full, MAX_FILE_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -77,7 +77,7 @@ def read(root: str, path: str) -> bytes | None:
 
 def is_same(data: bytes, anchor: IndexedAnchor) -> bool:
     """Whether content is what was anchored: all of it, or the block that was meant."""
-    if len(data) > LARGEST:
+    if len(data) > MAX_FILE_BYTES:
         return False
     return work_tree.has_id(data, anchor.id) or bool(anchor.block and has_block(data, anchor.symbol, anchor.block))
 
@@ -90,7 +90,7 @@ def line_range(symbol: str) -> tuple[int, int] | None:
     if not match:
         return None
     first, last = int(match[1]), int(match[2] or match[1])
-    return (first, last) if 1 <= first <= last < first + MOST_LINES else None
+    return (first, last) if 1 <= first <= last < first + MAX_RANGE_LINES else None
 
 
 def block_id(data: bytes, symbol: str) -> str:
@@ -141,7 +141,7 @@ def _definitions(lines: list[str], symbol: str) -> list[str]:
         for start in _starts(lines, name):
             blocks += _block(lines, start)
             # Blocks of the same name may lie inside each other, so that their sum grows with the square of the file.
-            if len(blocks) > MOST_BLOCK_LINES:
+            if len(blocks) > MAX_BLOCK_LINES:
                 return []
         lines = blocks
     return lines
@@ -151,7 +151,7 @@ def _starts(lines: list[str], name: str) -> list[int]:
     """Where a name is defined: behind a keyword if it is anywhere, else where it is bound, else as a method."""
     folded = name.lower()
     mentions = [at for at, line in enumerate(lines) if folded in line.lower() and len(line) <= _LONGEST_LINE]
-    if len(mentions) > MOST_MENTIONS:
+    if len(mentions) > MAX_MENTIONS:
         return []
     starts: list[int] = []
     for matches in _definition_forms(name):
@@ -186,7 +186,7 @@ def _block(lines: list[str], start: int) -> list[str]:
     One that is too long comes back with more than `MOST_BLOCK_LINES` lines.
     """
     depth, end = _indent(lines[start]), start + 1
-    while end < min(len(lines), start + MOST_BLOCK_LINES + 1):
+    while end < min(len(lines), start + MAX_BLOCK_LINES + 1):
         line = lines[end].strip()
         if line and _indent(lines[end]) <= depth:
             if _indent(lines[end]) < depth or not _is_closer(line):
@@ -197,7 +197,7 @@ def _block(lines: list[str], start: int) -> list[str]:
         end += 1
     while start and lines[start - 1].strip().startswith(_ATTRIBUTES) and _indent(lines[start - 1]) == depth:
         start -= 1
-    while end - start <= MOST_BLOCK_LINES and not lines[end - 1].strip():
+    while end - start <= MAX_BLOCK_LINES and not lines[end - 1].strip():
         end -= 1
     return lines[start:end]
 

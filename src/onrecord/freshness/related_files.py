@@ -33,7 +33,7 @@ _INSIDE = "name files relative to the project, such as src/auth.py"
 _LATER = "correct it, or add --force for a file that will come"
 
 
-class Flaw(NamedTuple):
+class FileProblem(NamedTuple):
     """A related file that is not there: what is wrong, and what was probably meant, if anything."""
 
     text: str
@@ -43,9 +43,9 @@ class Flaw(NamedTuple):
     """Whether it can never be a file of this project."""
 
 
-def refuse(root: str, texts: Iterable[str], *, may_come: bool) -> None:
+def refuse_missing(root: str, texts: Iterable[str], *, may_come: bool) -> None:
     """BadInput if a text names no file of a project, unless that may still come."""
-    wrong = [flaw for flaw in flaws(root, texts) if flaw.is_outside or not may_come]
+    wrong = [flaw for flaw in problems(root, texts) if flaw.is_outside or not may_come]
     if wrong:
         what = "; ".join(f"related file {shorten(flaw.text)!r} {flaw.what}" for flaw in wrong)
         nearest = [flaw.nearest for flaw in wrong if flaw.nearest]
@@ -55,17 +55,19 @@ def refuse(root: str, texts: Iterable[str], *, may_come: bool) -> None:
         raise BadInput(what, fix=guess + (_INSIDE if is_outside else _LATER), places=places)
 
 
-def refuse_lost(store_root: str, texts: Iterable[str], before: Collection[str] = (), *, may_come: bool) -> None:
+def refuse_missing_in_store(
+    store_root: str, texts: Iterable[str], before: Collection[str] = (), *, may_come: bool
+) -> None:
     """The same for a record of a store, of the files that it did not name before; the user's own is about none."""
-    root = anchors.root_of(store_root)
+    root = anchors.project_root(store_root)
     if root:
-        refuse(root, [text for text in texts if text not in before], may_come=may_come)
+        refuse_missing(root, [text for text in texts if text not in before], may_come=may_come)
 
 
-def flaws(root: str, texts: Iterable[str]) -> Iterator[Flaw]:
+def problems(root: str, texts: Iterable[str]) -> Iterator[FileProblem]:
     """What is wrong with texts that name files of a project; globs may match what is still to come."""
     for text in texts:
-        path, symbol = anchors.named_file(root, text)
+        path, symbol = anchors.split_reference(root, text)
         if any(sign in path for sign in _GLOB):
             continue
         flaw = _missing(root, text, path) or (_no_symbol(root, text, path, symbol) if symbol else None)
@@ -73,15 +75,15 @@ def flaws(root: str, texts: Iterable[str]) -> Iterator[Flaw]:
             yield flaw
 
 
-def _missing(root: str, text: str, path: str) -> Flaw | None:
+def _missing(root: str, text: str, path: str) -> FileProblem | None:
     full = os.path.join(root, path)
     if not project_files.is_lexically_inside(path) or not paths.is_within(root, full):
-        return Flaw(text, "lies outside the project", is_outside=True)
+        return FileProblem(text, "lies outside the project", is_outside=True)
     if os.path.exists(full):
         return None
     file, _, symbol = path.partition("#")
     nearest = _nearest_file(root, file)
-    return Flaw(text, "is not there", f"{nearest}#{symbol}" if nearest and symbol else nearest)
+    return FileProblem(text, "is not there", f"{nearest}#{symbol}" if nearest and symbol else nearest)
 
 
 def _nearest_file(root: str, path: str) -> str:
@@ -99,11 +101,11 @@ def _stem(path: str) -> str:
 
 
 def _files(root: str) -> list[str]:
-    around = repository.around(root)
-    if around:
-        prefix = around.inner(root)
+    repo = repository.find(root)
+    if repo:
+        prefix = repo.inner(root)
         listing = ("ls-files", "--cached", "--others", "--exclude-standard", "-z", *(("--", prefix) if prefix else ()))
-        answer = around.ask(*listing, deadline=time.monotonic() + _PATIENCE, about_files=True)
+        answer = repo.run(*listing, deadline=time.monotonic() + _PATIENCE, in_work_tree=True)
         names = answer.output.decode("utf-8", "replace").split("\0")[:_MOST_FILES]
         return [name[len(prefix) :] for name in names if name]
     return list(_walked(root))
@@ -120,20 +122,20 @@ def _walked(root: str) -> Iterator[str]:
                 return
 
 
-def _no_symbol(root: str, text: str, path: str, symbol: str) -> Flaw | None:
+def _no_symbol(root: str, text: str, path: str, symbol: str) -> FileProblem | None:
     """A part of a file that is not in it; a name that is there counts, even where we see no definition."""
     try:
         data = project_files.read(root, path) or b""
     except UnsafePath:
-        return Flaw(text, "cannot be read")
-    if len(data) > project_files.LARGEST or project_files.block_id(data, symbol):
+        return FileProblem(text, "cannot be read")
+    if len(data) > project_files.MAX_FILE_BYTES or project_files.block_id(data, symbol):
         return None
     if project_files.line_range(symbol):
-        return Flaw(text, f"names lines that {path} does not have")
+        return FileProblem(text, f"names lines that {path} does not have")
     names = list(dict.fromkeys(re.findall(r"[^\W\d]\w+", data.decode("utf-8", "replace"))))[:_MOST_NAMES]
     wanted = re.split(r"\.|::", symbol.removesuffix("()"))
     if wanted[-1] in names:
         return None
     alike = difflib.get_close_matches(wanted[-1], names, n=1, cutoff=_ALIKE)
     nearest = f"{path}#{'.'.join([*wanted[:-1], alike[0]])}" if alike else ""
-    return Flaw(text, f"names a part that {path} does not have", nearest)
+    return FileProblem(text, f"names a part that {path} does not have", nearest)

@@ -11,7 +11,7 @@ from onrecord.errors import BadInput, OnrecordError, Unwritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.git.process import Outcome
+    from onrecord.git.process import ProcessResult
 
 DRIVER = "onrecord"
 _KEY = f"merge.{DRIVER}"
@@ -22,7 +22,7 @@ _PATIENCE = 10
 """Seconds for one answer of git to a command; hooks do not ask here."""
 
 _LARGEST = 1_000_000
-WANTED = {
+REQUIRED_LINES = {
     ".gitignore": (".lock", ".journal", ".tmp-*", f"{paths.INBOX}/"),
     ".gitattributes": (f"{paths.INDEX_MD} merge=union", f"*/*.json merge={DRIVER}"),
 }
@@ -30,12 +30,12 @@ WANTED = {
 
 def ensure(root: str) -> list[str]:
     """Write what is missing of a store's git files; the names of those that changed."""
-    return [name for name, lines in WANTED.items() if _complete(root, name, lines)]
+    return [name for name, lines in REQUIRED_LINES.items() if _complete(root, name, lines)]
 
 
 def missing(root: str) -> list[str]:
     """Names of the store's git files that lack something."""
-    return [name for name, lines in WANTED.items() if _lacking(_read_if_possible(root, name), lines)]
+    return [name for name, lines in REQUIRED_LINES.items() if _lacking(_read_if_possible(root, name), lines)]
 
 
 def _complete(root: str, name: str, lines: tuple[str, ...]) -> bool:
@@ -81,12 +81,12 @@ def is_clone(root: str) -> bool:
 
 def ignores(root: str, path: str) -> bool:
     """Whether git would leave a file out."""
-    return is_clone(root) and _ask(root, "check-ignore", "-q", "--no-index", path).is_good
+    return is_clone(root) and _run_git(root, "check-ignore", "-q", "--no-index", path).is_good
 
 
-def driver(root: str, name: str = DRIVER) -> str:
+def merge_driver(root: str, name: str = DRIVER) -> str:
     """The command git would merge records with here; empty if none is registered."""
-    return _ask(root, "config", "--get", f"merge.{name}.driver").output.decode("utf-8", "replace").strip()
+    return _run_git(root, "config", "--get", f"merge.{name}.driver").output.decode("utf-8", "replace").strip()
 
 
 def register_driver(root: str) -> str:
@@ -95,20 +95,20 @@ def register_driver(root: str) -> str:
 
     if not is_clone(root):
         raise BadInput(f"{root} is not a git clone", fix="git init; onrecord init --merge-driver")
-    wanted, present = f"{own_command()} {_ARGUMENTS}", driver(root)
+    wanted, present = f"{own_command()} {_ARGUMENTS}", merge_driver(root)
     if present == wanted:
         return "the merge driver was registered already"
     if present and not present.endswith(_ARGUMENTS):
         return f"git has another driver for records and keeps it: {present}"
     # The command comes first: git refuses every merge while a driver has a name and no command.
     for key, value in ((f"{_KEY}.driver", wanted), (f"{_KEY}.name", "Onrecord: records merged field by field")):
-        answer = _ask(root, "config", "--local", key, value)
+        answer = _run_git(root, "config", "--local", key, value)
         if not answer.is_good:
             raise Unwritable(f"git config failed: {answer.reason}", fix="check the permissions of .git/config")
     return f"registered the merge driver: git config {_KEY}.driver {shlex.quote(wanted)}"
 
 
-def lost_program(command: str) -> str:
+def missing_program(command: str) -> str:
     """The program that a driver of ours would run and that is not there, as after a move or an update; or nothing."""
     import shlex
     import shutil
@@ -133,11 +133,11 @@ def own_command() -> str:
     return f"{shlex.quote(sys.executable)} {program}"
 
 
-def _ask(root: str, *question: str) -> Outcome:
+def _run_git(root: str, *question: str) -> ProcessResult:
     from onrecord.git.repository import Repository
 
     clone = Repository(root, os.path.join(root, ".git"))
-    answer = clone.ask(*question, deadline=time.monotonic() + _PATIENCE, about_files=True)
+    answer = clone.run(*question, deadline=time.monotonic() + _PATIENCE, in_work_tree=True)
     if answer.status is None:
         raise Unwritable(f"git did not answer: {answer.reason}", fix="try again, or without --merge-driver")
     return answer

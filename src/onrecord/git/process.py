@@ -15,11 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LARGEST_OUTPUT = 1_000_000
+MAX_OUTPUT_BYTES = 1_000_000
 _SIGKILL = 9
 
 
-class Outcome(NamedTuple):
+class ProcessResult(NamedTuple):
     """The result of a run: `status` is the exit code, or None when it was killed or never started."""
 
     status: int | None
@@ -43,8 +43,8 @@ def find(name: str, outside: str = "") -> str:
 
 
 def run_all(
-    commands: Sequence[Sequence[str]], environment: Mapping[str, str], deadline: float, most: int = LARGEST_OUTPUT
-) -> list[Outcome]:
+    commands: Sequence[Sequence[str]], environment: Mapping[str, str], deadline: float, most: int = MAX_OUTPUT_BYTES
+) -> list[ProcessResult]:
     """The outcomes of several programs run side by side until a moment of the monotonic clock."""
     if not hasattr(os, "posix_spawn"):
         return [_run_elsewhere(command, environment, deadline, most) for command in commands]
@@ -88,18 +88,18 @@ class _Child:
         self.left -= len(data)
         self.closed = not data or not self.left
 
-    def outcome(self, deadline: float) -> Outcome:
+    def outcome(self, deadline: float) -> ProcessResult:
         """How it ended. One that wrote more than we read is done, too: it is killed, and its output counts."""
         output = b"".join(self.data)
         if not self.left:
-            return Outcome(0, output)
+            return ProcessResult(0, output)
         while self.closed and self.pid and self.status is None and not self._is_reaped():
             if time.monotonic() >= deadline:
                 break
             time.sleep(0.0005)
         if self.status is None:
-            return Outcome(None, output, self.reason or "did not answer in time")
-        return Outcome(self.status, output, f"exit code {self.status}" if self.status else "")
+            return ProcessResult(None, output, self.reason or "did not answer in time")
+        return ProcessResult(self.status, output, f"exit code {self.status}" if self.status else "")
 
     def end(self) -> None:
         os.close(self.pipe)
@@ -129,22 +129,22 @@ def _drain(running: list[_Child], deadline: float) -> None:
             return
 
 
-def _run_elsewhere(command: Sequence[str], environment: Mapping[str, str], deadline: float, most: int) -> Outcome:
+def _run_elsewhere(command: Sequence[str], environment: Mapping[str, str], deadline: float, most: int) -> ProcessResult:
     """The same through `subprocess`, for Windows; one after the other."""
     import subprocess
 
     left = deadline - time.monotonic()
     if left <= 0:
-        return Outcome(None, b"", "no time was left for it")
+        return ProcessResult(None, b"", "no time was left for it")
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     try:
         child = subprocess.Popen(command, env=environment, **pipes)  # type: ignore[call-overload]
     except OSError as error:
-        return Outcome(None, b"", f"could not be started: {error}")
+        return ProcessResult(None, b"", f"could not be started: {error}")
     try:
         output, _ = child.communicate(timeout=left)
     except subprocess.TimeoutExpired:
         subprocess.run(("taskkill", "/F", "/T", "/PID", str(child.pid)), check=False, **pipes)  # type: ignore[call-overload]
         child.kill()
-        return Outcome(None, b"", "did not answer in time")
-    return Outcome(child.returncode, output[:most], f"exit code {child.returncode}" if child.returncode else "")
+        return ProcessResult(None, b"", "did not answer in time")
+    return ProcessResult(child.returncode, output[:most], f"exit code {child.returncode}" if child.returncode else "")

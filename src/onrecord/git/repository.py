@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LARGEST_LISTING = 24_000_000
+MAX_LISTING_BYTES = 24_000_000
 """Bytes of an index listing, about 100,000 files: more are not compared in a session's first seconds."""
 
 _LARGEST_FILE = 200_000
@@ -80,7 +80,7 @@ class Repository:
     def head(self) -> str:
         """The commit that is checked out; empty before the first one."""
         if os.path.isdir(os.path.join(self._common, "reftable")):
-            answer = self.ask("rev-parse", "--verify", "--quiet", "HEAD", deadline=time.monotonic() + 0.5)
+            answer = self.run("rev-parse", "--verify", "--quiet", "HEAD", deadline=time.monotonic() + 0.5)
             commit = answer.output.decode("ascii", "replace").strip() if answer.is_good else ""
             return commit if is_commit(commit) else ""
         return self.commit_of("HEAD")
@@ -116,28 +116,28 @@ class Repository:
         path = os.path.relpath(os.path.realpath(project), os.path.realpath(self.root)).replace(os.sep, "/")
         return "" if path == "." else path + "/"
 
-    def ask(self, *question: str, deadline: float, about_files: bool = False) -> process.Outcome:
+    def run(self, *question: str, deadline: float, in_work_tree: bool = False) -> process.ProcessResult:
         """What git answers about this repository, paths taken literally and from its root.
 
         Only a question about files gets to see the project's; it must be one that reads no content.
         """
-        return self.ask_all([(question, about_files)], deadline)[0]
+        return self.run_all([(question, in_work_tree)], deadline)[0]
 
-    def ask_all(self, questions: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.Outcome]:
+    def run_all(self, questions: Sequence[tuple[Sequence[str], bool]], deadline: float) -> list[process.ProcessResult]:
         program = process.find("git", outside=self.root)
         if not program:
-            return [process.Outcome(None, b"", NO_GIT) for _ in questions]
+            return [process.ProcessResult(None, b"", NO_GIT) for _ in questions]
         commands = []
-        for question, about_files in questions:
-            place = self.root if about_files else _NOWHERE
+        for question, in_work_tree in questions:
+            place = self.root if in_work_tree else _NOWHERE
             pins = ("-C", place, f"--git-dir={os.path.join(self.root, '.git')}", f"--work-tree={place}")
             # `check-ignore` alone refuses to take paths literally.
             literal = () if question[0] == "check-ignore" else ("--literal-pathspecs",)
             commands.append((program, *pins, *PINNED, *literal, *question))
-        return process.run_all(commands, environment(), deadline, LARGEST_LISTING)
+        return process.run_all(commands, environment(), deadline, MAX_LISTING_BYTES)
 
 
-def around(folder: str) -> Repository | None:
+def find(folder: str) -> Repository | None:
     """The repository a folder lies in, or none; one of a stranger, such as in a shared folder above, does not count."""
     here = start = os.path.realpath(folder)
     while True:
@@ -164,18 +164,18 @@ def _is_trusted(mark: str, folder: str) -> bool:
         return False
 
 
-def merge_text(ours: str, base: str, theirs: str, marker_size: int, deadline: float) -> process.Outcome:
+def merge_text(ours: str, base: str, theirs: str, marker_size: int, deadline: float) -> process.ProcessResult:
     """Merge three files line by line into the first; the status is the number of conflicts, or above 127."""
     labels = ("-L", "ours", "-L", "base", "-L", "theirs")
     words = (f"--marker-size={marker_size}", *labels, *map(os.path.abspath, (ours, base, theirs)))
     return _run(f"--git-dir={os.devnull}", "merge-file", *words, deadline=deadline)
 
 
-def _run(*words: str, deadline: float) -> process.Outcome:
-    here = around(os.getcwd())
+def _run(*words: str, deadline: float) -> process.ProcessResult:
+    here = find(os.getcwd())
     program = process.find("git", outside=here.root if here else os.getcwd())
     if not program:
-        return process.Outcome(None, b"", NO_GIT)
+        return process.ProcessResult(None, b"", NO_GIT)
     return process.run_all([(program, *PINNED, *words)], environment(), deadline)[0]
 
 

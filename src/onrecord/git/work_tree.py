@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_HASHED = 20_000_000
+MAX_HASHED_BYTES = 20_000_000
 """Bytes hashed in one comparison: only files of the same size and another date are, so more means a fresh copy."""
 
 _OWN_HASH = 32
@@ -46,7 +46,7 @@ def changed_paths(listing: bytes, root: str, deadline: float) -> tuple[list[str]
     The listing is that of `git ls-files --stage --debug -z`.
     """
     changed: dict[bytes, None] = {}
-    left, is_complete, folder = MOST_HASHED, True, os.path.join(os.fsencode(root), b"")
+    left, is_complete, folder = MAX_HASHED_BYTES, True, os.path.join(os.fsencode(root), b"")
     for line, path, details in _entries(listing):
         if time.monotonic() > deadline:
             return _texts(changed), False
@@ -132,7 +132,7 @@ def _has_content(entry: _Entry, path: bytes) -> bool:
     try:
         if entry.mode == _LINK:
             return has_id(os.readlink(path), entry.blob)
-        return has_id(files.read(os.fsdecode(path), MOST_HASHED), entry.blob)
+        return has_id(files.read(os.fsdecode(path), MAX_HASHED_BYTES), entry.blob)
     except OSError:
         return False
 

@@ -57,7 +57,7 @@ def captures(category: str, settings: Settings) -> bool:
 
 def _ending(event: HostEvent, most: int) -> Ending:
     """The session's last messages; the transcript may lag behind what was typed and said last."""
-    end = transcript.ending(table.transcript(event.host, event.transcript), most)
+    end = transcript.read_ending(table.transcript(event.host, event.transcript), most)
     with ledger.Ledger(event.session) as session:
         end = end.with_missing("user", session.corrections)
     return end.with_missing("assistant", [transcript.without_blocks(event.last_message)])

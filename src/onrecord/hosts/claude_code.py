@@ -59,9 +59,9 @@ def _is_attended() -> bool:
 
 
 def transcript(path: str) -> Transcript:
-    from onrecord.session.transcript import Format, Transcript, lines
+    from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(lines, messages, _may_be_typed))
+    return Transcript(path, Format(read_lines, messages, _may_be_typed))
 
 
 def sessions(project: str) -> list[str]:
@@ -106,7 +106,7 @@ def messages(line: bytes) -> Iterator[Message]:
     """What was said and done in a line of a session, and what a hook added there."""
     from onrecord.session import transcript
 
-    entry = transcript.entry(line)
+    entry = transcript.parse_line(line)
     if entry.get("isMeta") or entry.get("isSidechain"):
         return
     role, message = entry.get("type"), Payload(entry).inner("message")
@@ -134,8 +134,10 @@ def _message(role: str, block: Mapping[str, Any], entry: Payload) -> Iterator[Me
 
     kind, fields = block.get("type"), Payload(block)
     if kind == "text" and not fields.text("text").startswith(_EDITOR):
-        yield from transcript.text(role, fields.text("text"), entry.text("timestamp"), entry.text("uuid"))
+        yield from transcript.text_messages(role, fields.text("text"), entry.text("timestamp"), entry.text("uuid"))
     elif kind == "tool_use" and fields.text("name"):
         yield transcript.Message(role, "tool_use", "", fields.text("name"), fields.inner("input").fields)
     elif kind == "tool_result":
-        yield transcript.result(transcript.texts(block.get("content")), has_failed=bool(block.get("is_error")))
+        yield transcript.tool_result(
+            transcript.content_text(block.get("content")), has_failed=bool(block.get("is_error"))
+        )

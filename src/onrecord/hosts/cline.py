@@ -110,7 +110,7 @@ def messages(entry: Any) -> Iterator[Message]:
     for block in message.items("content"):
         fields = Payload(block if isinstance(block, dict) else {})
         if is_added and fields.text("text"):
-            yield transcript.context(fields.text("text"))
+            yield transcript.context_message(fields.text("text"))
         elif message.text("role") in ("user", "assistant"):
             yield from _block(message, fields)
 
@@ -122,9 +122,11 @@ def _block(message: Payload, block: Payload) -> Iterator[Message]:
     kind, role = block.text("type"), message.text("role")
     if kind == "text":
         at = session_files.moment(message.fields.get("ts"))
-        yield from transcript.text(role, _typed(block.text("text")), at, message.text("id"))
+        yield from transcript.text_messages(role, _typed(block.text("text")), at, message.text("id"))
     elif kind == "tool_use":
         named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("input").fields})
         yield from session_files.tool_use(read("", named), block.text("name"), block.inner("input").fields)
     elif kind == "tool_result":
-        yield transcript.result(transcript.texts(block.fields.get("content")), has_failed=block.flag("is_error"))
+        yield transcript.tool_result(
+            transcript.content_text(block.fields.get("content")), has_failed=block.flag("is_error")
+        )

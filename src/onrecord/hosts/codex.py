@@ -81,8 +81,8 @@ def _error(event: HostEvent, payload: Payload) -> str:
     from onrecord.session import transcript
 
     for size in _TAILS:
-        lines, is_whole = transcript.tail(event.transcript, size)
-        ended = [line for line in lines if call in line and b'"CommandExecution"' in line]
+        read_lines, is_whole = transcript.tail_lines(event.transcript, size)
+        ended = [line for line in read_lines if call in line and b'"CommandExecution"' in line]
         if ended:
             status = _exit_status(ended[-1])
             return f"Exit code {status}\n{payload.text('tool_response')}" if status else ""
@@ -101,9 +101,9 @@ def _exit_status(line: bytes) -> int:
 
 
 def transcript(path: str) -> Transcript:
-    from onrecord.session.transcript import Format, Transcript, lines
+    from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(lines, messages, lambda line: b'"UserMessage"' in line))
+    return Transcript(path, Format(read_lines, messages, lambda line: b'"UserMessage"' in line))
 
 
 def sessions(project: str) -> list[str]:
@@ -124,16 +124,18 @@ def messages(line: bytes) -> Iterator[Message]:
 
     if b'"item_completed"' not in line and b'"developer"' not in line:
         return
-    entry = Payload(transcript.entry(line))
+    entry = Payload(transcript.parse_line(line))
     payload = entry.inner("payload")
-    if payload.text("role") == "developer" and "<memory-context" in transcript.texts(payload.fields.get("content")):
-        yield transcript.context(transcript.texts(payload.fields.get("content")))
+    if payload.text("role") == "developer" and "<memory-context" in transcript.content_text(
+        payload.fields.get("content")
+    ):
+        yield transcript.context_message(transcript.content_text(payload.fields.get("content")))
     item = payload.inner("item")
-    content = transcript.texts(item.fields.get("content"))
+    content = transcript.content_text(item.fields.get("content"))
     if item.text("type") == "UserMessage":
-        yield from transcript.text("user", content, entry.text("timestamp"), item.text("id"))
+        yield from transcript.text_messages("user", content, entry.text("timestamp"), item.text("id"))
     elif item.text("type") == "AgentMessage":
-        yield from transcript.text("assistant", content)
+        yield from transcript.text_messages("assistant", content)
     elif item.text("type") in ("CommandExecution", "FileChange"):
         yield from _done(item)
 
@@ -146,10 +148,10 @@ def _done(item: Payload) -> Iterator[Message]:
         words = [word for word in item.items("command") if isinstance(word, str)]
         # The last word is the command: the ones before it are the shell and its options.
         yield transcript.Message("assistant", "tool_use", "", "Bash", {"command": words[-1] if words else ""})
-        yield transcript.result(item.text("aggregated_output"), has_failed=bool(item.fields.get("exit_code")))
+        yield transcript.tool_result(item.text("aggregated_output"), has_failed=bool(item.fields.get("exit_code")))
         return
     changes = item.inner("changes")
     for file in list(changes.fields)[:_MOST_CHANGED]:
         difference = changes.inner(file).text("unified_diff")
         yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": difference})
-        yield transcript.result("", has_failed=item.text("status") == "failed")
+        yield transcript.tool_result("", has_failed=item.text("status") == "failed")

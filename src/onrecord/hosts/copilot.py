@@ -92,7 +92,9 @@ def _wait_for_end(path: str, started: str) -> None:
     from onrecord.session import transcript
 
     latest, mark = time.monotonic() + _PATIENCE, started.encode()
-    while mark and time.monotonic() < latest and not any(mark in line for line in transcript.tail(path, _RECENT)[0]):
+    while (
+        mark and time.monotonic() < latest and not any(mark in line for line in transcript.tail_lines(path, _RECENT)[0])
+    ):
         time.sleep(_PAUSE)
 
 
@@ -100,8 +102,8 @@ def _is_attended(path: str) -> bool:
     """Whether the session runs on the screen: what the model was told last about itself says so."""
     from onrecord.session import transcript
 
-    lines, _ = transcript.tail(path, _LARGEST)
-    about = next((line for line in reversed(lines) if line.startswith(b'{"type":"system.message"')), b"")
+    read_lines, _ = transcript.tail_lines(path, _LARGEST)
+    about = next((line for line in reversed(read_lines) if line.startswith(b'{"type":"system.message"')), b"")
     return b"You are an interactive tool" in about
 
 
@@ -117,9 +119,9 @@ def _home() -> str:
 
 
 def transcript(path: str) -> Transcript:
-    from onrecord.session.transcript import Format, Transcript, lines
+    from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(lines, messages, lambda line: b'"user.message"' in line))
+    return Transcript(path, Format(read_lines, messages, lambda line: b'"user.message"' in line))
 
 
 def sessions(project: str) -> list[str]:
@@ -135,12 +137,12 @@ def messages(line: bytes) -> Iterator[Message]:
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
-    entry = Payload(transcript.entry(line))
+    entry = Payload(transcript.parse_line(line))
     kind, data = entry.text("type"), entry.inner("data")
     if kind == "user.message":
-        yield from transcript.text("user", data.text("content"), entry.text("timestamp"), entry.text("id"))
+        yield from transcript.text_messages("user", data.text("content"), entry.text("timestamp"), entry.text("id"))
     elif kind == "assistant.message":
-        yield from transcript.text("assistant", data.text("content"))
+        yield from transcript.text_messages("assistant", data.text("content"))
     elif kind == "tool.execution_start":
         arguments = data.inner("arguments").fields
         yield from session_files.tool_use(_call(data.text("toolName"), arguments), data.text("toolName"), arguments)
@@ -148,9 +150,9 @@ def messages(line: bytes) -> Iterator[Message]:
         status = data.inner("shellExecution").fields.get("exitCode")
         result = data.inner("result")
         printed = result.text("detailedContent") or result.text("content")
-        yield transcript.result(printed, has_failed=bool(status) or data.fields.get("success") is False)
+        yield transcript.tool_result(printed, has_failed=bool(status) or data.fields.get("success") is False)
     elif kind == "hook.end" and data.inner("output").text("additionalContext"):
-        yield transcript.context(data.inner("output").text("additionalContext"))
+        yield transcript.context_message(data.inner("output").text("additionalContext"))
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> HostEvent:

@@ -50,9 +50,9 @@ def _is_attended() -> bool:
 
 
 def transcript(path: str) -> Transcript:
-    from onrecord.session.transcript import Format, Transcript, lines
+    from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(lines, messages, lambda line: b'"user"' in line and b"tool_result" not in line))
+    return Transcript(path, Format(read_lines, messages, lambda line: b'"user"' in line and b"tool_result" not in line))
 
 
 def sessions(project: str) -> list[str]:
@@ -67,7 +67,7 @@ def messages(line: bytes) -> Iterator[Message]:
     """What was said and done in a line of a session, and what a hook added there."""
     from onrecord.session import transcript
 
-    entry = Payload(transcript.entry(line))
+    entry = Payload(transcript.parse_line(line))
     message = entry.inner("message")
     if message.text("visibility") == "user_only":
         yield from _added(message)
@@ -82,13 +82,13 @@ def _block(role: str, block: Payload, entry: Payload) -> Iterator[Message]:
 
     kind = block.text("type")
     if kind == "text" and role in ("user", "assistant"):
-        yield from transcript.text(role, block.text("text"), entry.text("timestamp"), entry.text("id"))
+        yield from transcript.text_messages(role, block.text("text"), entry.text("timestamp"), entry.text("id"))
     elif kind == "tool_use":
         named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("input").fields})
         yield from session_files.tool_use(common("", named, _TOOLS), block.text("name"), block.inner("input").fields)
     elif kind == "tool_result":
-        printed = transcript.texts(block.fields.get("content"))
-        yield transcript.result(printed, has_failed=block.flag("is_error"))
+        printed = transcript.content_text(block.fields.get("content"))
+        yield transcript.tool_result(printed, has_failed=block.flag("is_error"))
 
 
 def _added(message: Payload) -> Iterator[Message]:
@@ -97,6 +97,6 @@ def _added(message: Payload) -> Iterator[Message]:
 
     for result in message.items("hookResults"):
         printed = Payload(result if isinstance(result, dict) else {}).text("stdout")
-        output = Payload(transcript.entry(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
+        output = Payload(transcript.parse_line(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
         if output.text("additionalContext"):
-            yield transcript.context(output.text("additionalContext"))
+            yield transcript.context_message(output.text("additionalContext"))

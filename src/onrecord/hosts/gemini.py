@@ -81,10 +81,10 @@ def _entries(path: str, size: int, is_head: bool) -> tuple[list[Any], bool]:
     """The messages in a part of a file: a later line with the same id replaces an earlier one, `$set` replaces all."""
     from onrecord.session import transcript
 
-    lines, is_all = transcript.lines(path, size, is_head)
+    lines, is_all = transcript.read_lines(path, size, is_head)
     entries: dict[str, Any] = {}
     for line in lines:
-        entry = Payload(transcript.entry(line))
+        entry = Payload(transcript.parse_line(line))
         replaced = entry.inner("$set").items("messages")
         if replaced:
             entries = {}
@@ -99,14 +99,14 @@ def messages(entry: Any) -> Iterator[Message]:
     from onrecord.session import transcript
 
     fields = Payload(entry)
-    words = transcript.texts(fields.fields.get("content"))
+    words = transcript.content_text(fields.fields.get("content"))
     if fields.text("type") == "user":
         added = words.partition("<hook_context>")[2].partition("</hook_context>")[0]
         if added:
-            yield transcript.context(added)
-        yield from transcript.text("user", words, fields.text("timestamp"), fields.text("id"))
+            yield transcript.context_message(added)
+        yield from transcript.text_messages("user", words, fields.text("timestamp"), fields.text("id"))
     elif fields.text("type") == "gemini":
-        yield from transcript.text("assistant", words)
+        yield from transcript.text_messages("assistant", words)
         for call in fields.items("toolCalls"):
             if isinstance(call, dict):
                 yield from _call(Payload(call))
@@ -123,4 +123,4 @@ def _call(call: Payload) -> Iterator[Message]:
     results = [Payload(part) for part in call.items("result") if isinstance(part, dict)]
     printed = "\n".join(part.inner("functionResponse").inner("response").text("output") for part in results)
     has_failed = call.text("status") == "error" or bool(failed(printed, "Exit Code: "))
-    yield from transcript.results(printed, has_failed=has_failed)
+    yield from transcript.tool_results(printed, has_failed=has_failed)

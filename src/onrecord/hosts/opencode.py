@@ -128,13 +128,13 @@ def messages(entry: Any) -> Iterator[Message]:
     from onrecord.hosts import session_files
     from onrecord.session import transcript
 
-    message, part = (Payload(transcript.entry(_bytes(column))) for column in entry[:2])
+    message, part = (Payload(transcript.parse_line(_bytes(column))) for column in entry[:2])
     role, kind = message.text("role"), part.text("type")
     if kind == "text" and part.flag("synthetic"):
-        yield transcript.context(part.text("text"))
+        yield transcript.context_message(part.text("text"))
     elif kind == "text" and role in ("user", "assistant"):
         typed = _unquoted(part.text("text")) if role == "user" else part.text("text")
-        yield from transcript.text(role, typed, session_files.moment(entry[2]), part.text("id"))
+        yield from transcript.text_messages(role, typed, session_files.moment(entry[2]), part.text("id"))
     elif kind == "tool":
         yield from _call(part)
 
@@ -149,7 +149,7 @@ def _call(part: Payload) -> Iterator[Message]:
     event = common("", Payload({"tool_name": name, "tool_input": arguments}), _TOOLS)
     yield from session_files.tool_use(event, name, arguments)
     has_failed = state.text("status") == "error" or bool(state.inner("metadata").fields.get("exit"))
-    yield from transcript.results(state.text("output") or state.text("error"), has_failed=has_failed)
+    yield from transcript.tool_results(state.text("output") or state.text("error"), has_failed=has_failed)
 
 
 def _bytes(column: Any) -> bytes:

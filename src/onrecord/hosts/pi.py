@@ -25,15 +25,15 @@ def read(name: str, payload: Payload) -> HostEvent:
         return event._replace(is_attended=False)
     if event.tool != SHELL or not payload.flag("is_error"):
         return event
-    from onrecord.session.transcript import texts
+    from onrecord.session.transcript import content_text
 
-    return event._replace(error=f"Exit code 1\n{texts(payload.fields.get('tool_response'))}")
+    return event._replace(error=f"Exit code 1\n{content_text(payload.fields.get('tool_response'))}")
 
 
 def transcript(path: str) -> Transcript:
-    from onrecord.session.transcript import Format, Transcript, lines
+    from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(lines, messages, lambda line: b'"user"' in line))
+    return Transcript(path, Format(read_lines, messages, lambda line: b'"user"' in line))
 
 
 def sessions(project: str) -> list[str]:
@@ -49,15 +49,17 @@ def messages(line: bytes) -> Iterator[Message]:
     """What was said and done in a line of a session, and what a hook added there."""
     from onrecord.session import transcript
 
-    entry = Payload(transcript.entry(line))
+    entry = Payload(transcript.parse_line(line))
     message = entry.inner("message")
     role, content = message.text("role"), message.fields.get("content")
     if entry.text("type") == "custom_message":
-        yield transcript.context(transcript.texts(entry.fields.get("content")))
+        yield transcript.context_message(transcript.content_text(entry.fields.get("content")))
     elif entry.text("type") == "message" and role == "toolResult":
-        yield from transcript.results(transcript.texts(content), has_failed=message.flag("isError"))
+        yield from transcript.tool_results(transcript.content_text(content), has_failed=message.flag("isError"))
     elif entry.text("type") == "message" and role in ("user", "assistant"):
-        yield from transcript.text(role, transcript.texts(content), entry.text("timestamp"), entry.text("id"))
+        yield from transcript.text_messages(
+            role, transcript.content_text(content), entry.text("timestamp"), entry.text("id")
+        )
         for block in message.items("content"):
             yield from _call(Payload(block if isinstance(block, dict) else {}))
 

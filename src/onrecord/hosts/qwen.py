@@ -51,7 +51,7 @@ def _is_attended(path: str, prompt: str) -> bool:
     """Whether a prompt was typed on the screen: only there the host takes a snapshot of files for it."""
     from onrecord.session import transcript
 
-    snapshots = (line for line in transcript.tail(path)[0] if b'"file_history_snapshot"' in line)
+    snapshots = (line for line in transcript.tail_lines(path)[0] if b'"file_history_snapshot"' in line)
     spelt = f'"promptId":"{prompt}"'.encode("utf-8", "replace")
     return bool(prompt) and any(spelt in line for line in snapshots)
 
@@ -70,9 +70,9 @@ def write(event: HostEvent, reply: HookReply) -> dict[str, Any]:
 
 
 def transcript(path: str) -> Transcript:
-    from onrecord.session.transcript import Format, Transcript, lines
+    from onrecord.session.transcript import Format, Transcript, read_lines
 
-    return Transcript(path, Format(lines, messages, lambda line: b'"real_user"' in line))
+    return Transcript(path, Format(read_lines, messages, lambda line: b'"real_user"' in line))
 
 
 def sessions(project: str) -> list[str]:
@@ -87,14 +87,14 @@ def messages(line: bytes) -> Iterator[Message]:
     """What was said and done in a line of a session, and what a hook added there."""
     from onrecord.session import transcript
 
-    entry = Payload(transcript.entry(line))
+    entry = Payload(transcript.parse_line(line))
     kind, about = entry.text("type"), entry.inner("systemPayload")
     parts = [Payload(part) for part in entry.inner("message").items("parts") if isinstance(part, dict)]
     if kind == "user" and entry.text("provenance") == "real_user":
         words = about.text("displayText") or "\n".join(part.text("text") for part in parts)
-        yield from transcript.text("user", words, entry.text("timestamp"), entry.text("uuid"))
+        yield from transcript.text_messages("user", words, entry.text("timestamp"), entry.text("uuid"))
         if about.text("hookContext"):
-            yield transcript.context(about.text("hookContext"))
+            yield transcript.context_message(about.text("hookContext"))
     for part in parts if kind in ("assistant", "tool_result") else ():
         yield from _part(part, entry.inner("toolCallResult"))
 
@@ -106,10 +106,10 @@ def _part(part: Payload, outcome: Payload) -> Iterator[Message]:
 
     call, response = part.inner("functionCall"), part.inner("functionResponse").inner("response")
     if part.text("text") and not part.flag("thought"):
-        yield from transcript.text("assistant", part.text("text"))
+        yield from transcript.text_messages("assistant", part.text("text"))
     if call.text("name"):
         named = Payload({"tool_name": call.text("name"), "tool_input": call.inner("args").fields})
         yield from session_files.tool_use(common("", named, _TOOLS), call.text("name"), call.inner("args").fields)
     if response.fields:
         has_failed = outcome.text("status") == "error" or bool(outcome.inner("resultDisplay").fields.get("exitCode"))
-        yield from transcript.results(response.text("output") or response.text("error"), has_failed=has_failed)
+        yield from transcript.tool_results(response.text("output") or response.text("error"), has_failed=has_failed)

@@ -69,7 +69,7 @@ def _write(project: Project, client: str, fields: Mapping[str, Any], links: _Lin
     writer = project.writer
     links = _Links(*(exactly(writer.store, typed).memory.id if typed else "" for typed in links))
     record = _composed(writer, client, fields)
-    related_files.refuse_lost(writer.store.root, record.related_files, may_come=force)
+    related_files.refuse_missing_in_store(writer.store.root, record.related_files, may_come=force)
     near = [] if links or writer.store.has(record.path) else similar.find(writer.store, record)
     if not force:
         similar.refuse(near, _instead)
@@ -94,7 +94,7 @@ def _instead(same: str) -> str:
 def _drafted(writer: Writer, record: Memory, links: _Links) -> _Written:
     if not links.updates:
         writer.store.refuse_existing(record.id)
-    draft = inbox.draft_of(record, session=_SESSION, **links._asdict())
+    draft = inbox.new_draft(record, session=_SESSION, **links._asdict())
     Inbox(writer.store.root).refuse_taken(draft)
     review.put(writer, [draft])
     return _Written("draft", draft.name, f"{paths.INBOX}/{draft.name}.json")

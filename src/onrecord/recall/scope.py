@@ -82,8 +82,8 @@ class Here:
     def _is_on(self, pattern: str) -> bool:
         from onrecord.git import repository
 
-        around = repository.around(self._project)
-        branch = around.branch if around else ""
+        repo = repository.find(self._project)
+        branch = repo.branch if repo else ""
         # As in a digest: where no branch is checked out, a record for some branches applies.
         return not branch or globs.covers(pattern, branch)
 
@@ -114,9 +114,9 @@ def _names(project: str) -> list[str]:
     """What a pattern for repositories is compared with: `host/owner/name` of git's origin, its ends, and the folder."""
     from onrecord.git import repository
 
-    around = repository.around(project)
-    folders = {os.path.basename(project), os.path.basename(around.root if around else project)}
-    parts = identity(around.origin).split("/") if around else [""]
+    repo = repository.find(project)
+    folders = {os.path.basename(project), os.path.basename(repo.root if repo else project)}
+    parts = identity(repo.origin).split("/") if repo else [""]
     ends = ["/".join(parts[at:]) for at in range(len(parts))]
     return [name.lower() for name in (*ends, *sorted(folders)) if name]
 

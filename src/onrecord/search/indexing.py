@@ -253,7 +253,7 @@ class _Changes:
             text, spots, made = document.of(memory), document.places(memory), self._vectors.of(memory)
             may_be_urgent = document.may_be_urgent(memory)
             more = (memory.updated_at, document.expiry(memory), document.is_void(memory), summary_line.of(memory))
-            facts = (*more, anchors.compact(memory), document.pack_scope(memory), document.pack_facts(memory))
+            facts = (*more, anchors.dump(memory), document.pack_scope(memory), document.pack_facts(memory))
         except Exception as error:
             # Whatever is wrong with one record, the others must be found: everything that could fail comes before here.
             if not isinstance(error, OnrecordError):

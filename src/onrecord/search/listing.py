@@ -8,7 +8,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.search import index, indexing
 from onrecord.search.index import NOT_REPLACED, Index, unpack_facts
 from onrecord.store import record_names, reference
-from onrecord.store.reference import Fit
+from onrecord.store.reference import NameMatch
 from onrecord.store.store import Store
 
 TYPE_CHECKING = False
@@ -166,20 +166,20 @@ def _rows(index: Index, numbers: list[int], order: str) -> list[Listed]:
     return rows
 
 
-def fit(root: str, typed: str, paths: Collection[str]) -> Fit:
+def fit(root: str, typed: str, paths: Collection[str]) -> NameMatch:
     """What of all paths of a store a text fits, and how."""
-    by_id = reference.fit(typed, paths)
-    return by_id if by_id.paths else reference.fit_titles(typed, titles(index.open(root)))
+    by_id = reference.match_names(typed, paths)
+    return by_id if by_id.paths else reference.match_titles(typed, titles(index.open(root)))
 
 
 def resolve(store: Store, typed: str) -> str:
     """The path of the one record that a text means; NotFound or Ambiguous if it fits none or several."""
-    if store.named(typed):
+    if store.find_paths(typed):
         return store.get(typed).path
     paths = list(record_names.paths(store.root))
     candidates = fit(store.root, typed, paths)
     if not candidates.paths:
-        raise reference.nothing_fits(store.root, typed, paths)
+        raise reference.not_found(store.root, typed, paths)
     if len(candidates.paths) > 1:
-        raise reference.several_fit(typed, candidates.paths)
+        raise reference.ambiguous(typed, candidates.paths)
     return candidates.paths[0]

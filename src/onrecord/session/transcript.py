@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LAST_PROMPTS = 3
-TAIL = 400_000
-LONGEST_LINE = 8_000_000
+TAIL_BYTES = 400_000
+MAX_LINE_BYTES = 8_000_000
 """Bytes: a pasted picture is below."""
 
 _SHORTEST_LINE = 20
@@ -90,7 +90,7 @@ def any_entry(entry: Any) -> bool:
     return True
 
 
-def last_written(path: str) -> float:
+def modification_time(path: str) -> float:
     """When a file was last written; OSError or ValueError if there is none."""
     return os.stat(path).st_mtime
 
@@ -103,7 +103,7 @@ class Format(NamedTuple):
     messages: Callable[[Any], Iterator[Message]]
     may_be_typed: Callable[[Any], bool] = any_entry
     """The cheap test whether an entry can hold a prompt."""
-    written: Callable[[str], float] = last_written
+    written: Callable[[str], float] = modification_time
     """When a session was last written, in seconds."""
 
 
@@ -119,14 +119,14 @@ class Transcript(NamedTuple):
         folder, name = os.path.split(self.path.rpartition("#")[2])
         return os.path.basename(folder) if name == "events.jsonl" else name.partition(".")[0] or self.path
 
-    def tail(self, size: int = TAIL) -> tuple[list[Any], bool]:
+    def tail(self, size: int = TAIL_BYTES) -> tuple[list[Any], bool]:
         """The last entries, and whether they are all."""
         return self.format.entries(self.path, size, False) if self.path else ([], True)
 
     def head(self) -> list[Any]:
-        return self.format.entries(self.path, TAIL, True)[0] if self.path else []
+        return self.format.entries(self.path, TAIL_BYTES, True)[0] if self.path else []
 
-    def said(self, entry: Any) -> list[Message]:
+    def messages_in(self, entry: Any) -> list[Message]:
         """What was said and done in an entry, without what hooks added."""
         return [message for message in self.format.messages(entry) if message.kind != "context"]
 
@@ -162,7 +162,7 @@ def last_turns(session: Transcript, most: int) -> list[str]:
     turns: list[Message] = []
     entries, _ = session.tail()
     while entries and len(turns) <= most:
-        for message in reversed(session.said(entries.pop())):
+        for message in reversed(session.messages_in(entries.pop())):
             if message.kind != "text":
                 continue
             if turns and turns[-1].role == message.role == "assistant":
@@ -174,7 +174,7 @@ def last_turns(session: Transcript, most: int) -> list[str]:
 
 def first_prompt(session: Transcript) -> str:
     """The prompt a session was started with, if it stands in the first part of its transcript."""
-    typed = (message.text for entry in session.head() for message in session.said(entry) if _is_typed(message))
+    typed = (message.text for entry in session.head() for message in session.messages_in(entry) if _is_typed(message))
     return next(typed, "")
 
 
@@ -199,12 +199,12 @@ def _is_same(text: str, other: str) -> bool:
     return text[:_COMPARED] in other or (len(other) >= _DISTINCT and other[:_COMPARED] in text)
 
 
-def ending(session: Transcript, most: int) -> Ending:
+def read_ending(session: Transcript, most: int) -> Ending:
     """The last so many things said and done, and the prompt that began the turn however long ago that was."""
     last: list[Message] = []
     entries, is_all = session.tail()
     while entries and len(last) < most:
-        last += reversed(session.said(entries.pop()))
+        last += reversed(session.messages_in(entries.pop()))
     is_whole = is_all and not entries and len(last) <= most
     last = last[:most][::-1]
     if not any(_is_typed(message) for message in last):
@@ -212,7 +212,7 @@ def ending(session: Transcript, most: int) -> Ending:
     return Ending(last, is_whole=is_whole)
 
 
-def messages(session: Transcript, *, contexts: bool = False) -> list[Message]:
+def read_messages(session: Transcript, *, contexts: bool = False) -> list[Message]:
     """Everything said and done in the last part of a session, in order; on request also what hooks added to it."""
     everything = [message for entry in session.tail()[0] for message in session.format.messages(entry)]
     return [message for message in everything if contexts or message.kind != "context"]
@@ -230,12 +230,12 @@ def _with_tags(text: str) -> str:
     return text.replace("&lt;memory-context", "<memory-context").replace("&lt;/memory-context&gt;", "</memory-context>")
 
 
-def tail(path: str, size: int = TAIL) -> tuple[list[bytes], bool]:
+def tail_lines(path: str, size: int = TAIL_BYTES) -> tuple[list[bytes], bool]:
     """The whole lines in the last bytes of a file, none if it cannot be read; and whether they are all of it."""
-    return lines(path, size, False)
+    return read_lines(path, size, False)
 
 
-def lines(path: str, size: int, is_head: bool) -> tuple[list[bytes], bool]:
+def read_lines(path: str, size: int, is_head: bool) -> tuple[list[bytes], bool]:
     """The whole lines in the first or last bytes of a file, none if it cannot be read; and whether they are all."""
     try:
         with open(files.open_regular(path, os.O_RDONLY), "rb") as file:
@@ -257,15 +257,15 @@ def _last_typed(session: Transcript, entries: list[Any]) -> list[Message]:
     while entries:
         entry = entries.pop()
         if session.format.may_be_typed(entry):
-            typed = [message for message in session.said(entry) if _is_typed(message)]
+            typed = [message for message in session.messages_in(entry) if _is_typed(message)]
             if typed:
                 return typed
     return []
 
 
-def entry(line: bytes) -> dict[str, Any]:
+def parse_line(line: bytes) -> dict[str, Any]:
     """The object in a line of a session's file; an empty one for any other line."""
-    if not line.startswith(b"{") or len(line) > LONGEST_LINE:
+    if not line.startswith(b"{") or len(line) > MAX_LINE_BYTES:
         return {}
     try:
         value: dict[str, Any] = coldstart.loads(line.decode("utf-8", "replace"))
@@ -274,35 +274,35 @@ def entry(line: bytes) -> dict[str, Any]:
     return value
 
 
-def text(role: str, words: str, at: str = "", name: str = "") -> Iterator[Message]:
+def text_messages(role: str, words: str, at: str = "", name: str = "") -> Iterator[Message]:
     """What somebody said, without what was injected; nothing for what a program put into the user's mouth."""
     plain = without_blocks(words)
     if plain and not (role == "user" and is_machine_turn(plain)):
         yield Message(role, "text", plain, name, at=at)
 
 
-def result(printed: str, *, has_failed: bool) -> Message:
+def tool_result(printed: str, *, has_failed: bool) -> Message:
     """What a tool gave back."""
     return Message("user", "tool_result", printed, "error" if has_failed else "")
 
 
-def results(printed: str, *, has_failed: bool) -> Iterator[Message]:
+def tool_results(printed: str, *, has_failed: bool) -> Iterator[Message]:
     """What a tool gave back in a host that adds a hook's text to it; and that text, apart from it."""
     plain = _with_tags(printed)
     start, end = plain.find("<memory-context"), plain.rfind("</memory-context>")
     if not 0 <= start < end:
-        yield result(printed, has_failed=has_failed)
+        yield tool_result(printed, has_failed=has_failed)
         return
-    yield result(without_elements(plain, _INJECTED), has_failed=has_failed)
-    yield context(f"{plain[start:end]}</memory-context>")
+    yield tool_result(without_elements(plain, _INJECTED), has_failed=has_failed)
+    yield context_message(f"{plain[start:end]}</memory-context>")
 
 
-def context(added: str) -> Message:
+def context_message(added: str) -> Message:
     """What a hook added; a host may have escaped its tags."""
     return Message("system", "context", added.replace("&lt;", "<").replace("&gt;", ">"))
 
 
-def texts(content: Any) -> str:
+def content_text(content: Any) -> str:
     """The text of a content, which may be a list of parts."""
     if isinstance(content, str):
         return content
@@ -310,10 +310,10 @@ def texts(content: Any) -> str:
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
-LARGEST = 32_000_000
+MAX_BYTES = 32_000_000
 """Bytes of one transcript that are read, from its end."""
 
-MOST_FILES = 200
+MAX_FILES = 200
 _LONGEST_PROMPT = 100_000
 
 
@@ -333,30 +333,30 @@ class Session(NamedTuple):
     is_whole: bool
 
 
-def recent(transcripts: Sequence[Transcript], last: int) -> list[Session]:
+def recent_sessions(transcripts: Sequence[Transcript], last: int) -> list[Session]:
     """The sessions that hold the last prompts."""
-    recent_sessions: list[Session] = []
+    sessions: list[Session] = []
     times: list[str] = []
     for transcript, changed in _newest_first(transcripts):
         if len(times) >= last and times[-last] >= changed:
             break
-        session = read(transcript)
+        session = read_session(transcript)
         if session.prompts:
-            recent_sessions.append(session)
+            sessions.append(session)
             times = sorted([*times, *(prompt.at for prompt in session.prompts)])
-    return recent_sessions
+    return sessions
 
 
-def read(transcript: Transcript) -> Session:
+def read_session(transcript: Transcript) -> Session:
     """The prompts in a transcript; none if it cannot be read."""
-    entries, is_whole = transcript.tail(LARGEST)
+    entries, is_whole = transcript.tail(MAX_BYTES)
     prompts = (_prompt(transcript, entry) for entry in entries if transcript.format.may_be_typed(entry))
     return Session(transcript.name, tuple(prompt for prompt in prompts if prompt), is_whole)
 
 
 def _prompt(transcript: Transcript, entry: object) -> Prompt | None:
     """What was typed in an entry, in however many parts."""
-    typed = [message for message in transcript.said(entry) if message.role == "user" and message.kind == "text"]
+    typed = [message for message in transcript.messages_in(entry) if message.role == "user" and message.kind == "text"]
     text = "\n".join(message.text for message in typed)[:_LONGEST_PROMPT]
     at = typed[0].at if typed else ""
     return Prompt(at if timestamps.is_instant(at) else "", text, typed[0].name) if text else None
@@ -370,4 +370,4 @@ def _newest_first(transcripts: Sequence[Transcript]) -> list[tuple[Transcript, s
             changed[transcript] = timestamps.at(transcript.format.written(transcript.path))
         except (OSError, ValueError, OverflowError):
             continue
-    return sorted(changed.items(), key=lambda each: (each[1], each[0].path), reverse=True)[:MOST_FILES]
+    return sorted(changed.items(), key=lambda each: (each[1], each[0].path), reverse=True)[:MAX_FILES]

@@ -25,7 +25,7 @@ _ENDINGS = (".md", ".mdc", ".txt")
 """Of files that a setting may name: a project's settings must not lead to anything that a program reads."""
 
 
-class Page(NamedTuple):
+class GeneratedPage(NamedTuple):
     """A file with a section of ours: what it holds, and what it shall hold."""
 
     file: str
@@ -46,7 +46,7 @@ class Page(NamedTuple):
             files.write(self.file, self.after.encode("utf-8"))
 
 
-def plan(file: str, records: Iterable[Memory], only: Only = EVERYTHING, *, may_add: bool = False) -> Page:
+def plan(file: str, records: Iterable[Memory], only: Only = EVERYTHING, *, may_add: bool = False) -> GeneratedPage:
     """The page with its section renewed; BadInput for one of somebody else, unless a section may be added to it.
 
     Unless it is said which records it shall have, it keeps the choice that it was made with.
@@ -64,15 +64,15 @@ def plan(file: str, records: Iterable[Memory], only: Only = EVERYTHING, *, may_a
     if after is None:
         marks = f"{export.BEGIN} and {export.END}"
         raise BadInput(f"{file!r} has more or less than one pair of marks", fix=f"leave one pair of {marks}, or none")
-    return Page(os.path.abspath(file), before, after, section, len(current))
+    return GeneratedPage(os.path.abspath(file), before, after, section, len(current))
 
 
 def renew(store: Store) -> None:
     """Renew the page that a setting of the project names, if there is one and it is ours."""
-    name, root = load_settings(store.root).text("export.file"), anchors.root_of(store.root)
+    name, root = load_settings(store.root).text("export.file"), anchors.project_root(store.root)
     if not name or not root:
         return
-    file = named(root, name)
+    file = resolve(root, name)
     if not os.path.lexists(file):
         from shlex import quote
 
@@ -81,7 +81,7 @@ def renew(store: Store) -> None:
     plan(file, (entry.memory for entry in store.entries())).write()
 
 
-def named(root: str, name: str) -> str:
+def resolve(root: str, name: str) -> str:
     """The real path of a file that a setting names; BadInput or UnsafePath for what it must not name."""
     file = files.inside(root, name)
     parts = os.path.relpath(file, os.path.realpath(root)).lower().split(os.sep)

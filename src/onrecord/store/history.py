@@ -37,7 +37,7 @@ _MAX_CHANGE_CHARACTERS = 6_000_000
 NewTexts = Mapping[str, Union[str, None]]
 """The new text of each file of a change by its path; None for a file to delete."""
 
-AGENTS = (
+AGENT_VARIABLES = (
     *("CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_SANDBOX", "COPILOT_CLI", "OPENCODE"),
     *("QWEN_CODE", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR"),
 )
@@ -73,9 +73,9 @@ class LoggedChange(NamedTuple):
     is_undone: bool = False
 
 
-def who() -> str:
+def author() -> str:
     """Return `agent` if an agent started this program, else `person`."""
-    return "agent" if any(os.environ.get(name) for name in AGENTS) else "person"
+    return "agent" if any(os.environ.get(name) for name in AGENT_VARIABLES) else "person"
 
 
 def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "") -> str:
@@ -83,7 +83,7 @@ def begin(root: str, action: str, files: tuple[FileChange, ...], undoes: str = "
     seed = f"{root}{os.getpid()}{time.monotonic_ns()}"
     # Eight hex digits are enough for the few thousand changes of a history.
     change_id = coldstart.content_hash(seed.encode("utf-8", "surrogatepass"))[:8]
-    by = action if action in ("import", SYNC) else who()
+    by = action if action in ("import", SYNC) else author()
     line = {"id": change_id, "at": timestamps.now(), "action": action, "by": by, "undoes": undoes}
     text = json.dumps({**line, "files": [list(file) for file in files]})
     if len(text) > _MAX_CHANGE_CHARACTERS:

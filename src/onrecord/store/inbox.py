@@ -122,6 +122,6 @@ def _without_ending(name: str) -> str:
     return name[: -len(".json")] if name.endswith(".json") else name
 
 
-def draft_of(record: Memory, **about: Any) -> Draft:
+def new_draft(record: Memory, **about: Any) -> Draft:
     """A draft of a record, named after it."""
     return Draft(record.id, record, made_at=timestamps.now(), **about)

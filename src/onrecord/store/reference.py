@@ -27,41 +27,41 @@ _ENOUGH = 0.5
 """The least share of the typed letters that must be found again in a name that is suggested."""
 
 
-class Fit(NamedTuple):
+class NameMatch(NamedTuple):
     """The paths that a typed text fits, and how: by the beginning of their names, or by words of them."""
 
     how: str
     paths: tuple[str, ...]
 
 
-def fit(typed: str, paths: Iterable[str]) -> Fit:
+def match_names(typed: str, paths: Iterable[str]) -> NameMatch:
     """The paths whose names begin with a text; if there are none, those that have all of its words."""
     folder, name, words = _parts(typed)
     named = [(path, name_of(path).lower()) for path in paths if path.startswith(folder)]
     for beginning in filter(None, (name, "-".join(words))):
         begin = tuple(path for path, name in named if name.startswith(beginning))
         if begin:
-            return Fit(PREFIX, begin)
+            return NameMatch(PREFIX, begin)
     if not words:
-        return Fit("", ())
+        return NameMatch("", ())
     having = [(path, _BREAK.split(name)) for path, name in named if all(word in name for word in words)]
     return _with_words(words, having)
 
 
-def fit_titles(typed: str, titles: Iterable[tuple[str, str]]) -> Fit:
+def match_titles(typed: str, titles: Iterable[tuple[str, str]]) -> NameMatch:
     """The same by words of the titles: an id has only the first of a long one, and none in a script it cannot spell."""
     folder, name, _ = _parts(typed)
     words = [word for word in _TITLE_BREAK.split(name) if word]
     having = [(path, title.lower()) for path, title in titles if path.startswith(folder)]
     named = [(path, _TITLE_BREAK.split(title)) for path, title in having if all(word in title for word in words)]
-    return _with_words(words, named) if words else Fit("", ())
+    return _with_words(words, named) if words else NameMatch("", ())
 
 
-def _with_words(words: Collection[str], named: Collection[tuple[str, list[str]]]) -> Fit:
+def _with_words(words: Collection[str], named: Collection[tuple[str, list[str]]]) -> NameMatch:
     """The paths whose parts have all of some words; a whole word goes before the beginning of one."""
     whole = tuple(path for path, parts in named if set(words).issubset(parts))
     started = tuple(path for path, parts in named if all(_starts(word, parts) for word in words))
-    return Fit(WORDS, whole or started) if whole or started else Fit("", ())
+    return NameMatch(WORDS, whole or started) if whole or started else NameMatch("", ())
 
 
 def _starts(word: str, parts: Iterable[str]) -> bool:
@@ -81,7 +81,7 @@ def name_of(path: str) -> str:
     return path.rsplit("/", 1)[-1].removesuffix(".json")
 
 
-def shortest(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]:
+def shortest_names(paths: Iterable[str], among: Iterable[str]) -> dict[str, str]:
     """For each of some paths a beginning of its name that fits no other; where that is long or unusual, its short name.
 
     A beginning ends with a word where there is room for one.
@@ -112,7 +112,7 @@ def _in_common(name: str, other: str) -> int:
     return next((at for at, (left, right) in enumerate(zip(name, other)) if left != right), min(len(name), len(other)))
 
 
-def nearest(typed: str, paths: Collection[str]) -> list[str]:
+def similar_paths(typed: str, paths: Collection[str]) -> list[str]:
     """The paths whose names have most of a text in them, misspelt words included; three at most, best first."""
     words = _parts(typed)[2]
     named = [(path, name_of(path).lower().split("-")) for path in paths]
@@ -150,9 +150,9 @@ def _spellings(words: Collection[str], vocabulary: Collection[str]) -> dict[str,
     return spellings
 
 
-def nothing_fits(root: str, typed: str, paths: Collection[str]) -> NotFound:
+def not_found(root: str, typed: str, paths: Collection[str]) -> NotFound:
     """The failure that no record is called so; it names those whose names are nearest."""
-    near = [name_of(path) for path in nearest(typed, paths)]
+    near = [name_of(path) for path in similar_paths(typed, paths)]
     search = f"onrecord search {quote(shorten(typed.replace('-', ' ')))}"
     fix = f"onrecord show {quote(near[0])}; {search}" if near else search
     return NotFound(f"no memory {shorten(typed)!r} in {root}{did_you_mean(near)}", fix=fix)
@@ -163,14 +163,14 @@ def did_you_mean(names: list[str]) -> str:
     return f"; did you mean {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}?" if names else ""
 
 
-def several_fit(typed: str, paths: Collection[str]) -> Ambiguous:
+def ambiguous(typed: str, paths: Collection[str]) -> Ambiguous:
     """The failure that a text fits several records; it lists ten by names that mean one record each."""
     names = [record_names.short_name(path) for path in sorted(paths)]
-    message = fits_several(typed, names, "records")
+    message = ambiguity_message(typed, names, "records")
     return Ambiguous(message, fix=f"onrecord show {quote(names[0])}; or type more of the name you mean")
 
 
-def fits_several(typed: str, names: Sequence[str], what: str) -> str:
+def ambiguity_message(typed: str, names: Sequence[str], what: str) -> str:
     """The message that lists what a text fits, up to ten."""
     more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
     return f"{shorten(typed)!r} fits {len(names):,} {what}: {', '.join(names[:_MOST_LISTED])}{more}"

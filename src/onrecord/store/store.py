@@ -115,7 +115,7 @@ class Store:
 
     def get(self, reference: str) -> Entry:
         """A record by its id, `category/id`, path, or the short name in a pointer."""
-        matches = self.named(reference)
+        matches = self.find_paths(reference)
         if not matches:
             from shlex import quote
 
@@ -127,7 +127,7 @@ class Store:
             )
         return self.read(matches[0])
 
-    def named(self, reference: str) -> list[str]:
+    def find_paths(self, reference: str) -> list[str]:
         """The paths of the records with an id, `category/id`, path or short name: more than one only for an id."""
         return self._paths_of(reference) or record_names.with_short_name(self.root, reference)
 

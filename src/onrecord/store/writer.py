@@ -16,7 +16,7 @@ from onrecord.settings import Settings
 from onrecord.store.store import Batch, Entry, Store
 
 
-class Change(NamedTuple):
+class CollectedRecord(NamedTuple):
     """Something that was done, or would be, to a record."""
 
     action: str
@@ -34,14 +34,14 @@ class Writer:
 
     @property
     def _project(self) -> str:
-        return anchors.root_of(self.store.root)
+        return anchors.project_root(self.store.root)
 
     def save(self, record: Memory, *, supersedes: str = "", draft: Draft | None = None) -> Entry:
         """Write a new record, link the one it supersedes, and take the draft it was made from out of the inbox.
 
         A category with a rolling window retires what it no longer has room for. All of it is one step.
         """
-        record = anchors.anchored(record, self._project, self.now)
+        record = anchors.add_missing(record, self._project, self.now)
         with self.store.writing("accept" if draft else "save") as batch:
             record = self._unclaimed(record)
             self.store.refuse_existing(record.id)
@@ -69,7 +69,7 @@ class Writer:
         with self.store.writing(action) as batch:
             for draft in drafts:
                 record = self._free(draft.record._replace(supersedes=(), superseded_by=""), batch)
-                batch.put(anchors.anchored(record, self._project, self.now))
+                batch.put(anchors.add_missing(record, self._project, self.now))
                 paths[draft.record.id] = record.path
                 if self.store.has_draft(draft.name):
                     batch.drop_draft(draft.name, draft.hash)
@@ -140,7 +140,7 @@ class Writer:
             if not allow_secret:
                 compose.refuse_secrets(patch)
                 compose.refuse_secrets({"summary": summary})
-            record = anchors.renewed(entry.memory, record, self._project, self.now)
+            record = anchors.renew(entry.memory, record, self._project, self.now)
             renamed = self._renamed(entry.memory, record)
             updated = batch.put(renamed, over=entry.memory)
             if renamed.id != record.id:
@@ -174,7 +174,7 @@ class Writer:
         return self._step(
             "reanchor",
             reference,
-            lambda record: lifecycle.noted(anchors.confirmed(record, self._project, self.now, moved), change),
+            lambda record: lifecycle.noted(anchors.confirm(record, self._project, self.now, moved), change),
             expected_hash,
         )
 
@@ -240,7 +240,7 @@ class Writer:
             except NotFound:
                 return
 
-    def collect(self, *, dry_run: bool = False) -> list[Change]:
+    def collect(self, *, dry_run: bool = False) -> list[CollectedRecord]:
         """Retire what is past its retention, delete what was retired longer ago than the grace period.
 
         With a config that cannot be read nothing is: it may have asked for longer.
@@ -254,12 +254,12 @@ class Writer:
             for entry in self.store.entries():
                 record = entry.memory
                 if lifecycle.past_grace(record, grace, self.now):
-                    changes.append(Change("delete", entry.path, f"retired more than {grace:g} days ago"))
+                    changes.append(CollectedRecord("delete", entry.path, f"retired more than {grace:g} days ago"))
                     if not dry_run:
                         batch.drop(entry.path)
                 elif record.record_status == "active" and lifecycle.past_retention(record, self.settings, self.now):
                     days = self.settings.retention_days(record.category)
-                    changes.append(Change("retire", entry.path, f"unchanged for more than {days} days"))
+                    changes.append(CollectedRecord("retire", entry.path, f"unchanged for more than {days} days"))
                     if not dry_run:
                         reason = f"past its retention of {days} days"
                         batch.put(lifecycle.retired(record, reason, self.now), over=record)

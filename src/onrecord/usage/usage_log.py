@@ -129,7 +129,7 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
     from onrecord.session import transcript as transcripts
     from onrecord.usage import evidence
 
-    messages = transcripts.messages(transcript, contexts=True)
+    messages = transcripts.read_messages(transcript, contexts=True)
     roots = {record: root for record in watched for root in stores if within(root, record)}
     verdicts = {
         (record, stamps[record]): evidence.is_opened(messages, within(root, record)) for record, root in roots.items()
