@@ -67,7 +67,7 @@ def draft(project: Project) -> Callable[..., str]:
     def put_draft(title: str = "Use uv", **options: object) -> str:
         content = {"context": "pip is slow", "decision": "uv installs everything", "rationale": ["seconds"]}
         record = compose.compose("decision", {"title": title, "content": content})
-        return Inbox(project.store.root).put(inbox.draft_of(record, **options)).name
+        return Inbox(project.store.root).put(inbox.new_draft(record, **options)).name
 
     return put_draft
 

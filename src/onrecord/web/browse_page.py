@@ -104,10 +104,10 @@ def show_map(request: Request) -> Response:
 
 def _tracked_files(root: str) -> list[str]:
     """Return the files that git tracks; empty without a repository."""
-    repo = repository.around(root)
+    repo = repository.find(root)
     if repo is None:
         return []
-    result = repo.ask("ls-files", "-z", "--", ".", deadline=time.monotonic() + _GIT_TIMEOUT_SECONDS, about_files=True)
+    result = repo.ask("ls-files", "-z", "--", ".", deadline=time.monotonic() + _GIT_TIMEOUT_SECONDS, in_work_tree=True)
     return [name for name in result.output.decode("utf-8", "replace").split("\0") if name]
 
 

@@ -55,7 +55,7 @@ def _update(request: Request, store: Store, entry: Entry, edit_form: EditForm) -
     store.expect(entry.path, fields.get("hash", ""))
     patch = _patch(entry.memory, edit_form)
     before = entry.memory.related_files
-    related_files.refuse_lost(store.root, patch.get("related_files") or (), before, may_come=False)
+    related_files.refuse_missing_in_store(store.root, patch.get("related_files") or (), before, may_come=False)
     summary = " ".join(fields.get("summary", "").split())[:1_000]
     writer = Writer(store, view.site_of(request).project().settings)
     return writer.update(entry.path, patch, entry.hash, summary=summary, may_shrink=True)
@@ -112,7 +112,9 @@ def new(request: Request) -> Response:
 
 
 def _save(request: Request, writer: Writer, category: str, edit_form: EditForm) -> Entry:
-    related_files.refuse_lost(writer.store.root, edit_form.fields.get("related_files") or (), may_come=False)
+    related_files.refuse_missing_in_store(
+        writer.store.root, edit_form.fields.get("related_files") or (), may_come=False
+    )
     if not view.form_fields(request).get("force"):
         record = compose.compose(category, edit_form.fields)
         similar.refuse(

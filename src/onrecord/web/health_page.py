@@ -79,7 +79,7 @@ def _quick(store: Store, index: Index) -> Iterator[Group]:
 
 
 def _changed(store: Store, index: Index) -> Iterator[HealthFinding]:
-    root = anchors.root_of(store.root)
+    root = anchors.project_root(store.root)
     freshness = Freshness(root, _TIMEOUT_SECONDS) if root else None
     for record_id, anchored in listing.anchored(index, _MAX_CHECKED_RECORDS) if freshness else ():
         note, _ = freshness.note(anchored) if freshness else ("", False)
@@ -100,7 +100,7 @@ def _thorough(store: Store) -> Iterator[Group]:
             for finding in measures[name].findings
         ]
         yield _group(heading, findings)
-    hard = hard_to_find.among([entry.memory for entry in entries], anchors.root_of(store.root))
+    hard = hard_to_find.among([entry.memory for entry in entries], anchors.project_root(store.root))
     reasons = [(links[item.record.id], item.reasons[0]) for item in hard if item.reasons]
     yield _group("Hard to find", [HealthFinding((link,), reason.message, reason.fix) for link, reason in reasons])
 

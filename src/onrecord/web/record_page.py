@@ -157,10 +157,10 @@ def _chain(store: Store, entry: Entry, next_of: Callable[[Memory], str]) -> Iter
 
 
 def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[FileView]:
-    root = anchors.root_of(store.root)
-    indexed = anchors.indexed(record) if root else ()
+    root = anchors.project_root(store.root)
+    indexed = anchors.to_indexed(record) if root else ()
     freshness = check.Freshness(root)
-    for anchor in indexed[: check.MOST_ANCHORS]:
+    for anchor in indexed[: check.MAX_ANCHORS]:
         verdict = freshness.check(anchor)
         name = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
         changes = check.lines(root, verdict) if shows_lines and verdict.state == check.CHANGED else []
