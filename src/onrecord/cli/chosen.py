@@ -43,7 +43,7 @@ class _Guess(NamedTuple):
 
 def record(asker: Asker, store: Store, typed: str, *, changes: bool = False) -> Entry:
     """The record that a text means; `changes` says that the command will change it."""
-    if store.named(typed):
+    if store.find_paths(typed):
         return store.get(typed)
     guess = _numbered(asker, store.root, typed, is_draft=False) or _record(asker, store, typed)
     entry = store.read(guess.path)
@@ -57,11 +57,11 @@ def _record(asker: Asker, store: Store, typed: str) -> _Guess:
     names = list(record_names.paths(store.root))
     fits = listing.fit(store.root, typed, names)
     if not fits.paths:
-        raise reference.nothing_fits(store.root, typed, names)
+        raise reference.not_found(store.root, typed, names)
     if len(fits.paths) == 1:
         return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
     if not asker.can_ask:
-        raise reference.several_fit(typed, fits.paths)
+        raise reference.ambiguous(typed, fits.paths)
     return _Guess(_picked(typed, fits.paths, [_described(store, path) for path in fits.paths[:_MOST_TITLED]]), True)
 
 
@@ -75,12 +75,12 @@ def _described(store: Store, path: str) -> str:
 def flag(asker: Asker, store: Store, typed: str) -> str:
     """The record that a flag of a changing command names: as it was typed if that is exact; empty if left out."""
     entry = record(asker, store, typed, changes=True) if typed else None
-    return typed if entry is None or store.named(typed) else entry.memory.id
+    return typed if entry is None or store.find_paths(typed) else entry.memory.id
 
 
 def store_of(asker: Asker, store: Store, typed: str) -> Store:
     """The store that a number in the last listing leads to, be it no project's; any other text, to this one."""
-    place = None if store.named(typed) else _listed(asker, typed)
+    place = None if store.find_paths(typed) else _listed(asker, typed)
     return Store(place.root) if place and paths.prefix_of(place.root) != paths.PROJECT_PREFIX else store
 
 
@@ -99,9 +99,9 @@ def draft(asker: Asker, box: Inbox, typed: str, *, changes: bool = False) -> str
 
 
 def _draft(asker: Asker, names: list[str], typed: str) -> _Guess:
-    fits = reference.fit(typed, [f"{paths.INBOX}/{each}.json" for each in names])
+    fits = reference.match_names(typed, [f"{paths.INBOX}/{each}.json" for each in names])
     if not fits.paths:
-        raise _no_draft(typed, reference.nearest(typed, names))
+        raise _no_draft(typed, reference.similar_paths(typed, names))
     if len(fits.paths) == 1:
         return _Guess(fits.paths[0], fits.how == reference.PREFIX and len(typed) >= _SURE)
     if not asker.can_ask:
@@ -116,7 +116,7 @@ def _no_draft(typed: str, near: list[str]) -> NotFound:
 
 def _several_drafts(typed: str, fitting: Collection[str]) -> Ambiguous:
     names = [name_of(path) for path in sorted(fitting)]
-    name, message = names[0], reference.fits_several(typed, names, "drafts")
+    name, message = names[0], reference.ambiguity_message(typed, names, "drafts")
     return Ambiguous(message, fix=f"onrecord inbox {quote(name)}; or type more of the name you mean")
 
 

@@ -153,6 +153,6 @@ def _summary(screen: Screen, done: list[dict[str, Any]], dry_run: bool) -> str:
 
 
 def _require_project(store: Store) -> None:
-    if not anchors.root_of(store.root):
+    if not anchors.project_root(store.root):
         flag = paths.store_flag(paths.prefix_of(store.root)).strip()
         raise BadInput("this store is tied to no project's files", fix=f"leave out {flag}")

@@ -161,8 +161,8 @@ def find(project: Project, typed: str) -> tuple[Store, Entry]:
 
 def exactly(store: Store, typed: str) -> Entry:
     """A record by its whole id or path; NotFound names the nearest."""
-    if not store.named(typed):
-        failure = reference.nothing_fits(store.root, typed, list(record_names.paths(store.root)))
+    if not store.find_paths(typed):
+        failure = reference.not_found(store.root, typed, list(record_names.paths(store.root)))
         raise NotFound(failure.message, fix="call search for it")
     return store.get(typed)
 
@@ -192,8 +192,8 @@ def _hidden_by(project: Project, store: Store, record_id: str) -> str:
 
 def _caution(store: Store, entry: Entry) -> str:
     """What to say where the files of a record have changed since it was saved."""
-    root = anchors.root_of(store.root)
-    indexed = anchors.compact(entry.memory) if root else ""
+    root = anchors.project_root(store.root)
+    indexed = anchors.dump(entry.memory) if root else ""
     return Cautions().check(store.root, prefix_of(store.root), indexed)[0]
 
 

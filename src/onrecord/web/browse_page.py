@@ -107,7 +107,7 @@ def _tracked_files(root: str) -> list[str]:
     repo = repository.find(root)
     if repo is None:
         return []
-    result = repo.ask("ls-files", "-z", "--", ".", deadline=time.monotonic() + _GIT_TIMEOUT_SECONDS, in_work_tree=True)
+    result = repo.run("ls-files", "-z", "--", ".", deadline=time.monotonic() + _GIT_TIMEOUT_SECONDS, in_work_tree=True)
     return [name for name in result.output.decode("utf-8", "replace").split("\0") if name]
 
 
