@@ -13,7 +13,7 @@ from onrecord.search import coefficients, relevance
 FILE = Path(coefficients.__file__)
 
 
-class Bars(NamedTuple):
+class Thresholds(NamedTuple):
     """The probabilities from which on a record is shown, as a rule and as a pointer."""
 
     threshold: float
@@ -22,12 +22,12 @@ class Bars(NamedTuple):
     keyword_pointer: float
 
 
-def write(file: Path, fitted_on: Sequence[str], bars: Bars, models: Mapping[str, Model]) -> None:
+def write(file: Path, fitted_on: Sequence[str], thresholds: Thresholds, models: Mapping[str, Model]) -> None:
     """Write the module; the same arguments make the same file."""
-    file.write_text("\n".join(_lines(fitted_on, bars, models)) + "\n", encoding="utf-8")
+    file.write_text("\n".join(_lines(fitted_on, thresholds, models)) + "\n", encoding="utf-8")
 
 
-def _lines(fitted_on: Sequence[str], bars: Bars, models: Mapping[str, Model]) -> list[str]:
+def _lines(fitted_on: Sequence[str], thresholds: Thresholds, models: Mapping[str, Model]) -> list[str]:
     return [
         '"""Coefficients of the ranking and the gate. Written by `python -m bench fit`: do not edit.',
         "",
@@ -37,7 +37,7 @@ def _lines(fitted_on: Sequence[str], bars: Bars, models: Mapping[str, Model]) ->
         "",
         "from __future__ import annotations",
         "",
-        *(f"{name.upper()} = {value:g}" for name, value in bars._asdict().items()),
+        *(f"{name.upper()} = {value:g}" for name, value in thresholds._asdict().items()),
         *(line for name, model in models.items() for line in _table(name, model)),
     ]
 

@@ -16,18 +16,17 @@ import numpy as np
 from bench import data, digest_cases, life_sets, metrics, results, stage
 from bench.digest_cases import Case
 from onrecord import paths, timestamps
-from onrecord.digest import digest, evidence
+from onrecord.digest import digest, selection
 from onrecord.digest.candidates import Records
-from onrecord.digest.evidence import Relevance
-from onrecord.digest.selection import Candidate
+from onrecord.digest.selection import Candidate, Relevance
 from onrecord.digest.work_context import WorkContext
 from onrecord.settings import Settings
 
 TUNED = ("life-bevy", "life-pandas", "life-zoo")
-"""Projects on which the bars were chosen."""
+"""Projects on which the thresholds were chosen."""
 
 UNTOUCHED = life_sets.REPORT
-"""Projects on which neither the ranking was fitted nor a bar chosen."""
+"""Projects on which neither the ranking was fitted nor a threshold chosen."""
 
 GRID = {
     "ASKED": (0.02, 0.05, 0.1, 0.2, 0.3),
@@ -36,11 +35,11 @@ GRID = {
     "LEAST_SHARE": (0.3, 0.5),
     "CERTAIN": (0.6, 0.7, 0.8, 0.9),
 }
-"""Bars that are tried."""
+"""Thresholds that are tried."""
 
 
 GROUPS = {
-    "tuned": "projects the bars were chosen on",
+    "tuned": "projects the thresholds were chosen on",
     "fitted": "projects the ranking was fitted on",
     "untouched": "other projects",
 }
@@ -88,12 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repositories", type=Path, required=True, help="folder with clones of the repositories")
     parser.add_argument("--data", type=Path, default=data.SHARED, help="folder of the life sets that are not ours")
     parser.add_argument("--list", action="store_true", help="print every entry with its label")
-    parser.add_argument("--choose", action="store_true", help="try other bars on the projects they are chosen on")
+    parser.add_argument("--choose", action="store_true", help="try other thresholds on the projects they are chosen on")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.choose:
-        evidence.LEAST_WORDS = 0.0  # Bars below it are tried, too.
+        selection.LEAST_WORDS = 0.0  # Thresholds below it are tried, too.
         return choose(measure(options.repositories, options.data, TUNED))
     outcomes = measure(options.repositories, options.data)
     if options.list:
@@ -194,29 +193,29 @@ def _cell(value: float | Sequence[float]) -> str:
 
 
 def choose(outcomes: Sequence[Outcome]) -> int:
-    """Print what other bars would give: entries, precision strict and with what is defensible, cases with an entry."""
+    """Print what other thresholds would give: entries, precision strict and defensible, cases with an entry."""
     rows = []
-    for bars in itertools.product(*GRID.values()):
-        if bars[1] > bars[2]:
+    for thresholds in itertools.product(*GRID.values()):
+        if thresholds[1] > thresholds[2]:
             continue
-        tried = [_with_bars(each, dict(zip(GRID, bars))) for each in outcomes]
+        tried = [_with_thresholds(each, dict(zip(GRID, thresholds))) for each in outcomes]
         counts = np.array([each.counts for each in tried], dtype=float)
         right, defensible, shown = counts.sum(axis=0)
         if shown:
-            rows.append((defensible / shown, right / shown, int(shown), int((counts[:, 2] > 0).sum()), bars))
+            rows.append((defensible / shown, right / shown, int(shown), int((counts[:, 2] > 0).sum()), thresholds))
     for row in sorted(rows, key=lambda row: (-row[2], -row[0])):
         print(f"{row[2]:4} entries in {row[3]:3} cases: helps {row[1]:.2f}, or defensible {row[0]:.2f}  {row[4]}")
     return 0
 
 
-def _with_bars(outcome: Outcome, bars: Mapping[str, float]) -> Outcome:
-    for name, bar in bars.items():
-        setattr(evidence, name, bar)
+def _with_thresholds(outcome: Outcome, thresholds: Mapping[str, float]) -> Outcome:
+    for name, threshold in thresholds.items():
+        setattr(selection, name, threshold)
     files = outcome.work.files
     shown = [
         _key(entry)
         for entry, relevance in outcome.weighed
-        if evidence.reason(entry.category, entry.files, relevance, files)
+        if selection.reason(entry.category, entry.files, relevance, files)
     ]
     return outcome._replace(shown=tuple(shown))
 

@@ -1,6 +1,6 @@
 """Failure-time recall: of command failures, how many bring up a runbook, and is it the right one?
 
-The bars were chosen on harbor, lumen, mill and pier; `runbooks` (other people's pages), quarry and weir are what is
+The thresholds were chosen on harbor, lumen, mill and pier; `runbooks` (other people's pages), quarry and weir are
 reported. weir, mill and pier hold runbooks as the skill says to write them. Their failures are long or not in English,
 name an error by its code, have other paths and numbers than the runbook, or only look like its error.
 """

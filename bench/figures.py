@@ -88,7 +88,7 @@ SECTIONS: Sequence[Section] = (
         "After a failed command",
         "failures",
         "Nothing was chosen on `weir`, which was written last and measured once, nor on `quarry` and `runbooks`,"
-        " of which each case's outcome was seen on the way. The bars and rules come from the others."
+        " of which each case's outcome was seen on the way. The thresholds and rules come from the others."
         " `weir`, `mill` and `pier` have runbooks as the skill says to write them,"
         " and as many failures that only look like theirs."
         " `runbooks` asks for something else: it has 379 pages about alerts, each one long text without symptoms,"
@@ -135,7 +135,8 @@ SECTIONS: Sequence[Section] = (
     Section(
         "What a judge could gain",
         "judge",
-        "Two projects that bars were chosen on. A *perfect judge* always answers right ([more](how-to/judge.md)).",
+        "Two projects that thresholds were chosen on. A *perfect judge* always answers right"
+        " ([more](how-to/judge.md)).",
         figure_tables.judge,
     ),
     Section(

@@ -1,4 +1,4 @@
-"""`python -m bench fit`: fit ranking and gate, choose the bars on projects left out, and write the coefficients."""
+"""`python -m bench fit`: fit ranking and gate, choose thresholds on projects left out, and write the coefficients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing import Pool as Workers
 from pathlib import Path
 
-from bench import bars, coefficients_file, data, examples, learn, life_sets, results
+from bench import coefficients_file, data, examples, learn, life_sets, results, thresholds
 from bench.learn import Model, Part, Ranked
 from onrecord.search import word_features
 
@@ -42,12 +42,12 @@ def run(options: argparse.Namespace) -> int:
     parts = collect(options.data)
     folds = {name: fit_both(without(name, parts)) for name in (*PROJECTS, *TECHNICAL, *_INVENTED)}
     judged = judge_left_out(folds, options.data)
-    chosen = bars.choose(judged)
+    chosen = thresholds.choose(judged)
     print(chosen)
     if not options.dry_run:
         models = fit_both([part for each in parts.values() for part in each])
         coefficients_file.write(coefficients_file.FILE, sorted(parts), chosen, models)
-        results.save("fit", {**chosen._asdict(), "curve": bars.curve(judged)})
+        results.save("fit", {**chosen._asdict(), "curve": thresholds.curve(judged)})
         results.save("folds", {name: coefficients_file.plain(each) for name, each in folds.items()})
         print(f"wrote {coefficients_file.FILE}")
     return 0

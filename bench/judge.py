@@ -178,8 +178,8 @@ def _found(stage: Stage, prompt: Prompt, settings: Settings) -> list[Match]:
     return rank.find(stage.index, query.parse(prompt.text, borrowed(prompt)), Filter("auto", settings=settings), limit)
 
 
-def _cut(found: Sequence[Match], bar: float, settings: Settings) -> list[str]:
-    return [match.id for match in found if match.probability >= bar][: settings.count("retrieval.max_inject")]
+def _cut(found: Sequence[Match], threshold: float, settings: Settings) -> list[str]:
+    return [match.id for match in found if match.probability >= threshold][: settings.count("retrieval.max_inject")]
 
 
 def _shown(asked: Asked, settings: Settings, ask: Ask) -> Shown:

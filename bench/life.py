@@ -93,8 +93,8 @@ def measure(names: Sequence[str]) -> dict[str, Any]:
         name: {variant: summary([counted[name, variant]], KINDS[WRITTEN]) for variant in life_sets.VARIANTS}
         for name in names
     }
-    bars = {"threshold": coefficients.THRESHOLD, "pointer": coefficients.POINTER}
-    return {**bars, "variants": variants, "projects": projects}
+    thresholds = {"threshold": coefficients.THRESHOLD, "pointer": coefficients.POINTER}
+    return {**thresholds, "variants": variants, "projects": projects}
 
 
 def count(name: str, variant: str) -> Counts:

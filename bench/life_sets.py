@@ -19,7 +19,7 @@ from onrecord.record.memory import Memory, from_json
 
 FIT = ("life-bitwarden", "life-guardian", "life-hass", "life-numpy", "life-opentofu", "life-zoo")
 CHOOSE = ("life-bevy", "life-pandas")
-"""Projects on which features, strengths and bars were chosen, beside leaving out each fitted one."""
+"""Projects on which features, strengths and thresholds were chosen, beside leaving out each fitted one."""
 
 REPORT = ("life-modplat", "life-sklearn", "life-thunderbird", "life-tock")
 """Projects on which nothing was fitted and nothing chosen."""

@@ -146,7 +146,7 @@ def _draw_curve(fitted: dict[str, Any], folder: Path) -> None:
     rows = fitted["curve"]
     series = {key: [row[key] for row in rows] for key in rows[0] if key != "threshold"}
     chart = plot.lines("Effect of the threshold", [row["threshold"] for row in rows], series, fitted["threshold"])
-    (folder / "benchmarks-bar.svg").write_text(chart, encoding="utf-8")
+    (folder / "benchmarks-threshold.svg").write_text(chart, encoding="utf-8")
 
 
 def _span(bounds: Sequence[float]) -> str:

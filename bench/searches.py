@@ -41,7 +41,7 @@ _FEATURES = (
 )  # fmt: skip
 """All others together change AUC by less than .005."""
 
-_BARS = {"FLOOR": 0.01, "ASKED": 0.2, "ASKED_POINTER": 0.04, "KEYWORD_ASKED": 0.05}
+_THRESHOLDS = {"FLOOR": 0.01, "ASKED": 0.2, "ASKED_POINTER": 0.04, "KEYWORD_ASKED": 0.05}
 """What is listed at all; what a question about the past is shown, and pointed to; chosen on bevy and pandas."""
 
 
@@ -220,7 +220,7 @@ def write(models: tuple[Model, Model]) -> None:
         "",
         "from __future__ import annotations",
         "",
-        *(f"{name} = {value}" for name, value in _BARS.items()),
+        *(f"{name} = {value}" for name, value in _THRESHOLDS.items()),
     ]
     for prefix, model in zip(("", "WORDS_"), models):
         lines += ["", f"{prefix}BASE = {model.base:.5f}", f"{prefix}WEIGHTS = {{"]

@@ -25,7 +25,7 @@ from onrecord.search import index, query, rank
 from onrecord.store.store import Store
 
 CHOSEN_ON = ("bevy", "pandas", "bitwarden", "guardian", "hass", "numpy", "opentofu", "zoo")
-"""Sets on which the bars were chosen; the others were only measured on."""
+"""Sets on which the thresholds were chosen; the others were only measured on."""
 
 _LABELS = data.OWN / "similar.jsonl"
 _DAY = "2026-01-01T00:00:00Z"

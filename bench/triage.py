@@ -158,8 +158,8 @@ def check(taught: Sequence[Session], examples: dict[int, list[Example]]) -> None
         print(f"without {' '.join(left_out)}: {text.count(chr(10)):,} features", flush=True)
         mine = [session for session in taught if session.author in left_out and not session.is_phrase]
         scored += [(session, _all_findings(session, table)) for session in mine]
-    for bar in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
-        _print(f"{bar:.1f}", [_at(session, findings, partial(_same, bar)) for session, findings in scored])
+    for threshold in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+        _print(f"{threshold:.1f}", [_at(session, findings, partial(_same, threshold)) for session, findings in scored])
     outcomes = [_at(session, findings, triage.default_threshold) for session, findings in scored]
     _print("defaults", outcomes)
     for author in authors:
@@ -172,8 +172,8 @@ def _print(name: str, outcomes: Sequence[Outcome]) -> None:
     print(f"{name}  {values}", flush=True)
 
 
-def _same(bar: float, _: str) -> float:
-    return bar
+def _same(threshold: float, _: str) -> float:
+    return threshold
 
 
 def _all_findings(session: Session, table: Model) -> list[list[Finding]]:
@@ -185,10 +185,10 @@ def _all_findings(session: Session, table: Model) -> list[list[Finding]]:
     return findings
 
 
-def _at(session: Session, findings: list[list[Finding]], bar: triage.Threshold) -> Outcome:
+def _at(session: Session, findings: list[list[Finding]], threshold: triage.Threshold) -> Outcome:
     stops = iter(findings)
 
     def find(end: Ending, shown: tuple[str, ...]) -> list[Finding]:
-        return triage.best([finding for finding in next(stops) if finding.score >= bar(finding.category)])
+        return triage.best([finding for finding in next(stops) if finding.score >= threshold(finding.category)])
 
     return capture.replay(session, find)

@@ -135,7 +135,7 @@ OTHER_DATABASES = {
     "onrecord.shared.hub_": "Postgres, the team's database",
     "onrecord.importers.memories": "the database of another program, read once",
     "onrecord.hosts.opencode": "OpenCode's own database of sessions",
-    "onrecord.digest.lesson_search": "a table in memory for the entries of knowledge banks, which no index holds",
+    "onrecord.digest.knowledge_bank": "a table in memory for the entries of knowledge banks, which no index holds",
 }
 """Modules and packages outside `search` with SQL, and the database it is for."""
 

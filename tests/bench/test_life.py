@@ -8,7 +8,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bench import bars, data, life, life_sets, results  # noqa: E402
+from bench import data, life, life_sets, results, thresholds  # noqa: E402
 from bench.__main__ import main  # noqa: E402
 from bench.data import Prompt, Set  # noqa: E402
 from bench.examples import Pool, smaller  # noqa: E402
@@ -100,7 +100,7 @@ def test_what_is_shown_at_some_bars():
     quiet = ranked((0.2, False, False), relevant=0)
     defensible = ranked((0.9, False, True), relevant=0, has_maybe=True)
 
-    shown = bars.show([served, pointed, disturbed, quiet, defensible], 0.7, 0.4)
+    shown = thresholds.show([served, pointed, disturbed, quiet, defensible], 0.7, 0.4)
 
     assert (shown.prompts, shown.answerable, shown.idle, shown.rules) == (5, 2, 2, 4)
     assert (shown.precision, shown.precision_with_maybe) == (0.25, 0.5)
@@ -113,7 +113,7 @@ def test_bars_are_the_lowest_at_which_enough_is_right():
     wrong = [ranked((0.6, False, False)) for _ in range(15)]
     idle = [ranked((0.45, False, False), relevant=0) for _ in range(4)]
 
-    chosen = bars.choose([*right, *wrong, *idle])
+    chosen = thresholds.choose([*right, *wrong, *idle])
 
     # From 0.61 on nothing wrong is a rule; from 0.46 on half of the pointers are right, and no idle prompt gets one.
     assert (chosen.threshold, chosen.pointer) == (0.61, 0.46)

@@ -4,7 +4,7 @@ np = pytest.importorskip("numpy")
 
 from bench import coefficients_file, data, examples, fit, life_sets, metrics  # noqa: E402
 from bench.__main__ import main  # noqa: E402
-from bench.coefficients_file import Bars  # noqa: E402
+from bench.coefficients_file import Thresholds  # noqa: E402
 from bench.learn import Part  # noqa: E402
 from bench.metrics import Judged  # noqa: E402
 from bench.stage import Stage  # noqa: E402
@@ -68,7 +68,7 @@ def test_the_same_examples_make_the_same_coefficients_twice(tmp_path, monkeypatc
         monkeypatch.setattr(life_sets, "CACHE", tmp_path / name)
         models = fit.fit_both([Part(examples.gather(some))])
         files.append(tmp_path / f"{name}.py")
-        coefficients_file.write(files[-1], ["lumen"], Bars(0.7, 0.3, 0.5, 0.3), models)
+        coefficients_file.write(files[-1], ["lumen"], Thresholds(0.7, 0.3, 0.5, 0.3), models)
         # What was learnt before must not matter for what is learnt now.
         written = {}
         exec(files[-1].read_text(encoding="utf-8"), written)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from onrecord import budget, coldstart, paths, state_file, timestamps
-from onrecord.digest import candidates, digest, evidence, work_context
+from onrecord.digest import candidates, digest, selection, work_context
 from onrecord.digest.candidates import Records
 from onrecord.digest.digest import Digest
-from onrecord.digest.evidence import Relevance
+from onrecord.digest.selection import Relevance
 from onrecord.settings import Settings
 from onrecord.store.store import Store
 from tests import records, without_fts5
@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> GitProject:
 @pytest.fixture
 def parser_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has `parser` in its summary is relevant to all work; the real ranking has tests of its own."""
-    words = (evidence.BINDING + evidence.CERTAIN) / 2
+    words = (selection.BINDING + selection.CERTAIN) / 2
 
     def relevance(store: Records, intent: str, query: str) -> dict[str, Relevance]:
         store.add_newest()

@@ -8,7 +8,7 @@ import pytest
 
 import onrecord
 from onrecord import paths
-from onrecord.recall import for_failure, quotation
+from onrecord.recall import for_failure
 from onrecord.recall.stores import Stores
 from onrecord.settings import load_settings
 from tests import searching
@@ -82,9 +82,9 @@ def test_a_runbook_that_quotes_an_error_and_is_improbable_stays_out(project, mon
     settings, stores = load_settings(project.store.root), Stores(paths.store_refs(project.store.root))
     probable = for_failure.best(stores, SEVERAL, settings).match.probability
 
-    monkeypatch.setattr(for_failure, "PHRASE", for_failure.Bar(probable, 7.0))
+    monkeypatch.setattr(for_failure, "PHRASE", for_failure.QuotationThreshold(probable, 7.0))
     assert for_failure.best(stores, SEVERAL, settings)
-    monkeypatch.setattr(for_failure, "PHRASE", for_failure.Bar(probable + 1e-9, 7.0))
+    monkeypatch.setattr(for_failure, "PHRASE", for_failure.QuotationThreshold(probable + 1e-9, 7.0))
     assert not for_failure.best(stores, SEVERAL, settings)
 
 
@@ -116,7 +116,7 @@ def test_the_index_tells_whether_any_runbook_may_quote_hundreds_of_words(project
 
     def may_be_in() -> bool:
         opened.refresh()
-        return quotation.may_be_in(opened, lines, for_failure.RUN.quoted)
+        return for_failure.may_be_in(opened, lines, for_failure.RUN.quoted)
 
     project.save("runbook", {**RUNBOOK, "title": "Other order", "triggers": [" ".join(reversed(words[:25]))]})
     assert not may_be_in()
@@ -129,6 +129,6 @@ def test_the_index_tells_that_a_runbook_names_the_code_of_an_error(project):
     opened = Stores(paths.store_refs(project.store.root)).open(project.store.root)
 
     def may_be_in(line: str) -> bool:
-        return quotation.may_be_in(opened, [line], for_failure.RUN.quoted)
+        return for_failure.may_be_in(opened, [line], for_failure.RUN.quoted)
 
     assert (may_be_in("ledger: 40001"), may_be_in("ledger: 40002")) == (True, False)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onrecord
-from onrecord.recall import quotation
+from onrecord.recall import for_failure
 from onrecord.record.memory import Memory
 from onrecord.search import index
 from onrecord.search.index import Index
@@ -55,7 +55,7 @@ def runbook(*symptoms: str, steps: str = "Ask") -> Memory:
     ],
 )
 def test_a_phrase_is_quoted_as_a_whole_or_not_at_all(opened, symptom, line, is_whole):
-    assert bool(quotation.whole_phrase(opened, runbook(symptom), [line])) is is_whole
+    assert bool(for_failure.whole_phrase(opened, runbook(symptom), [line])) is is_whole
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_a_phrase_is_quoted_as_a_whole_or_not_at_all(opened, symptom, line, is_w
     ],
 )
 def test_a_run_of_words_is_not_two_words_or_a_path(opened, step, line, has_run):
-    assert bool(quotation.rarest_run(opened, runbook(steps=step), [line])) is has_run
+    assert bool(for_failure.rarest_run(opened, runbook(steps=step), [line])) is has_run
 
 
 @given(symptom=st.text(max_size=400), line=st.text(max_size=400))
 def test_any_text_can_be_compared(opened, symptom, line):
     memory = runbook(symptom, steps=line)
 
-    assert quotation.whole_phrase(opened, memory, [line]) >= 0.0
-    assert quotation.rarest_run(opened, memory, [symptom]) >= 0.0
+    assert for_failure.whole_phrase(opened, memory, [line]) >= 0.0
+    assert for_failure.rarest_run(opened, memory, [symptom]) >= 0.0

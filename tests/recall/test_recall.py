@@ -10,7 +10,7 @@ import pytest
 import onrecord
 from onrecord import paths
 from onrecord.hosts import claude_code
-from onrecord.recall import after_compaction, for_prompt, rules_and_pointers
+from onrecord.recall import after_compaction, for_prompt, thresholds
 from onrecord.recall.stores import Stores
 from onrecord.search import relevance
 from onrecord.session import ledger
@@ -71,7 +71,7 @@ def test_without_a_session_id_everything_is_new(project):
 def test_the_first_prompt_of_a_session_has_a_lower_bar(project):
     settings = load_settings(project.store.root)
 
-    first, later = (rules_and_pointers.bars(settings, [], is_first=is_first) for is_first in (True, False))
+    first, later = (thresholds.for_prompt(settings, [], is_first=is_first) for is_first in (True, False))
     assert first.rule == pytest.approx(later.rule - 0.1)
     assert first.pointer == later.pointer
 
@@ -225,8 +225,10 @@ def test_every_candidate_has_an_outcome(project):
 
     shown_ids = [each.match.id for each in decision.shown]
     assert "sessions-live-in-postgres-not-redis" in shown_ids
-    assert {each.outcome for each in decision.candidates} <= {"shown", "below the bar"}
-    assert all((each.outcome == "shown") == (each.match.probability >= decision.bar) for each in decision.candidates)
+    assert {each.outcome for each in decision.candidates} <= {"shown", "below the threshold"}
+    assert all(
+        (each.outcome == "shown") == (each.match.probability >= decision.threshold) for each in decision.candidates
+    )
 
 
 def test_what_a_session_was_shown_is_marked_as_repeated(project):

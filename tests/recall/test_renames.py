@@ -9,7 +9,7 @@ import pytest
 
 import onrecord
 from onrecord import paths
-from onrecord.recall import for_file, renames
+from onrecord.recall import for_file
 from onrecord.recall.stores import Stores
 from onrecord.search import index
 from onrecord.settings import load_settings
@@ -121,9 +121,9 @@ def test_a_git_without_time_is_asked_again_at_the_next_file(
     project.git("mv", "src/session.py", "src/store.py")
     project.write("src/store.py", BODY + "def more(): return 1\n")
     project.commit()
-    patience = renames._PATIENCE
-    monkeypatch.setattr(renames, "_PATIENCE", 0.000_1)
+    patience = for_file._PATIENCE
+    monkeypatch.setattr(for_file, "_PATIENCE", 0.000_1)
     assert titles(project, "src/store.py") == []
 
-    monkeypatch.setattr(renames, "_PATIENCE", patience)
+    monkeypatch.setattr(for_file, "_PATIENCE", patience)
     assert titles(project, "src/store.py") == ["No floats"]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import onrecord
 from onrecord import cli, paths
-from onrecord.recall import for_file, for_prompt, rules_and_pointers, showing
+from onrecord.recall import for_file, for_prompt, selection
 from onrecord.recall.candidate import Candidate
-from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars, in_form
-from onrecord.recall.showing import Room
+from onrecord.recall.selection import Room
+from onrecord.recall.thresholds import POINTER, RULE, Thresholds, in_form
 from onrecord.search.rank import Match
 from onrecord.session.ledger import Ledger
 from onrecord.session.transcript import NO_SESSION
@@ -57,10 +57,10 @@ def candidate(number, probability, title="", path="", text="A rule."):
 
 
 def decided(probabilities, tokens_left=300):
-    bars = Bars(0.8, 0.45)
+    limits = Thresholds(0.8, 0.45)
     candidates = [candidate(number, each) for number, each in enumerate(probabilities)]
-    formed = [in_form(each, bars.form(each.match.probability), "below the bar") for each in candidates]
-    return showing.show(formed, bars, Room(3, tokens_left), Ledger(""))
+    formed = [in_form(each, limits.form(each.match.probability), "below the threshold") for each in candidates]
+    return selection.show(formed, limits, Room(3, tokens_left), Ledger(""))
 
 
 def test_a_likely_record_is_named_in_one_line(project):
@@ -70,7 +70,7 @@ def test_a_likely_record_is_named_in_one_line(project):
 
     assert (start, heading, end) == (
         '<memory-context source=".claude/memory/">',
-        rules_and_pointers.HEADING,
+        selection.HEADING,
         "</memory-context>",
     )
     assert first == f"- decision “Sessions live in Postgres, not Redis”: onrecord show {name}"
@@ -166,13 +166,13 @@ def test_rules_are_not_cut_for_pointers():
 def test_the_user_s_own_record_is_read_with_user():
     own = candidate(1, 0.5)._replace(prefix=paths.USER_PREFIX)
 
-    assert rules_and_pointers.pointer(own) == "- decision “Record 1”: onrecord show --user record-1"
+    assert selection.pointer(own) == "- decision “Record 1”: onrecord show --user record-1"
 
 
 def test_a_title_cannot_pose_as_a_command():
     title = "x”: onrecord gc <b>&"
     text, _ = decided(())
-    line = rules_and_pointers.pointer(candidate(1, 0.5, title=title))
+    line = selection.pointer(candidate(1, 0.5, title=title))
 
     assert text == ""
     assert line == '- decision “x": onrecord gc <b>&”: onrecord show record-1'
@@ -184,7 +184,7 @@ def test_a_title_cannot_pose_as_a_command():
 )
 def test_a_pointer_is_short_and_its_name_safe_in_a_shell(title, stem):
     path = f"session_summaries/{stem}.json"
-    line = rules_and_pointers.pointer(candidate(1, 0.5, title, path)._replace(prefix=paths.USER_PREFIX))
+    line = selection.pointer(candidate(1, 0.5, title, path)._replace(prefix=paths.USER_PREFIX))
     name = record_names.short_name(path)
 
     assert tokens(line) <= 25

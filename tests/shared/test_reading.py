@@ -14,7 +14,7 @@ from onrecord import budget, paths, state_file
 from onrecord.cli import main
 from onrecord.mcp import reading
 from onrecord.project import Project
-from onrecord.recall import for_file, rules_and_pointers
+from onrecord.recall import for_file, selection
 from onrecord.recall.candidate import Candidate
 from onrecord.recall.stores import Stores
 from onrecord.search import index, rank
@@ -191,7 +191,7 @@ def test_a_pointer_says_how_to_read_the_record(share):
     entry = share("platform", "decision", DECISION)
     match = rank.match(index.open(paths.replica("platform").root)._select()[0], paths.replica("platform").root)
 
-    line = rules_and_pointers.pointer(Candidate(match, "platform:"))
+    line = selection.pointer(Candidate(match, "platform:"))
 
     assert line.endswith(f"onrecord show --remote platform {record_names.short_name(entry.path)}")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord import scopes
 from onrecord.recall import scope
-from onrecord.recall.scope import Here
+from onrecord.recall.scope import ProjectScope
 from onrecord.scopes import Limits
 
 ORIGIN = "git@GitHub.com:Acme/api-orders.git"
@@ -36,7 +36,7 @@ def _origin(folder: Path, url: str) -> None:
 
 
 def _fits(project: Path, **limits: list[str]) -> bool:
-    return Here(str(project)).fits(scopes.pack(Limits(**limits)))
+    return ProjectScope(str(project)).fits(scopes.pack(Limits(**limits)))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_links_out_of_the_project_are_not_followed(project, tmp_path):
 
 
 def test_a_record_is_about_a_file_that_one_of_its_paths_covers(project):
-    here = Here(str(project))
+    here = ProjectScope(str(project))
     about = scopes.pack(Limits(languages=["sql"], paths=["db/**"]))
 
     assert here.fits_file(about, "db/deep/one.sql")
@@ -202,14 +202,14 @@ def test_a_record_is_about_a_file_that_one_of_its_paths_covers(project):
 
 
 def test_nothing_limited_applies_where_there_is_no_project():
-    assert not Here("").fits(scopes.pack(Limits(paths=["*"])))
+    assert not ProjectScope("").fits(scopes.pack(Limits(paths=["*"])))
 
 
 def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
     monkeypatch.setattr(scope, "_MOST_COMPARED", 10 * scope._PER_GLOB)
     compared: list[str] = []
     monkeypatch.setattr(scope.globs, "covers", lambda pattern, path: bool(compared.append(pattern)))
-    here = Here(str(project))
+    here = ProjectScope(str(project))
 
     fitting = [here.fits(scopes.pack(Limits(paths=[f"{number}-*.sql"]))) for number in range(200)]
 

@@ -2,7 +2,7 @@
 
 Two records are similar if both say what to do, are of one category, are close in meaning and share some wording. Either
 alone is not enough: the records of one project share its words, and those about one part of it are all close to each
-other. The bars are chosen by `python -m bench similar` on pairs that were labelled by reading.
+other. The thresholds are chosen by `python -m bench similar` on pairs that were labelled by reading.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from onrecord import files, paths, setting_table
 from onrecord.cli import arguments
 from onrecord.cli.output import CommandResult, Screen, clean, fitted, labelled, table, wrap
 from onrecord.errors import BadInput
-from onrecord.recall import rules_and_pointers, showing
+from onrecord.recall import selection, thresholds
 from onrecord.setting_table import SETTINGS, Setting, setting
 from onrecord.settings import Settings, load_settings
 from onrecord.store.store import Store
@@ -106,9 +106,9 @@ def _value(settings: Settings, key: str) -> Any:
     """The value that holds, as the type its default has."""
     default = _declared(key).default
     if key == "retrieval.min_probability":
-        return rules_and_pointers.bars(settings, (), is_first=False).rule
+        return thresholds.for_prompt(settings, (), is_first=False).rule
     if key == "retrieval.max_tokens":
-        return showing.room(settings, is_first=False).tokens
+        return selection.room(settings, is_first=False).tokens
     if isinstance(default, bool):
         return settings.flag(key)
     if isinstance(default, int):

@@ -28,11 +28,11 @@ class _Judge:
         self.verdicts: dict[int, str] = {}
         self.failures: list[str] = []
 
-    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], bar: float) -> list[Match]:
+    def __call__(self, prompt: str, matches: list[Match], turns: Sequence[str], threshold: float) -> list[Match]:
         opinion = judge.verdicts(prompt, matches, turns, self._settings)
         self.verdicts = {id(match): verdict for match, verdict in zip(matches, opinion.outcomes)}
         self.failures = [failure.message for failure in opinion.failures]
-        return opinion.kept(bar)
+        return opinion.kept(threshold)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         explained = explanation.explained(decision, model.verdicts if model else {})
     data = {
         "prompt": prompt.text,
-        "threshold": round(decision.bars.rule, 4),
-        "pointer_threshold": round(decision.bars.pointer, 4) if decision.bars.has_pointers else None,
+        "threshold": round(decision.thresholds.rule, 4),
+        "pointer_threshold": round(decision.thresholds.pointer, 4) if decision.thresholds.has_pointers else None,
         "about_the_past": decision.is_past,
         "borrowed": decision.borrowed,
         "candidates": [_to_json(each) for each in explained],
@@ -87,7 +87,7 @@ def _to_json(explained: Explained) -> dict[str, Any]:
 
 
 def _text(screen: Screen, decision: Decision, explained: Sequence[Explained], *, is_silent: bool) -> str:
-    lines = [wrap(explanation.bars(decision), screen.width)]
+    lines = [wrap(explanation.thresholds(decision), screen.width)]
     if decision.borrowed:
         lines.append(wrap(clean(explanation.borrowed(decision)), screen.width))
     if not explained:

@@ -6,10 +6,8 @@ import os
 
 from onrecord import paths, scopes, timestamps
 from onrecord.categories import CATEGORIES
-from onrecord.digest import evidence
-from onrecord.digest.evidence import Relevance
-from onrecord.digest.lesson_search import Unavailable
-from onrecord.digest.selection import Candidate
+from onrecord.digest import selection
+from onrecord.digest.selection import Candidate, Relevance, Unavailable
 from onrecord.recall import stores
 from onrecord.recall.stores import HigherStore
 from onrecord.search import index, indexing, query, rank
@@ -87,7 +85,7 @@ class Records:
 
     def _intended(self, intent: str, by_words: dict[str, float]) -> dict[str, float]:
         """The same for what is being done; nothing if no record could be shown whatever comes out."""
-        return self._probabilities(intent) if max(by_words.values(), default=0.0) >= evidence.LEAST_WORDS else {}
+        return self._probabilities(intent) if max(by_words.values(), default=0.0) >= selection.LEAST_WORDS else {}
 
     def _probabilities(self, text: str) -> dict[str, float]:
         filter = Filter("auto", now=self._now, fits=self._fits)

@@ -7,15 +7,15 @@ import time
 
 from onrecord import budget, paths, timestamps
 from onrecord.coldstart import NamedTuple
-from onrecord.digest import evidence, lesson_search, selection, work_context
+from onrecord.digest import selection, work_context
 from onrecord.digest.candidates import Records
-from onrecord.digest.evidence import Relevance
-from onrecord.digest.render import Page, render
-from onrecord.digest.selection import Candidate
+from onrecord.digest.selection import Candidate, Relevance
 from onrecord.digest.work_context import WorkContext
 from onrecord.git.changes import Changes
 from onrecord.recall.candidate import Cautions
+from onrecord.recall.context_block import Item
 from onrecord.recall.stores import Stores
+from onrecord.text import cut, fence, many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,15 @@ CHECK_SECONDS = 0.3
 LEFT_OFF = "left unfinished"
 _NO_FTS5 = "this Python's SQLite has no FTS5: the digest goes by prominence alone"
 
+_ATTRIBUTES = {"source": paths.PROJECT_PREFIX, "kind": "digest"}
+
+
+class Page(NamedTuple):
+    """The text of a digest, and the entries in it."""
+
+    text: str
+    shown: list[Pick]
+
 
 class Digest(NamedTuple):
     """What would be shown, and why."""
@@ -60,7 +69,8 @@ class Digest(NamedTuple):
         return self._replace(picks=[pick for pick in self.picks if is_wanted(pick.candidate)])
 
     def render(self) -> Page:
-        return render(self)
+        """Return the page: the same state gives the same bytes, as hosts leave out a text that is there already."""
+        return _page(self)
 
 
 def make(project: str, store_refs: Sequence[StoreRef], settings: Settings, only: str = "") -> Digest:
@@ -100,7 +110,7 @@ def compose(
     try:
         relevance = {key: each for records in stores for key, each in _relevance(records, context).items()}
         relevance.update(_of_lessons(lessons, context))
-    except lesson_search.Unavailable:
+    except selection.Unavailable:
         picks = _by_prominence(stores, lessons, limit, context)
         return digest._replace(warnings=[*warnings, _NO_FTS5], picks=picks)
     words = {key: each.words for key, each in relevance.items()}
@@ -114,7 +124,11 @@ def _relevance(records: Records, context: WorkContext) -> dict[str, Relevance]:
 
 
 def _of_lessons(lessons: Sequence[Candidate], context: WorkContext) -> dict[str, Relevance]:
-    shares = lesson_search.relevance(lessons, context.intent)
+    if not lessons:
+        return {}
+    from onrecord.digest import knowledge_bank
+
+    shares = knowledge_bank.relevance(lessons, context.intent)
     return {key: Relevance(share, share) for key, share in shares.items()}
 
 
@@ -153,7 +167,7 @@ def _supported(pick: Pick, relevance: Mapping[str, Relevance], files: Sequence[s
     entry = pick.candidate
     if entry.key not in relevance:
         return None
-    reason = evidence.reason(entry.category, entry.files, relevance[entry.key], files)
+    reason = selection.reason(entry.category, entry.files, relevance[entry.key], files)
     return pick._replace(reason=reason) if reason else None
 
 
@@ -237,3 +251,49 @@ def _distinct(picks: Sequence[Pick]) -> list[Pick]:
     for pick in picks:
         first.setdefault(pick.candidate.text, pick)
     return list(first.values())
+
+
+def _page(digest: Digest) -> Page:
+    """The page: as many entries as have room, each in full; an empty text if there is none."""
+    shown: list[Pick] = []
+    text = ""
+    for pick in digest.picks:
+        page = _text(digest.context, [*shown, pick])
+        if len(page) <= digest.longest:
+            shown.append(pick)
+            text = page
+    return Page(text, shown)
+
+
+def _text(context: WorkContext, shown: list[Pick]) -> str:
+    return fence(_ATTRIBUTES, [_opening(context), *(_item(pick).render() for pick in shown)])
+
+
+def _opening(context: WorkContext) -> str:
+    parts = []
+    if context.feature:
+        phase = f" (last completed phase: {cut(context.feature.phase, 60)})" if context.feature.phase else ""
+        parts.append(f"feature {cut(context.feature.slug, 100)}{phase}")
+    if context.branch:
+        parts.append(f"branch {cut(context.branch, 100)}")
+    work = f" for {', '.join(parts)}" if parts else ""
+    count = len(context.files)
+    changed = f" ({many(count, 'changed file')})" if count else ""
+    return f"Project memory{work}{changed}:"
+
+
+def _item(pick: Pick) -> Item:
+    entry = pick.candidate
+    # What a bank observed last may be a number, or its place in the file: only a date says when.
+    is_dated = entry.updated[:4].isdigit() and entry.updated[:4] != "0000"
+    # The agent is told why only where that is news to it: there is something to go on with, or something presses.
+    reason = pick.reason if entry.urgency else ""
+    note = "; ".join(part for part in (reason, pick.caution) if part)
+    return Item(
+        entry.category,
+        entry.text,
+        entry.path,
+        updated=entry.updated if is_dated else "",
+        note=note,
+        source=entry.shared,
+    )

@@ -9,8 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onrecord.digest.digest import Digest
-    from onrecord.digest.render import Page
+    from onrecord.digest.digest import Digest, Page
 
 _MOST_FILES = 50
 _LARGEST = 1_000_000

@@ -12,8 +12,7 @@ from onrecord.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from onrecord.digest.digest import Digest
-    from onrecord.digest.render import Page
+    from onrecord.digest.digest import Digest, Page
     from onrecord.hooks.event_stores import EventStores
     from onrecord.hosts.events import HostEvent
 

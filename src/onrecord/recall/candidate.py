@@ -7,7 +7,7 @@ import os
 from onrecord import budget, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.recall.context_block import Item
-from onrecord.recall.rules_and_pointers import POINTER
+from onrecord.recall.thresholds import POINTER
 from onrecord.session import ledger
 
 TYPE_CHECKING = False

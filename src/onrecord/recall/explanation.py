@@ -8,7 +8,7 @@ from onrecord import switches
 from onrecord.coldstart import NamedTuple
 from onrecord.recall.candidate import Candidate
 from onrecord.recall.context_block import NOTHING_ON_FILE
-from onrecord.recall.for_prompt import BELOW_BAR, Decision
+from onrecord.recall.for_prompt import BELOW_THRESHOLD, Decision
 from onrecord.search import explain
 from onrecord.session import transcript
 from onrecord.settings import Settings
@@ -47,10 +47,10 @@ def silence(prompt: str, settings: Settings) -> str:
     return "; ".join(map(str, switches.off(settings, *switches.PROMPTS)))
 
 
-def bars(decision: Decision) -> str:
+def thresholds(decision: Decision) -> str:
     """From which score on a record is shown, and how."""
-    rule, pointer = decision.bars
-    pointed = f", as a pointer from {pointer:.2f} on" if decision.bars.has_pointers else ""
+    rule, pointer = decision.thresholds
+    pointed = f", as a pointer from {pointer:.2f} on" if decision.thresholds.has_pointers else ""
     asked = "A question about the past, answered like a search. " if decision.is_past else ""
     return f"{asked}Shown as a rule from a score of {rule:.2f} on{pointed}."
 
@@ -65,9 +65,9 @@ def outcome(candidate: Candidate, decision: Decision) -> str:
     """What became of a candidate."""
     if candidate.shown:
         return f"shown as a {candidate.shown}"
-    if candidate.outcome != BELOW_BAR:
+    if candidate.outcome != BELOW_THRESHOLD:
         return f"not shown: {candidate.outcome}"
-    return f"not shown: below {min(decision.bars):.2f}"
+    return f"not shown: below {min(decision.thresholds):.2f}"
 
 
 def conclusion(decision: Decision, *, is_silent: bool) -> str:

@@ -1,28 +1,36 @@
-"""The runbook for a command that has just failed, if one clearly is about that failure."""
+"""The runbook for a command that has just failed, if one clearly is about that failure.
+
+An error text is long and full of words that runbooks share; only an author who saw that error wrote the same run of
+them. So a runbook is shown for what it quotes of the output.
+"""
 
 from __future__ import annotations
+
+import re
 
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.paths import PROJECT_PREFIX
-from onrecord.recall import context_block, error_text, quotation
+from onrecord.recall import context_block, error_text
 from onrecord.recall.candidate import Candidate, Cautions, count_shown
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import query, rank, terms
-from onrecord.search.candidates import Filter
+from onrecord.search.candidates import Filter, rarity
 from onrecord.session.ledger import Ledger
 from onrecord.store.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
     from onrecord.record.memory import Memory
-    from onrecord.search.index import Index
+    from onrecord.search.index import Index, Row
     from onrecord.search.query import Query
     from onrecord.search.rank import Match
     from onrecord.settings import Settings
 
 
-class Bar(NamedTuple):
+class QuotationThreshold(NamedTuple):
     """How probable it must be that a runbook is relevant, given how rare the words are that it quotes."""
 
     probability: float
@@ -30,15 +38,41 @@ class Bar(NamedTuple):
     """In units of inverse document frequency."""
 
 
-RUN = Bar(0.6, 6.0)
+RUN = QuotationThreshold(0.6, 6.0)
 """For a runbook that has a run of the output's words anywhere."""
 
-PHRASE = Bar(0.1, 7.0)
+PHRASE = QuotationThreshold(0.1, 7.0)
 """For a runbook whose symptom, trigger or title the output has as a whole: that says more than the other words."""
 
 _BUDGET = 420
 _FIRST_QUERIES, _LAST_QUERIES = 3, 7
 _FEWEST_TERMS = 4
+
+_MIN_RUN_TERMS = 3
+"""Terms of a run: two words stand side by side by chance, as in the name of a service."""
+
+_LEAST_COVERED = 0.75
+"""The share of a phrase that the output must have; names and numbers in it differ from run to run."""
+
+_MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_STEPS = 40, 300, 20_000
+_MOST_OCCURRENCES = 8_000
+"""Occurrences in the index that are looked at before commoner words are left out: what bounds a large store."""
+
+_EVERYDAY = frozenset(
+    "error err fail failur fatal warn except code statu exit file found line call caus invalid unexpect messag"
+    " connect refus request respons return attempt retri server intern log level info process command run start stop"
+    " test main name type valu path number time date version see use follow sqlstate errno".split()
+)
+"""Stems that error texts share whatever they are about."""
+
+_CODE = re.compile(
+    r"\b(?:(?:SQLSTATE|[Cc]ode|errno)\W{1,3}(?=\w*\d)(\w{4,6})|[A-Z]{1,6}-?\d{3,6}|\d\d[A-Z]\d\d"
+    r"|EADDRINUSE|EAI_AGAIN|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|EMFILE|ENFILE|ENOMEM|ENOSPC|ENOTFOUND|ETIMEDOUT)\b"
+)
+"""What names an error by itself: TS2345, E0382, SQLSTATE 40001, 55P03, and what the system calls a situation."""
+
+_BEFORE_CODES = ("sqlstate", "code", "errno")
+_PATH = re.compile(r"\S*[/\\]\S*|\b[\w-]+\.[A-Za-z]\w{0,4}\b")
 
 
 def block(stores: Stores, command: str, error: str, settings: Settings, session: str) -> str:
@@ -66,26 +100,26 @@ def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:
     candidates: list[Candidate] = []
     with_phrase: set[str] = set()
     for store in stores.in_turn():
-        for candidate, bar in store.attempt(_quoting_runbooks, symptoms, lines, queries, settings):
+        for candidate, threshold in store.attempt(_quoting_runbooks, symptoms, lines, queries, settings):
             candidates.append(candidate)
-            with_phrase.update([candidate.record] if bar is PHRASE else [])
+            with_phrase.update([candidate.record] if threshold is PHRASE else [])
     ranked = sorted(distinct(candidates), key=lambda each: (each.record not in with_phrase, -each.match.probability))
     return ranked[0] if ranked else None
 
 
 def _quoting_runbooks(
     store: SearchedStore, symptoms: str, lines: list[str], queries: list[Query], settings: Settings
-) -> list[tuple[Candidate, Bar]]:
-    """Return the runbooks of one store that reach a bar, each with that bar; `queries` is filled when first needed."""
+) -> list[tuple[Candidate, QuotationThreshold]]:
+    """Return the runbooks of one store that reach a threshold, each with it; `queries` is filled when first needed."""
     index = store.open()
-    if not index.run(quotation.may_be_in, lines, RUN.quoted, hook=True):
+    if not index.run(may_be_in, lines, RUN.quoted, hook=True):
         return []
     if not queries:
         queries += [query.parse(text) for text in (symptoms, *_queries(lines))]
     filter = Filter("auto", ("runbook",), settings=settings, fits=store.fits)
     quoting = {match.path: (match, _quoting(index, match, lines)) for match in _matches(index, queries, filter)}
-    visible = store.visible(match for match, bar in quoting.values() if bar)
-    return [(candidate, bar) for candidate in visible if (bar := quoting[candidate.match.path][1])]
+    visible = store.visible(match for match, threshold in quoting.values() if threshold)
+    return [(candidate, threshold) for candidate in visible if (threshold := quoting[candidate.match.path][1])]
 
 
 def _queries(lines: list[str]) -> list[str]:
@@ -105,15 +139,15 @@ def _matches(index: Index, queries: list[Query], filter: Filter) -> list[Match]:
     return list(by_path.values())
 
 
-def _quoting(opened: Index, match: Match, lines: list[str]) -> Bar | None:
-    """Which bar a runbook reaches, if any."""
+def _quoting(opened: Index, match: Match, lines: list[str]) -> QuotationThreshold | None:
+    """Return the threshold that a runbook reaches, if any."""
     memory = _read(match)
     if memory is None:
         return None
-    if quotation.whole_phrase(opened, memory, lines) >= PHRASE.quoted:
+    if whole_phrase(opened, memory, lines) >= PHRASE.quoted:
         return PHRASE
     is_probable = match.probability >= RUN.probability
-    return RUN if is_probable and quotation.rarest_run(opened, memory, lines) >= RUN.quoted else None
+    return RUN if is_probable and rarest_run(opened, memory, lines) >= RUN.quoted else None
 
 
 def _read(match: Match) -> Memory | None:
@@ -131,3 +165,124 @@ def _steps(match: Match) -> str:
     cause = memory.text("root_cause").rstrip(".")
     steps = " ".join(f"{number}. {step.rstrip('.')}." for number, step in enumerate(memory.lines("steps"), 1))
     return f"{memory.title}. {f'Cause: {cause}. ' if cause else ''}{steps} Check: {memory.text('verification')}"
+
+
+def may_be_in(opened: Index, lines: Sequence[str], least: float) -> bool:
+    """Whether a runbook of a store may quote the output, by its index alone: a search takes far longer.
+
+    What quotes it has two terms side by side as a line has them, one of them distinctive; or it has the error's name.
+    """
+    streams = [_lasting(terms.stream(line)) for line in lines]
+    # The runbook may say `code 40001` where the output has the number alone.
+    numbers = {term for stream in streams for term in stream if 4 <= len(term) <= 6 and not term.isalpha()}
+    codes = frozenset[str]().union(*map(_codes, lines))
+    weights = _weights(opened, _distinctive(term for stream in streams for term in stream), codes | numbers)
+    pairs = {pair for stream in streams for pair in zip(stream, stream[1:]) if not weights.keys().isdisjoint(pair)}
+    pairs.update((marker, number) for marker in _BEFORE_CODES for number in numbers)
+    return any(
+        sum(weights.get(term, 0.0) for term in _side_by_side(row, pairs, codes)) >= least
+        for row in _runbooks(opened, [*pairs, *((code,) for code in codes)])
+    )
+
+
+def _runbooks(opened: Index, together: Iterable[tuple[str, ...]]) -> list[Row]:
+    """The active runbooks that have all terms of one of some tuples, those of the rarest first and within a bound."""
+    tuples = list(together)
+    counts = opened.term_counts({term for each in tuples for term in each})
+    rarest = {each: min(counts[term][0] for term in each) for each in tuples if all(term in counts for term in each)}
+    wanted, occurrences = list[tuple[str, ...]](), 0
+    for each in sorted(rarest, key=lambda each: (rarest[each], each)):
+        occurrences += rarest[each]
+        if occurrences > _MOST_OCCURRENCES and wanted:
+            break
+        wanted.append(each)
+    return opened.records_with_terms("runbook", wanted) if wanted else []
+
+
+def _side_by_side(row: Row, pairs: Iterable[tuple[str, str]], codes: Iterable[str]) -> set[str]:
+    """The terms of the pairs that stand together in a runbook, and of the codes that it has."""
+    text = f" {' '.join(_lasting(f'{row.title_terms} {row.trigger_terms} {row.body_terms}'.split()))} "
+    together = {term for left, right in pairs if f" {left} {right} " in text for term in (left, right)}
+    return together.union(code for code in codes if f" {code} " in text)
+
+
+def rarest_run(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
+    """How rare the rarest run of words is that a line of the output shares with the runbook."""
+    steps = "\n".join((*memory.lines("steps"), memory.text("root_cause"), memory.text("verification")))
+    text = _text((*_phrases(memory), steps[:_LONGEST_STEPS]))
+    rarest = 0.0
+    for line in lines:
+        codes, located = _codes(line), _located(line)
+        for run in _runs(_lasting(terms.stream(line)), text):
+            distinctive = _distinctive(run) - located
+            if not codes.isdisjoint(run) or (len(run) >= _MIN_RUN_TERMS and len(distinctive) > 1):
+                rarest = max(rarest, sum(_weights(opened, distinctive, codes).values()))
+    return rarest
+
+
+def whole_phrase(opened: Index, memory: Memory, lines: Iterable[str]) -> float:
+    """How rare the words of the runbook's rarest phrase are that the output has as a whole."""
+    text = _text(lines)
+    return max((_covered(opened, phrase, text) for phrase in _phrases(memory)), default=0.0)
+
+
+def _phrases(memory: Memory) -> list[str]:
+    """The phrases by which one recognises the situation."""
+    phrases = (*memory.lines("symptoms"), *memory.triggers, memory.title, memory.text("trigger"))
+    return [phrase[:_LONGEST_PHRASE] for phrase in phrases[:_MOST_PHRASES]]
+
+
+def _covered(opened: Index, phrase: str, text: str) -> float:
+    phrase = error_text.impersonal(phrase)
+    stream, codes = _lasting(terms.stream(phrase)), _codes(phrase)
+    runs = [run for run in _runs(stream, text) if len(run) > 1 or not codes.isdisjoint(run)]
+    if not runs:
+        return 0.0
+    weights = _weights(opened, _distinctive(stream) - _located(phrase), codes)
+    covered = sum(weights.get(term, 0.0) for term in {term for run in runs for term in run})
+    return covered if covered >= _LEAST_COVERED * sum(weights.values()) else 0.0
+
+
+def _text(lines: Iterable[str]) -> str:
+    """The terms of some lines, each line apart."""
+    return f" {' | '.join(' '.join(_lasting(terms.stream(line))) for line in lines)} "
+
+
+def _located(text: str) -> set[str]:
+    """The terms of paths and file names: they say where something happened, not what."""
+    return {term for path in _PATH.findall(text) for term in terms.stream(path)} - _codes(text)
+
+
+def _codes(text: str) -> frozenset[str]:
+    names = (match.group(1) or match.group() for match in _CODE.finditer(text))
+    return frozenset(term for name in names for term in terms.stream(name))
+
+
+def _lasting(stream: Iterable[str]) -> list[str]:
+    """Terms without counts and short numbered names, which differ from run to run: 7 files, gw3."""
+    return [term for term in stream if len(term) > 3 or term.isalpha() or (len(term) == 3 and term.isdigit())]
+
+
+def _runs(stream: list[str], text: str) -> list[list[str]]:
+    """The runs of some terms that stand in a text in the same order, none within a longer one."""
+    runs = []
+    start = 0
+    while start < len(stream):
+        end = start + 1
+        while end <= len(stream) and f" {' '.join(stream[start:end])} " in text:
+            end += 1
+        if end - 1 > start:
+            runs.append(stream[start : end - 1])
+        start = max(end - 1, start + 1)
+    return runs
+
+
+def _distinctive(stream: Iterable[str]) -> set[str]:
+    return {term for term in stream if len(term) > 1} - _EVERYDAY - query.ENGLISH
+
+
+def _weights(opened: Index, distinctive: Collection[str], codes: Collection[str]) -> Mapping[str, float]:
+    """How rare each term is, in units of inverse document frequency; the name of an error counts as two words."""
+    counts = opened.term_counts(distinctive)
+    records, _, _ = opened.totals()
+    return {term: rarity(counts.get(term, (0, 0))[0], records) * (2 if term in codes else 1) for term in distinctive}

@@ -6,7 +6,8 @@ import os
 
 from onrecord import coldstart, globs, paths
 from onrecord.coldstart import NamedTuple
-from onrecord.recall import context_block, renames
+from onrecord.freshness.check import Freshness, IndexedAnchor
+from onrecord.recall import context_block
 from onrecord.recall.candidate import Candidate, Cautions, count_shown
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import candidates, rank
@@ -15,13 +16,19 @@ from onrecord.session.ledger import Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from onrecord.search.index import Index, Row
+    from onrecord.search.index import Index, RecordFile, Row
     from onrecord.settings import Settings
 
 _BUDGET = 220
 _MOST_SHOWN = 3
+
+_MOST_LOST = 100
+"""Lost files that are checked; a store that has lost more is one that nobody keeps."""
+
+_PATIENCE = 0.25
+"""Seconds that git may take in all while a tool waits; what is left is asked at the next file."""
 
 
 class _About(NamedTuple):
@@ -101,7 +108,7 @@ def _about_file(store: SearchedStore, stores: Stores, project: str, path: str, s
 
 def _shared_about(stores: Stores, path: str) -> Callable[[str], bool]:
     """Return the test whether a record of a shared store is about the file at `path`, by its scope."""
-    return lambda scope: bool(scope) and stores.here.fits_file(scope, path)
+    return lambda scope: bool(scope) and stores.project_scope.fits_file(scope, path)
 
 
 def _applies(fits: Callable[[str], bool] | None) -> Callable[[str], bool]:
@@ -129,6 +136,33 @@ def records_about(index: Index, project: str, path: str) -> list[Row]:
     named = index.files_with_name(parts[-1])
     moved = [file for file in named if not os.path.exists(os.path.join(project, file.pattern))]
     gravity: dict[int, int] = {}
-    for file in (*here, *globbed, *moved, *renames.renamed_to(index, project, path)):
+    for file in (*here, *globbed, *moved, *renamed_to(index, project, path)):
         gravity.setdefault(file.n, file.gravity)
     return sorted(index.rows(gravity), key=lambda row: (gravity[row.n], row.path))
+
+
+def renamed_to(index: Index, project: str, path: str) -> list[RecordFile]:
+    """Return the record files that were renamed to `path`.
+
+    Nearly always no file is lost, and then this costs one look at each file that a record names. Git is asked about
+    lost files only, once for each commit that is checked out: `freshness` remembers its verdicts.
+    """
+    root = os.path.join(project, "")
+    lost = [name for name in index.file_paths() if not os.path.lexists(root + name)]
+    freshness = Freshness(project, _PATIENCE)
+    ending = os.path.splitext(path)[1]
+    # Git may not get through all of them: a renamed file mostly has the same ending.
+    lost.sort(key=lambda name: not name.endswith(ending))
+    return [
+        file
+        for name in lost[:_MOST_LOST]
+        for file, anchors in index.anchored_at(name)
+        if any(freshness.check(anchor).now == path for anchor in _anchors(anchors, name))
+    ]
+
+
+def _anchors(anchors: str, path: str) -> Iterator[IndexedAnchor]:
+    for parts in coldstart.loads(anchors):
+        anchor = IndexedAnchor(*parts)
+        if anchor.path == path:
+            yield anchor

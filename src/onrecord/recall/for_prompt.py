@@ -8,12 +8,12 @@ search. It returns a `Decision` that says what became of every candidate.
 from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
-from onrecord.recall import past_question, rules_and_pointers, showing
+from onrecord.recall import past_question, selection, thresholds
 from onrecord.recall.candidate import SHOWN, Candidate, count_shown
 from onrecord.recall.context_block import NOTHING_ON_FILE
-from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
-from onrecord.recall.showing import Room
+from onrecord.recall.selection import Room
 from onrecord.recall.stores import Stores
+from onrecord.recall.thresholds import POINTER, RULE, Thresholds
 from onrecord.search import query
 from onrecord.search.candidates import Filter
 from onrecord.session import transcript as transcripts
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from onrecord.settings import Settings
 
     Judge = Callable[[str, list[Match], Sequence[str], float], list[Match]]
-    """Given the prompt, matches, earlier turns and the bar, those of the matches that may be shown."""
+    """Given the prompt, matches, earlier turns and the threshold, those of the matches that may be shown."""
 
 _MAX_CANDIDATES = 12
 """Candidates of one store, if no judge is to see more."""
@@ -37,7 +37,7 @@ _MAX_CANDIDATES = 12
 _MOST_ANSWERS = 3
 """Records shown for a question about the past."""
 
-BELOW_BAR, DROPPED, TURNED_OFF = "below the bar", "dropped by the judge", "turned off"
+BELOW_THRESHOLD, DROPPED, TURNED_OFF = "below the threshold", "dropped by the judge", "turned off"
 
 
 class Request(NamedTuple):
@@ -56,16 +56,16 @@ class Decision(NamedTuple):
 
     text: str
     is_first: bool
-    bars: Bars
+    thresholds: Thresholds
     borrowed: str
     candidates: tuple[Candidate, ...]
     is_past: bool = False
     """Whether the prompt asks about the past, so that it is answered like a search."""
 
     @property
-    def bar(self) -> float:
-        """The probability from which on a record is shown as a rule."""
-        return self.bars.rule
+    def threshold(self) -> float:
+        """Lowest probability at which a record is shown as a rule."""
+        return self.thresholds.rule
 
     @property
     def shown(self) -> list[Candidate]:
@@ -131,38 +131,40 @@ def choose(
 ) -> Decision:
     """Decide what to show of the candidates of a search; what is shown is noted in `ledger`, which must be open."""
     matches = [candidate.match for candidate in result.candidates]
-    bars = rules_and_pointers.bars(settings, matches, is_first=request.is_first, is_past=result.is_past)
+    limits = thresholds.for_prompt(settings, matches, is_first=request.is_first, is_past=result.is_past)
     text, off = "", "" if even_if_off else turned_off(settings)
-    candidates = [] if off else _with_forms(result.candidates, request, bars, judge)
+    candidates = [] if off else _with_forms(result.candidates, request, limits, judge)
     if off:
         candidates = [candidate._replace(outcome=f"{TURNED_OFF}: {off}") for candidate in result.candidates]
     elif any(candidate.form for candidate in candidates):
         room = _room(settings, request, result.is_past)
-        text, candidates = showing.show(candidates, bars, room, ledger)
+        text, candidates = selection.show(candidates, limits, room, ledger)
     elif result.is_past and not candidates and stores.have_no_match(result.query, settings):
         text = NOTHING_ON_FILE
-    return Decision(text, request.is_first, bars, request.borrowed, tuple(candidates), result.is_past)
+    return Decision(text, request.is_first, limits, request.borrowed, tuple(candidates), result.is_past)
 
 
 def _room(settings: Settings, request: Request, is_past: bool) -> Room:
-    room = showing.room(settings, is_first=request.is_first)
+    room = selection.room(settings, is_first=request.is_first)
     return room._replace(rules=min(room.rules, _MOST_ANSWERS)) if is_past else room
 
 
-def _with_forms(candidates: list[Candidate], request: Request, bars: Bars, judge: Judge | None) -> list[Candidate]:
-    """Each candidate with its form; those below the bars, or dropped by the judge, marked as such.
+def _with_forms(
+    candidates: list[Candidate], request: Request, limits: Thresholds, judge: Judge | None
+) -> list[Candidate]:
+    """Each candidate with its form; those below the thresholds, or dropped by the judge, marked as such.
 
     A judge decides what ranking is not sure of, so beside one there are no pointers.
     """
     if judge is None:
-        return [rules_and_pointers.in_form(each, bars.form(each.match.probability), BELOW_BAR) for each in candidates]
-    chosen = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, bars.rule)
+        return [thresholds.in_form(each, limits.form(each.match.probability), BELOW_THRESHOLD) for each in candidates]
+    chosen = judge(request.prompt, [candidate.match for candidate in candidates], request.turns, limits.rule)
     # By identity: two stores may hold equal records.
     is_chosen = set(map(id, chosen))
     return [
         candidate._replace(form=RULE)
         if id(candidate.match) in is_chosen
-        else candidate._replace(outcome=DROPPED if candidate.match.probability >= bars.rule else BELOW_BAR)
+        else candidate._replace(outcome=DROPPED if candidate.match.probability >= limits.rule else BELOW_THRESHOLD)
         for candidate in candidates
     ]
 
@@ -219,7 +221,7 @@ def configured_judge(settings: Settings) -> Judge | None:
         return None
     from onrecord.recall import judge
 
-    return lambda prompt, matches, turns, bar: judge.keep(prompt, matches, turns, settings, bar=bar)
+    return lambda prompt, matches, turns, threshold: judge.keep(prompt, matches, turns, settings, bar=threshold)
 
 
 def turned_off(settings: Settings) -> str:

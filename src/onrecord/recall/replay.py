@@ -1,7 +1,8 @@
 """Replay: what would have been shown for prompts that were typed before there was a memory. Nothing is written.
 
-The prompts go through recall as its hook would have sent them: the first of a session with its lower bar, each record
-once a session, a prompt that points back with the words of earlier ones. No model is asked: the prompts are private.
+The prompts go through recall as its hook would have sent them: the first of a session with its lower threshold, each
+record once a session, a prompt that points back with the words of earlier ones. No model is asked: the prompts are
+private.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import StoreRef
-from onrecord.recall import for_prompt, showing
+from onrecord.recall import for_prompt, selection
 from onrecord.recall.candidate import Candidate
 from onrecord.recall.context_block import NOTHING_ON_FILE
 from onrecord.recall.for_prompt import Decision, Request
@@ -56,8 +57,8 @@ class Turn(NamedTuple):
             return "denied"
         if self.decision.text:
             return "shown" if self.decision.rules else "pointed"
-        passed = [each.outcome for each in self.decision.candidates if each.outcome != for_prompt.BELOW_BAR]
-        return "repeated" if passed and set(passed) <= {showing.REPEATED, showing.POINTED} else "silent"
+        passed = [each.outcome for each in self.decision.candidates if each.outcome != for_prompt.BELOW_THRESHOLD]
+        return "repeated" if passed and set(passed) <= {selection.REPEATED, selection.POINTED} else "silent"
 
     @property
     def tokens(self) -> int:
@@ -65,9 +66,9 @@ class Turn(NamedTuple):
 
     @property
     def nearest(self) -> Candidate | None:
-        """The best candidate where all are below the bar."""
+        """The best candidate where all are below the threshold."""
         candidates = self.decision.candidates if self.decision else ()
-        if any(each.outcome != for_prompt.BELOW_BAR for each in candidates):
+        if any(each.outcome != for_prompt.BELOW_THRESHOLD for each in candidates):
             return None
         return max(candidates, key=lambda each: each.match.probability, default=None)
 

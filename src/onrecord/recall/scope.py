@@ -33,7 +33,7 @@ _PASSED_OVER = ("node_modules", "__pycache__", "vendor", "target", "dist")
 """Folders with files of others, or made by programs."""
 
 
-class Here:
+class ProjectScope:
     """A project that the scopes of records are compared with; everything is found out once, when it is needed."""
 
     def __init__(self, project: str) -> None:

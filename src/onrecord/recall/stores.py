@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from onrecord.paths import StoreRef
-    from onrecord.recall.scope import Here
+    from onrecord.recall.scope import ProjectScope
     from onrecord.search.index import Index
     from onrecord.search.query import Query
     from onrecord.search.rank import Match
@@ -115,26 +115,26 @@ class Stores:
         self._only = only
         self._is_scoped = is_scoped
         self._project = project
-        self._here: Here | None = None
+        self._project_scope: ProjectScope | None = None
         self._hook = hook
         self.has_words = True
         """True if all indexes that were searched have full-text tables; without them the keyword scorer is used."""
 
     @property
-    def here(self) -> Here:
+    def project_scope(self) -> ProjectScope:
         """The project, to compare scopes with; made when the first record has one."""
-        if self._here is None:
-            from onrecord.recall.scope import Here
+        if self._project_scope is None:
+            from onrecord.recall.scope import ProjectScope
 
-            self._here = Here(self._project)
-        return self._here
+            self._project_scope = ProjectScope(self._project)
+        return self._project_scope
 
     def fits(self, store_ref: StoreRef) -> Callable[[str], bool] | None:
         """Return the test whether a record's scope applies here; None if all records of the store do."""
         return None if store_ref.prefix == paths.PROJECT_PREFIX or not self._is_scoped else self._applies
 
     def _applies(self, scope: str) -> bool:
-        return self.here.fits(scope)
+        return self.project_scope.fits(scope)
 
     def in_turn(self, *, is_last: bool = True) -> Iterator[SearchedStore]:
         """Yield the stores to search, in order, each with its share of the time.

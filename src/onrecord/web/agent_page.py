@@ -62,7 +62,7 @@ def _preview(project: Project, prompt: str) -> Preview:
         explanation.conclusion(decision, is_silent=bool(silence)),
         silence,
         "" if silence else decision.text,
-        explanation.bars(decision),
+        explanation.thresholds(decision),
         tuple(_candidate(explained, decision) for explained in explanation.explained(decision)[:_MAX_CANDIDATES]),
     )
 

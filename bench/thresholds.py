@@ -1,4 +1,4 @@
-"""The bars from which on a record is shown, chosen on projects that were left out of the fit."""
+"""The thresholds from which on a record is shown, chosen on projects that were left out of the fit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bench import life_sets
-from bench.coefficients_file import Bars
+from bench.coefficients_file import Thresholds
 from bench.learn import Ranked
-from onrecord.recall import rules_and_pointers
+from onrecord.recall import selection
 from onrecord.search import coefficients
 
 WRITTEN = ("task", "question", "other-words", "none")
@@ -25,7 +25,7 @@ _STEPS = [step / 100 for step in range(5, 96)]
 
 
 class Shown(NamedTuple):
-    """What prompts get at some bars, as shares."""
+    """What prompts get at some thresholds, as shares."""
 
     prompts: int
     answerable: int
@@ -74,7 +74,7 @@ def _count(judged: Ranked, threshold: float, pointer: float) -> tuple[float, ...
     is_rule[RULES:] = False
     rules = int(is_rule.sum())
     likely = np.flatnonzero((judged.probabilities >= pointer) & ~is_rule)
-    pointed = likely[: rules_and_pointers.MOST_POINTERS if rules < RULES else 0]
+    pointed = likely[: selection.MOST_POINTERS if rules < RULES else 0]
     right = int(judged.labels[is_rule].sum())
     maybe = int(judged.maybe[is_rule].sum())
     pointed_right = int(judged.labels[pointed].sum())
@@ -85,24 +85,24 @@ def _count(judged: Ranked, threshold: float, pointer: float) -> tuple[float, ...
     )  # fmt: skip
 
 
-def choose(judged: Sequence[Ranked]) -> Bars:
-    """The lowest bars at which written prompts get what is asked for; those of the keyword scorer stay as they are."""
+def choose(judged: Sequence[Ranked]) -> Thresholds:
+    """The lowest thresholds at which written prompts get what is asked for; those of the keyword scorer stay."""
     written = [each for each in judged if each.pool.kind in WRITTEN]
-    threshold = next((bar for bar in _STEPS if _is_sure(show(written, bar, 2.0))), _STEPS[-1])
-    pointer = next((bar for bar in _STEPS if _is_likely(show(written, threshold, bar))), threshold)
-    return Bars(threshold, pointer, coefficients.KEYWORD_THRESHOLD, coefficients.KEYWORD_POINTER)
+    rule = next((step for step in _STEPS if _is_sure(show(written, step, 2.0))), _STEPS[-1])
+    pointer = next((step for step in _STEPS if _is_likely(show(written, rule, step))), rule)
+    return Thresholds(rule, pointer, coefficients.KEYWORD_THRESHOLD, coefficients.KEYWORD_POINTER)
 
 
 def curve(judged: Sequence[Ranked]) -> list[dict[str, float]]:
-    """What each bar for rules would do, for written prompts and for commit subjects."""
+    """What each threshold for rules would do, for written prompts and for commit subjects."""
     written = [each for each in judged if each.pool.kind in WRITTEN]
     commits = [each for each in judged if each.pool.kind == life_sets.COMMIT]
     rows = []
-    for bar in (step / 20 for step in range(6, 20)):
-        shown = show(written, bar, 2.0)
+    for threshold in (step / 20 for step in range(6, 20)):
+        shown = show(written, threshold, 2.0)
         figures = {"precision": shown.precision, "served": shown.served, "disturbed": shown.disturbed}
-        figures["precision, commit subjects"] = show(commits, bar, 2.0).precision_with_maybe
-        rows.append({"threshold": bar, **{key: round(value, 4) for key, value in figures.items()}})
+        figures["precision, commit subjects"] = show(commits, threshold, 2.0).precision_with_maybe
+        rows.append({"threshold": threshold, **{key: round(value, 4) for key, value in figures.items()}})
     return rows
 
 

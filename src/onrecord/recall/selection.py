@@ -1,14 +1,18 @@
-"""The candidates that a prompt may show, shown: each once a session, with a caution, within the room there is."""
+"""The selection of what a prompt shows: each record once a session, with a caution, within the room there is.
+
+Beside rules there may be pointers, lines that say where to read a record.
+"""
 
 from __future__ import annotations
 
+from onrecord import paths
 from onrecord.coldstart import NamedTuple
-from onrecord.paths import PROJECT_PREFIX
-from onrecord.recall import context_block, rules_and_pointers
+from onrecord.recall import context_block, thresholds
 from onrecord.recall.candidate import SHOWN, Candidate, Cautions
-from onrecord.recall.rules_and_pointers import POINTER, RULE, Bars
+from onrecord.recall.thresholds import POINTER, RULE, Thresholds
 from onrecord.search import relevance
-from onrecord.text import tokens
+from onrecord.store import record_names
+from onrecord.text import cut, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +27,16 @@ _PER_RULE = 100
 
 _MISSING = -1.0
 """What it counts against a record, in logits, that a file it is about no longer exists."""
+
+MOST_POINTERS = 2
+_ENOUGH_RULES = 3
+"""Rules beside which there is no pointer: the agent has enough to read."""
+
+_LONGEST_POINTER = 25
+"""Tokens of the line of a pointer."""
+
+_SHORTEST_TITLE = 16
+HEADING = "Possibly relevant; the command shows the whole record:"
 
 
 class Room(NamedTuple):
@@ -43,9 +57,9 @@ def room(settings: Settings, *, is_first: bool) -> Room:
     return Room(rules, int(tokens * generosity))
 
 
-def show(candidates: list[Candidate], bars: Bars, room: Room, ledger: Ledger) -> tuple[str, list[Candidate]]:
+def show(candidates: list[Candidate], limits: Thresholds, room: Room, ledger: Ledger) -> tuple[str, list[Candidate]]:
     """Return the block, and all candidates with their outcome; what is shown is noted in `ledger`."""
-    text, decided = _rendered(_checked(candidates, ledger, bars), room)
+    text, decided = _rendered(_checked(candidates, ledger, limits), room)
     for candidate in decided:
         if candidate.shown == RULE:
             ledger.add_shown(candidate.record, candidate.stamp)
@@ -54,7 +68,7 @@ def show(candidates: list[Candidate], bars: Bars, room: Room, ledger: Ledger) ->
     return text, decided
 
 
-def _checked(candidates: list[Candidate], ledger: Ledger, bars: Bars) -> list[Candidate]:
+def _checked(candidates: list[Candidate], ledger: Ledger, limits: Thresholds) -> list[Candidate]:
     """Those shown before in the session marked, the others with a caution where their files have changed.
 
     A missing file counts against a record, which may then be dropped, or be shown as a pointer.
@@ -64,8 +78,8 @@ def _checked(candidates: list[Candidate], ledger: Ledger, bars: Bars) -> list[Ca
     def check(candidate: Candidate) -> Candidate:
         match = candidate.match
         caution, is_missing = cautions.check(match.root, candidate.prefix, match.anchors)
-        lower = bars.form(relevance.shifted(match.probability, _MISSING)) if is_missing else candidate.form
-        return rules_and_pointers.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
+        lower = limits.form(relevance.shifted(match.probability, _MISSING)) if is_missing else candidate.form
+        return thresholds.in_form(candidate._replace(caution=caution), lower, FILE_MISSING)
 
     new = [_if_new(candidate, ledger) for candidate in candidates]
     checked = [candidate if candidate.outcome else check(candidate) for candidate in new]
@@ -92,14 +106,39 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     rules = [candidate for candidate in waiting if candidate.form == RULE]
     fitted = context_block.fitting([candidate.item for candidate in rules[: room.rules]], room.tokens)
     pointed = [candidate for candidate in waiting if candidate.form == POINTER]
-    lines = [rules_and_pointers.pointer(each) for each in pointed]
+    lines = [pointer(each) for each in pointed]
     # Rules are not cut for pointers: these have what is left.
-    left = room.tokens - tokens(context_block.render(fitted, PROJECT_PREFIX))
-    pointers = rules_and_pointers.fitting(lines, left, rules=len(fitted)) if room.rules else []
+    left = room.tokens - tokens(context_block.render(fitted, paths.PROJECT_PREFIX))
+    pointers = fitting_pointers(lines, left, rules=len(fitted)) if room.rules else []
     is_shown = set(map(id, (*rules[: len(fitted)], *pointed[: len(pointers)])))
     decided = [
         candidate if candidate.outcome else candidate._replace(outcome=SHOWN if id(candidate) in is_shown else NO_ROOM)
         for candidate in candidates
     ]
-    heading = [rules_and_pointers.HEADING] if pointers else []
-    return context_block.render(fitted, PROJECT_PREFIX, [*heading, *pointers]), decided
+    heading = [HEADING] if pointers else []
+    return context_block.render(fitted, paths.PROJECT_PREFIX, [*heading, *pointers]), decided
+
+
+def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:
+    """Return the pointers that fit the remaining token budget next to `rules` rules."""
+    left = room - tokens(HEADING)
+    fitted: list[str] = []
+    for line in lines[: MOST_POINTERS if rules < _ENOUGH_RULES else 0]:
+        left -= tokens(line)
+        if left < 0:
+            break
+        fitted.append(line)
+    return fitted
+
+
+def pointer(candidate: Candidate) -> str:
+    """The line that points to a record: category, title, and how to read it."""
+    match = candidate.match
+    command = f"onrecord show {paths.store_flag(candidate.prefix)}{record_names.short_name(match.path)}"
+    # Between quotes of which it has none, a title cannot pose as a command.
+    title = match.title.replace("“", '"').replace("”", '"')
+    for longest in range(len(title), min(len(title), _SHORTEST_TITLE) - 1, -4):
+        line = f"- {match.category} “{cut(title, longest)}”: {command}"
+        if tokens(line) <= _LONGEST_POINTER:
+            return line
+    return f"- {match.category}: {command}"
