@@ -25,7 +25,7 @@ from tests.model_server import Behaviour, ModelServer, answers, keeps, message, 
 
 SRC = str(Path(__file__).parents[2] / "src")
 KEY = "sk-ant-test-0123456789abcdef0123"
-BAR = 0.5
+THRESHOLD = 0.5
 GENEROUS = 60
 """Seconds for an answer that comes at once: more than a prompt may wait, so that a busy machine is never too slow."""
 
@@ -67,7 +67,7 @@ def settings(server: ModelServer | None = None, **given: object) -> Settings:
 
 
 def kept(server: ModelServer, found: list[Note], prompt: str = "Do it", **given: object) -> list[Note]:
-    return judge.keep(prompt, found, ["an earlier turn"], settings(server, **given), bar=BAR)
+    return judge.keep(prompt, found, ["an earlier turn"], settings(server, **given), threshold=THRESHOLD)
 
 
 def traces() -> list[str]:
@@ -266,8 +266,8 @@ def test_a_bug_in_asking_is_not_taken_for_a_failing_model() -> None:
 
 def test_without_a_key_ranking_decides_and_one_line_a_day_says_so() -> None:
     for prompt in ("one", "two"):
-        assert judge.keep(prompt, FEW, [], settings(), bar=BAR) == [A, B, C]
-        assert judge.keep(prompt, FEW, [], settings(), bar=C.probability) == [A, B, C]
+        assert judge.keep(prompt, FEW, [], settings(), threshold=THRESHOLD) == [A, B, C]
+        assert judge.keep(prompt, FEW, [], settings(), threshold=C.probability) == [A, B, C]
 
     (line,) = traces()
     assert line.startswith("judge (info): there is no key for the judge: ANTHROPIC_API_KEY is not set")
@@ -377,7 +377,7 @@ class TestVerdicts:
         def ask(prompt: str, batch: Sequence[Note], turns: Sequence[str], deadline: float) -> Ruling:
             return Ruling([at for at, candidate in enumerate(batch) if candidate.id in ("a", "d")])
 
-        assert judge.verdicts("p", FEW, [], settings(), ask=ask).kept(BAR) == [A, D]
+        assert judge.verdicts("p", FEW, [], settings(), ask=ask).kept(THRESHOLD) == [A, D]
 
     def test_nobody_to_ask_is_an_error(self) -> None:
         with pytest.raises(NoModel):
@@ -426,7 +426,7 @@ from onrecord.settings import load_settings
 from onrecord.recall import judge
 note = {"title": "t", "category": "decision", "tags": (), "summary_line": "e"}
 found = [N(id=f"n{n}", probability=0.9 - n / 25, **note) for n in range(12)]
-print([one.id for one in judge.keep("p", found, [], load_settings(""), bar=.5)], flush=True)
+print([one.id for one in judge.keep("p", found, [], load_settings(""), threshold=.5)], flush=True)
 """
     with ModelServer(behave) as server:
         # On a busy machine the first limits may pass before anything is sent.

@@ -221,7 +221,7 @@ def configured_judge(settings: Settings) -> Judge | None:
         return None
     from onrecord.recall import judge
 
-    return lambda prompt, matches, turns, threshold: judge.keep(prompt, matches, turns, settings, bar=threshold)
+    return lambda prompt, matches, turns, threshold: judge.keep(prompt, matches, turns, settings, threshold=threshold)
 
 
 def turned_off(settings: Settings) -> str:

@@ -62,9 +62,11 @@ class Opinion:
         self.tokens_in += ruling.tokens_in
         self.tokens_out += ruling.tokens_out
 
-    def kept(self, bar: float) -> list[Match]:
+    def kept(self, threshold: float) -> list[Match]:
         """The candidates to show, in ranking order; the ranking's best stand in for what was not judged."""
-        best = [at for at, candidate in enumerate(self.candidates) if candidate.probability >= bar][: self.fallback]
+        best = [at for at, candidate in enumerate(self.candidates) if candidate.probability >= threshold][
+            : self.fallback
+        ]
         if self.requests and len(self.failures) == self.requests:
             return [self.candidates[at] for at in best]
         chosen = {at for at, outcome in enumerate(self.outcomes) if outcome in (CERTAIN_IN, KEPT)}
@@ -77,16 +79,16 @@ def is_on(settings: Settings) -> bool:
 
 
 def keep(
-    prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, *, bar: float
+    prompt: str, candidates: Sequence[Match], turns: Sequence[str], settings: Settings, *, threshold: float
 ) -> list[Match]:
-    """The candidates to show, in ranking order. `bar` is the probability from which ranking alone would show them."""
+    """Return the candidates to show, in ranking order; ranking alone would show those that reach `threshold`."""
     from onrecord import state_file, timestamps
     from onrecord.recall import judge_api
 
     opinion = Opinion(candidates, settings)
     if not opinion.unsure:
-        return opinion.kept(bar)
-    passed = [candidate for candidate in candidates if candidate.probability >= bar]
+        return opinion.kept(threshold)
+    passed = [candidate for candidate in candidates if candidate.probability >= threshold]
     try:
         model = judge_api.model(settings)
     except NoModel as error:
@@ -98,7 +100,7 @@ def keep(
     hear(opinion, prompt, turns, asking(model), settings.number("retrieval.judge.timeout_seconds"))
     for failure in opinion.failures:
         state_file.leave("judge", failure.message)
-    return opinion.kept(bar)
+    return opinion.kept(threshold)
 
 
 def verdicts(
