@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from bench import results, stage
 from onrecord import paths
-from onrecord.record.memory import Memory, Scope
+from onrecord.record.memory import Memory
+from onrecord.scopes import Scope
 from onrecord.shared import remotes
 
 ROOT = Path(__file__).parents[1]

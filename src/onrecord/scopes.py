@@ -1,4 +1,4 @@
-"""Where a record applies, as the index holds it: repositories, languages, paths and branches, in one text."""
+"""Where a record applies: its scope, the form of a scope in the index, and the languages that a scope may name."""
 
 from __future__ import annotations
 
@@ -6,29 +6,35 @@ from onrecord import coldstart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
-_MOST = 40
-"""Patterns of one kind that count; a record may list a few more."""
-
-
-class Limits(coldstart.NamedTuple):
-    """Patterns of each kind; one of each that is there must fit."""
-
-    repositories: Sequence[str] = ()
-    languages: Sequence[str] = ()
-    paths: Sequence[str] = ()
-    branches: Sequence[str] = ()
+_MAX_PATTERNS = 40
+"""Patterns of one kind in the index; a record may list a few more."""
 
 
-def pack(limits: Limits) -> str:
-    """The limits as one text; empty for a record that applies everywhere."""
-    return coldstart.dumps([list(each[:_MOST]) for each in limits]) if any(limits) else ""
+class Scope(coldstart.NamedTuple):
+    """Patterns that limit where a record applies. Of each kind that has any, one must match."""
+
+    paths: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    unknown: Mapping[str, Any] = {}
 
 
-def unpack(text: str) -> Limits:
-    """What `pack` packed."""
-    return Limits(*coldstart.loads(text)) if text else Limits()
+def pack(scope: Scope) -> str:
+    """Return the patterns of `scope` as one text, empty for a record that applies everywhere."""
+    kinds = (scope.repositories, scope.languages, scope.paths, scope.branches)
+    return coldstart.dumps([list(patterns[:_MAX_PATTERNS]) for patterns in kinds]) if any(kinds) else ""
+
+
+def unpack(text: str) -> Scope:
+    """Return the scope that `pack` wrote."""
+    if not text:
+        return Scope()
+    repositories, languages, paths, branches = map(tuple, coldstart.loads(text))
+    return Scope(paths, branches, repositories, languages)
 
 
 LANGUAGES: dict[str, tuple[str, ...]] = {
@@ -65,13 +71,15 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "typescript": ("tsconfig.json", ".ts", ".tsx"),
     "zig": ("build.zig", ".zig"),
 }
-_BY_MARK = {mark: language for language, marks in LANGUAGES.items() for mark in marks}
+"""The file names and endings that show that a project uses a language."""
+
+_LANGUAGE_BY_SIGN = {sign: language for language, signs in LANGUAGES.items() for sign in signs}
 
 
-def of(names: Iterable[str]) -> set[str]:
-    """The languages that some names of files tell of."""
+def languages_of(file_names: Iterable[str]) -> set[str]:
+    """Return the languages that `file_names` are signs of."""
     languages: set[str] = set()
-    for name in names:
+    for name in file_names:
         ending = name[name.rfind(".") :] if "." in name else ""
-        languages.update(_BY_MARK[mark] for mark in (name, ending) if mark in _BY_MARK)
+        languages.update(_LANGUAGE_BY_SIGN[sign] for sign in (name, ending) if sign in _LANGUAGE_BY_SIGN)
     return languages

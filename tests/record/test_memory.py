@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from onrecord.errors import BadRecord, OnrecordError
 from onrecord.record import memory, schema
-from onrecord.record.memory import Anchor, HistoryEntry, Memory, Scope
+from onrecord.record.memory import Anchor, HistoryEntry, Memory
+from onrecord.scopes import Scope
 from tests.records import CONTENT, NOW, any_json, raw, sample, valid_records
 
 EARLIER = b"""{

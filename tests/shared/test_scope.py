@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onrecord import scopes
 from onrecord.recall import scope
 from onrecord.recall.scope import ProjectScope
-from onrecord.scopes import Limits
+from onrecord.scopes import Scope
 
 ORIGIN = "git@GitHub.com:Acme/api-orders.git"
 
@@ -36,7 +36,7 @@ def _origin(folder: Path, url: str) -> None:
 
 
 def _fits(project: Path, **limits: list[str]) -> bool:
-    return ProjectScope(str(project)).fits(scopes.pack(Limits(**limits)))
+    return ProjectScope(str(project)).fits(scopes.pack(Scope(**limits)))
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_any_address_has_a_name_or_none(url):
 
 @given(st.lists(st.lists(st.text(), max_size=5), min_size=4, max_size=4))
 def test_a_scope_is_read_as_it_was_packed(parts):
-    limits = Limits(*parts)
+    limits = Scope(*map(tuple, parts))
 
-    assert scopes.unpack(scopes.pack(limits)) == (limits if any(parts) else Limits())
+    assert scopes.unpack(scopes.pack(limits)) == (limits if any(parts) else Scope())
 
 
 @pytest.mark.parametrize(
@@ -194,15 +194,15 @@ def test_links_out_of_the_project_are_not_followed(project, tmp_path):
 
 def test_a_record_is_about_a_file_that_one_of_its_paths_covers(project):
     here = ProjectScope(str(project))
-    about = scopes.pack(Limits(languages=["sql"], paths=["db/**"]))
+    about = scopes.pack(Scope(languages=["sql"], paths=["db/**"]))
 
     assert here.fits_file(about, "db/deep/one.sql")
     assert not here.fits_file(about, "src/main.py")
-    assert not here.fits_file(scopes.pack(Limits(languages=["python"])), "src/main.py")
+    assert not here.fits_file(scopes.pack(Scope(languages=["python"])), "src/main.py")
 
 
 def test_nothing_limited_applies_where_there_is_no_project():
-    assert not ProjectScope("").fits(scopes.pack(Limits(paths=["*"])))
+    assert not ProjectScope("").fits(scopes.pack(Scope(paths=["*"])))
 
 
 def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
@@ -211,7 +211,7 @@ def test_very_many_globs_are_not_compared_without_end(project, monkeypatch):
     monkeypatch.setattr(scope.globs, "covers", lambda pattern, path: bool(compared.append(pattern)))
     here = ProjectScope(str(project))
 
-    fitting = [here.fits(scopes.pack(Limits(paths=[f"{number}-*.sql"]))) for number in range(200)]
+    fitting = [here.fits(scopes.pack(Scope(paths=[f"{number}-*.sql"]))) for number in range(200)]
 
     assert (fitting[0], fitting[-1]) == (False, True)
     assert 0 < len(set(compared)) < 10

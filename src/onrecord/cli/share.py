@@ -20,7 +20,8 @@ from onrecord.errors import BadInput, NearDuplicate, OnrecordError, Refused, Sto
 from onrecord.project import Project
 from onrecord.record import drafts, lifecycle, memory, naming
 from onrecord.record.drafts import Draft
-from onrecord.record.memory import Memory, Scope
+from onrecord.record.memory import Memory
+from onrecord.scopes import Scope
 from onrecord.settings import load_settings
 from onrecord.shared import remotes, replicas
 from onrecord.shared.engine import Synced

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from onrecord.scopes import Limits
+    from onrecord.scopes import Scope
 
 _MOST_ENTRIES = 4_000
 """Files and folders that are looked at for a glob: a few milliseconds. With more, the record counts as fitting."""
@@ -60,7 +60,7 @@ class ProjectScope:
         limits = scopes.unpack(scope)
         return any(globs.covers(pattern, file) for pattern in limits.paths) and self._fits(limits, file)
 
-    def _fits(self, limits: Limits, file: str = "") -> bool:
+    def _fits(self, limits: Scope, file: str = "") -> bool:
         return (
             _none_or_any(limits.repositories, self._is_called)
             and _none_or_any(limits.languages, lambda language: self._has_language(language, file))
@@ -73,10 +73,10 @@ class ProjectScope:
         return any(globs.covers(pattern.lower(), name) for name in self._names)
 
     def _has_language(self, language: str, file: str) -> bool:
-        if file and language in scopes.of([os.path.basename(file)]):
+        if file and language in scopes.languages_of([os.path.basename(file)]):
             return True
         if self._languages is None:
-            self._languages = scopes.of(_listing(self._project))
+            self._languages = scopes.languages_of(_listing(self._project))
         return language in self._languages
 
     def _is_on(self, pattern: str) -> bool:

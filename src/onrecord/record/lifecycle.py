@@ -13,7 +13,8 @@ from onrecord import categories, timestamps
 from onrecord.categories import CATEGORIES
 from onrecord.errors import BadInput, Invalid, WrongState
 from onrecord.record import compose, memory, naming, schema
-from onrecord.record.memory import HistoryEntry, Memory, Scope
+from onrecord.record.memory import HistoryEntry, Memory
+from onrecord.scopes import Scope
 from onrecord.settings import Settings
 
 NEWEST_CHANGES = schema.most_items("changes")

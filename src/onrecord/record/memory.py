@@ -11,6 +11,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadRecord
 from onrecord.record import schema
 from onrecord.record.schema import Flaw
+from onrecord.scopes import Scope
 
 LARGEST_FILE = 1_000_000
 DEEPEST = 100
@@ -38,16 +39,6 @@ class HistoryEntry(NamedTuple):
     field: str = ""
     old: Any = None
     new: Any = None
-    unknown: Mapping[str, Any] = {}
-
-
-class Scope(NamedTuple):
-    """Where a memory applies, when not everywhere."""
-
-    paths: tuple[str, ...] = ()
-    branches: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
     unknown: Mapping[str, Any] = {}
 
 

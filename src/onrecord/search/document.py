@@ -9,7 +9,6 @@ from onrecord.categories import CATEGORIES
 from onrecord.errors import OnrecordError
 from onrecord.record.memory import Memory
 from onrecord.record.schema import Day, ListOf, Object, Text, content_fields
-from onrecord.scopes import Limits
 from onrecord.search import query, terms
 from onrecord.store.store import Store
 
@@ -101,8 +100,7 @@ def pack_facts(memory: Memory) -> str:
 
 def pack_scope(memory: Memory) -> str:
     """Where a record applies, as one text that `scopes.unpack` reads."""
-    scope = memory.scope
-    return scopes.pack(Limits(scope.repositories, scope.languages, scope.paths, scope.branches))
+    return scopes.pack(memory.scope)
 
 
 def places(memory: Memory) -> list[tuple[str, str, int]]:
