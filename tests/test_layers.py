@@ -180,8 +180,9 @@ def test_no_module_imports_itself_by_a_detour():
         walk(module, ())
 
 
-def test_no_module_of_search_imports_itself_by_a_detour_that_is_lazy():
-    graph = {module: imports(module, lazy=True) for module in MODULES if _package(module) == "search"}
+@pytest.mark.parametrize("package", ["search", "store", "freshness", "git", "session"])
+def test_no_module_imports_itself_by_a_detour_that_is_lazy(package):
+    graph = {module: imports(module, lazy=True) for module in MODULES if _package(module) == package}
 
     def walk(module: str, path: tuple[str, ...]) -> None:
         assert module not in path, " -> ".join([*path[path.index(module) :], module])

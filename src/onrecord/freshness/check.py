@@ -1,20 +1,17 @@
-"""Freshness: whether the files a record is about have changed since it was saved.
+"""Freshness checks: have the files that a record is about changed since it was saved?
 
-Nearly always nothing has, and then it costs one look at each file and one at the verdict cache. A file that looks
-different is hashed; git is asked only about one that is different. A hook uses this for records about to be shown, so
-it imports next to nothing at the top (see `coldstart`).
+Usually none has, and then a check costs one `stat` for each file and a read of the verdict cache. A file whose `stat`
+differs is hashed, and git runs only for a file whose content differs. Hooks check the records they are about to show,
+so this module imports next to nothing at the top (see `coldstart`).
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 
 from onrecord import coldstart, paths
 from onrecord.coldstart import NamedTuple
-from onrecord.freshness import project_files
-from onrecord.git import repository
 from onrecord.state_file import StateFile
 from onrecord.text import many
 
@@ -26,24 +23,24 @@ if TYPE_CHECKING:
 
 FRESH, CHANGED, MISSING, UNKNOWN = "fresh", "changed", "missing", "unknown"
 PATIENCE = 0.5
-"""Seconds that git may take in all while a hook waits."""
+"""Seconds that git may take in total while a hook waits."""
 
 CPU_SHARE = 0.4
-"""Of these seconds, the share that may be spent on comparing content: 0.2 s in a hook."""
+"""Share of these seconds that may be spent on comparing content: 0.2 s in a hook."""
 
 MAX_ANCHORS = 12
-"""Anchors of one record that a hook checks."""
+"""Anchors that a hook checks for one record."""
 
 MAX_CACHE_BYTES = 500_000
-_RACY = 2.0
-"""Seconds within which a file can change twice and look the same to the clock."""
+_RACY_SECONDS = 2.0
+"""Time within which a file can change twice and keep its modification time."""
 
-_MOST_NAMED = 2
-_LONGEST_PATH = 80
+_MAX_FILES_NAMED = 2
+_MAX_PATH_CHARACTERS = 80
 
 
 class IndexedAnchor(NamedTuple):
-    """An anchor as the search index holds it: what a file was when a record about it was saved."""
+    """An anchor as the search index stores it: identifies a file as it was when a record about it was saved."""
 
     path: str
     id: str
@@ -54,15 +51,15 @@ class IndexedAnchor(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether the file of an anchor still is what it was."""
+    """The result of checking one anchor."""
 
     anchor: IndexedAnchor
     state: str
     now: str
-    """Where the file is today: elsewhere than the anchor says when git shows that it was renamed."""
+    """The current path of the file, which differs from the anchor's after a rename that git knows of."""
 
     commits: int = -1
-    """How many commits changed it since; -1 when that is unknown."""
+    """Number of commits that changed the file since; -1 if unknown."""
 
     last: str = ""
     day: str = ""
@@ -78,29 +75,29 @@ class Verdict(NamedTuple):
 
 
 class Freshness:
-    """Checks the anchors of one project, within one budget of time."""
+    """Checks the anchors of one project within a time limit."""
 
-    __slots__ = ("_cache", "_deadline", "_head", "_most_cpu", "_patience", "_repository", "root")
+    __slots__ = ("_cache", "_cpu_deadline", "_deadline", "_head", "_patience", "_repository", "root")
 
     def __init__(self, root: str, patience: float = PATIENCE) -> None:
         self.root = root
         self._patience = patience
         self._deadline = 0.0
-        self._most_cpu = 0.0
+        self._cpu_deadline = 0.0
         self._cache = VerdictCache(root)
         self._repository: Repository | None = None
         self._head: str | None = None
 
     def note(self, anchors: str) -> tuple[str, bool]:
-        """The warning to show with a record, given its anchors as the index holds them; whether a file is missing."""
+        """Return the warning to show with a record, and True if a file is missing; `anchors` are as indexed."""
         if not anchors:
             return "", False
         parts = coldstart.loads(anchors)
-        verdicts = [self.check(IndexedAnchor(*each)) for each in parts[:MAX_ANCHORS]]
+        verdicts = [self.check(IndexedAnchor(*fields)) for fields in parts[:MAX_ANCHORS]]
         return warning(verdicts, len(parts) - len(verdicts)), any(verdict.state == MISSING for verdict in verdicts)
 
     def check(self, anchor: IndexedAnchor) -> Verdict:
-        """The verdict on one anchor."""
+        """Return the verdict on `anchor`, from the cache if the file looks the same as then."""
         cached = self._cache.get(anchor)
         if cached and (not cached[0] or cached[0] == self.head):
             return cached[1]
@@ -120,12 +117,12 @@ class Freshness:
         return self._head
 
     def _compare(self, anchor: IndexedAnchor) -> tuple[Verdict, bool]:
-        """A verdict from the file itself, and whether it holds until the file changes again."""
+        """Return a verdict from the file itself, and True if it stays valid until the file changes again."""
         from onrecord.errors import UnsafePath
         from onrecord.freshness import project_files
 
-        self._most_cpu = self._most_cpu or time.process_time() + self._patience * CPU_SHARE
-        if time.process_time() > self._most_cpu:
+        self._cpu_deadline = self._cpu_deadline or time.process_time() + self._patience * CPU_SHARE
+        if time.process_time() > self._cpu_deadline:
             return Verdict(anchor, UNKNOWN, anchor.path, reason="not checked: no time was left"), False
         try:
             data = project_files.read(self.root, anchor.path)
@@ -136,6 +133,7 @@ class Freshness:
             return Verdict(anchor, UNKNOWN, anchor.path, reason=error.message), False
 
     def _compare_with_git(self, anchor: IndexedAnchor, data: bytes | None) -> tuple[Verdict, bool]:
+        """Return a verdict on a file that is missing or has other content, as `_compare` does."""
         from onrecord.freshness import git_history
 
         head, state = self.head, MISSING if data is None else CHANGED
@@ -144,13 +142,19 @@ class Freshness:
         if not head or (data is not None and head == anchor.commit):
             return Verdict(anchor, state, anchor.path, commits=0), False
         self._deadline = self._deadline or time.monotonic() + self._patience
-        return git_history.verdict(self.root, self._repository, anchor, data, self._deadline)
+        history = git_history.trace(self.root, self._repository, anchor, data, self._deadline)
+        if history.is_same:
+            return Verdict(anchor, FRESH, history.path), True
+        if not history.path and history.is_cut_short:
+            return Verdict(anchor, UNKNOWN, anchor.path, reason="not checked: git took too long"), False
+        state, now = (CHANGED, history.path) if history.path else (MISSING, anchor.path)
+        return Verdict(anchor, state, now, history.commits, history.last_commit, history.day), history.is_committed
 
 
 class VerdictCache:
-    """The verdicts on one project's anchors, so that a file is hashed and git is asked once.
+    """The verdicts on one project's anchors, so that a file is hashed, and git run for it, only once.
 
-    A file of lines with key, stamp, head, state, commits, last, day and path now; the last line of a key counts.
+    Each line has key, stamp, head, state, commits, last, day and current path; the last line of a key counts.
     """
 
     __slots__ = ("_data", "_file", "_root")
@@ -162,7 +166,7 @@ class VerdictCache:
         self._data: bytes | None = None
 
     def get(self, anchor: IndexedAnchor) -> tuple[str, Verdict] | None:
-        """The commit that a verdict holds for, empty for any, and the verdict; None if the file looks different now."""
+        """Return the commit that the verdict is valid for (empty: any), and the verdict; None if the file changed."""
         if self._data is None:
             self._data = self._file.read()
         start = self._data.rfind(_key(anchor).encode())
@@ -175,7 +179,7 @@ class VerdictCache:
         return (head, Verdict(anchor, state, now, int(commits), last, day)) if is_valid else None
 
     def add(self, head: str, verdict: Verdict) -> None:
-        """Remember a verdict, unless the file is so new that it could change unseen."""
+        """Store `verdict`, unless the file is so new that a change could go unnoticed."""
         anchor, state, now, commits, last, day, _ = verdict
         line = "\t".join((_key(anchor), self._stamp(anchor, now), head, state, str(commits), last, day, now)) + "\n"
         if line.count("\t") == 7 and line.count("\n") == 1 and not self._is_racy(now):
@@ -183,41 +187,41 @@ class VerdictCache:
             self._data = (self._data or b"") + line.encode("utf-8", "backslashreplace")
 
     def _stamp(self, anchor: IndexedAnchor, now: str) -> str:
-        """What a file looks like from outside, under the name it had and the name it has."""
-        return ",".join(map(self._look, dict.fromkeys((anchor.path, now))))
+        """Return the file's modification time, size and inode, at its old path and at `now`."""
+        return ",".join(map(self._stat, dict.fromkeys((anchor.path, now))))
 
-    def _look(self, path: str) -> str:
+    def _stat(self, path: str) -> str:
         try:
-            seen = os.stat(f"{self._root}/{path}")
+            status = os.stat(f"{self._root}/{path}")
         except (OSError, ValueError):
             return "-"
-        return f"{seen.st_mtime_ns}.{seen.st_size}.{seen.st_ino}"
+        return f"{status.st_mtime_ns}.{status.st_size}.{status.st_ino}"
 
     def _is_racy(self, path: str) -> bool:
-        mtime = self._look(path).partition(".")[0]
-        return mtime != "-" and 0 <= time.time() - int(mtime) / 1e9 < _RACY
+        mtime = self._stat(path).partition(".")[0]
+        return mtime != "-" and 0 <= time.time() - int(mtime) / 1e9 < _RACY_SECONDS
 
 
 def _key(anchor: IndexedAnchor) -> str:
-    """What distinguishes an anchor from every other one of the project."""
+    """Return the cache key of `anchor`, unique in its project."""
     return coldstart.content_hash("\0".join(anchor).encode("utf-8", "surrogatepass"))
 
 
 def warning(verdicts: Sequence[Verdict], unchecked: int = 0) -> str:
-    """What is shown with a record: nothing when all of its files are fresh and in place."""
+    """Return the warning for a record with these verdicts; empty if all its files are fresh and in place."""
     sentences = [sentence(verdict) for verdict in verdicts if verdict.is_stale or verdict.is_moved]
-    more = len(sentences) - _MOST_NAMED
+    more = len(sentences) - _MAX_FILES_NAMED
     tail = f"; so did {many(more, 'more file')}" if more > 0 else ""
     unchecked += sum(verdict.state == UNKNOWN for verdict in verdicts)
     rest = [f"{unchecked} file{' was' if unchecked == 1 else 's were'} not checked"] if unchecked else []
     needs_look = unchecked or any(verdict.is_stale for verdict in verdicts)
-    return ("verify: " if needs_look else "") + "; ".join(["; ".join(sentences[:_MOST_NAMED]) + tail, *rest]).lstrip(
-        "; "
-    )
+    return ("verify: " if needs_look else "") + "; ".join(
+        ["; ".join(sentences[:_MAX_FILES_NAMED]) + tail, *rest]
+    ).lstrip("; ")
 
 
 def sentence(verdict: Verdict) -> str:
-    """One verdict in words."""
+    """Return `verdict` in words."""
     was, now = _quoted(verdict.anchor.path), _quoted(verdict.now)
     if verdict.state == MISSING:
         return f"{was} no longer exists"
@@ -229,27 +233,5 @@ def sentence(verdict: Verdict) -> str:
 
 
 def _quoted(path: str) -> str:
-    short = path if len(path) <= _LONGEST_PATH else "…" + path[1 - _LONGEST_PATH :]
+    short = path if len(path) <= _MAX_PATH_CHARACTERS else "…" + path[1 - _MAX_PATH_CHARACTERS :]
     return "`" + short.replace("`", "'") + "`"
-
-
-_PATIENCE = 2.0
-_LARGEST = 400_000
-"""Characters of either side; comparing larger files could take many seconds."""
-
-_MOST_LINES = 200
-
-
-def lines(root: str, verdict: Verdict) -> list[str]:
-    """The changed lines with a few around them, as a unified diff; empty where git no longer has the old text."""
-    repo = repository.find(root)
-    now = project_files.read(root, verdict.now)
-    if repo is None or now is None or not repository.is_commit(verdict.anchor.id):
-        return []
-    then = repo.run("cat-file", "blob", verdict.anchor.id, deadline=time.monotonic() + _PATIENCE)
-    if not then.is_good or max(len(then.output), len(now)) > _LARGEST:
-        return []
-    old, new = (data.decode("utf-8", "replace").splitlines() for data in (then.output, now))
-    changes = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
-    more = [f"… {len(changes) - _MOST_LINES} more lines"] if len(changes) > _MOST_LINES else []
-    return [*changes[:_MOST_LINES], *more]

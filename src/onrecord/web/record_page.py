@@ -11,7 +11,7 @@ from starlette.routing import Route
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, NotFound, OnrecordError
-from onrecord.freshness import anchors, check
+from onrecord.freshness import anchors, check, git_history
 from onrecord.record import schema
 from onrecord.record.export import in_words
 from onrecord.record.memory import Memory
@@ -163,7 +163,9 @@ def _files(store: Store, record: Memory, *, shows_lines: bool) -> Iterator[FileV
     for anchor in indexed[: check.MAX_ANCHORS]:
         verdict = freshness.check(anchor)
         name = f"{anchor.path}#{anchor.symbol}" if anchor.symbol else anchor.path
-        changes = check.lines(root, verdict) if shows_lines and verdict.state == check.CHANGED else []
+        changes = []
+        if shows_lines and verdict.state == check.CHANGED:
+            changes = git_history.changed_lines(root, verdict.anchor.id, verdict.now)
         yield FileView(name, verdict.state, check.sentence(verdict), tuple(changes))
     anchored = {anchor.path for anchor in indexed}
     yield from (FileView(file) for file in record.related_files if file not in anchored)
