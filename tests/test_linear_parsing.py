@@ -44,7 +44,7 @@ READERS = {
     "ledger.is_correction": ledger.is_correction,
     "ledger.corrects": ledger.corrects,
     "text.joined": lambda text: text_module.joined(text, text),
-    "ledger.stamp": ledger.stamp,
+    "ledger.text_hash": ledger.text_hash,
     "ledger.exists": ledger.exists,
     "claude_code.mangled": claude_code.mangled,
     "text.without_elements": lambda text: text_module.without_elements(text, ["memory-context", "hook_context"]),

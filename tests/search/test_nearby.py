@@ -129,7 +129,7 @@ def test_vectors_of_another_table_are_made_anew(root, table, tmp_path, monkeypat
 
     assert found(root, "release logout", hook=True, mode="auto")[:1] == ["logout"]
     assert index.open(root)._connection.execute("SELECT identity FROM vector_source").fetchall() == [
-        (vectors.shared().table.identity,)
+        (vectors.shared().table.hash,)
     ]
 
 

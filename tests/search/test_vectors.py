@@ -151,8 +151,8 @@ def test_two_tables_have_two_identities(tmp_path):
     one = tiny_table.write(tmp_path / "a.vec", TOKENS)
     other = tiny_table.write(tmp_path / "b.vec", {**TOKENS, "redis": (0.5, TOKENS["redis"][1])})
 
-    assert vectors.open_table(str(one)).identity != vectors.open_table(str(other)).identity
-    assert vectors.open_table(str(one)).identity == vectors.open_table(str(one)).identity
+    assert vectors.open_table(str(one)).hash != vectors.open_table(str(other)).hash
+    assert vectors.open_table(str(one)).hash == vectors.open_table(str(one)).hash
 
 
 def test_scales_that_no_training_gives_count_nothing(tmp_path):

@@ -12,7 +12,7 @@ from onrecord.settings import Settings
 from onrecord.shared import engine
 from onrecord.shared.engine import Synced
 from onrecord.shared.replicas import Replica
-from onrecord.shared.transport import Pulled, Push, Pushed, Transport, Version, fingerprint
+from onrecord.shared.transport import Pulled, Push, Pushed, Transport, Version, version_hash
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests.records import raw, sample
@@ -47,7 +47,7 @@ class MemoryTransport:
             present = self.remote.files.get(path, b"")
             if present == data:
                 accepted.append(path)
-            elif fingerprint(present) == expected:
+            elif version_hash(present) == expected:
                 self.remote.write(path, data)
                 accepted.append(path)
             else:

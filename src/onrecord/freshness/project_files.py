@@ -94,14 +94,14 @@ def line_range(symbol: str) -> tuple[int, int] | None:
 
 
 def block_id(data: bytes, symbol: str) -> str:
-    """A fingerprint of the part of a file that a symbol names; empty if there is no such part."""
+    """Return the hash of the part of a file that a symbol names; empty if there is no such part."""
     lines, span = _lines(data), line_range(symbol)
     part = lines[span[0] - 1 : span[1]] if span else _definitions(lines, symbol)
-    return _fingerprint(part) if any(part) else ""
+    return _block_hash(part) if any(part) else ""
 
 
 def has_block(data: bytes, symbol: str, block: str) -> bool:
-    """Whether the part that had a fingerprint is still there; lines may have moved up or down."""
+    """Whether the part that had a hash is still there; lines may have moved up or down."""
     span = line_range(symbol)
     if not span:
         return block_id(data, symbol) == block
@@ -115,7 +115,7 @@ def has_block(data: bytes, symbol: str, block: str) -> bool:
         left -= length + sum(map(len, part))
         if left < 0:
             break
-        if _fingerprint(part) == block:
+        if _block_hash(part) == block:
             return True
     return False
 
@@ -124,7 +124,7 @@ def _lines(data: bytes) -> list[str]:
     return [line.rstrip() for line in data.decode("utf-8", "replace").split("\n")]
 
 
-def _fingerprint(lines: list[str]) -> str:
+def _block_hash(lines: list[str]) -> str:
     return coldstart.content_hash("\n".join(lines).encode("utf-8", "replace"))
 
 

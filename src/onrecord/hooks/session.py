@@ -125,12 +125,12 @@ def _new_page(made: Digest, session: str, *, is_resumed: bool) -> Page:
     """The page, noted in the session's ledger; a resumed conversation is shown only what is new in it."""
     with ledger.Ledger(session) as shown:
         if is_resumed:
-            made = made.only(lambda entry: not shown.has_shown(entry.key, ledger.stamp(entry.text)))
+            made = made.only(lambda entry: not shown.has_shown(entry.key, ledger.text_hash(entry.text)))
         page = made.render()
         for pick in page.shown:
-            stamp = ledger.stamp(pick.candidate.text)
-            shown.add_shown(_in_digest(pick.candidate.key), stamp)
-            shown.add_shown(pick.candidate.key, stamp)
+            text_hash = ledger.text_hash(pick.candidate.text)
+            shown.add_shown(_in_digest(pick.candidate.key), text_hash)
+            shown.add_shown(pick.candidate.key, text_hash)
     return page
 
 

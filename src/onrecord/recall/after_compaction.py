@@ -33,7 +33,7 @@ def block(stores: Stores, session: str) -> str:
         cautions = Cautions()
         fitted = context_block.fitting([cautions.beside(candidate).item for candidate in candidates], _BUDGET)
         for candidate in candidates[: len(fitted)]:
-            noted.add_shown(candidate.record, candidate.stamp)
+            noted.add_shown(candidate.record, candidate.text_hash)
         noted.count_prompt()
     return context_block.render(fitted, PROJECT_PREFIX)
 

@@ -40,9 +40,9 @@ class Candidate(NamedTuple):
         return os.path.join(self.match.root, self.match.path)
 
     @property
-    def stamp(self) -> str:
+    def text_hash(self) -> str:
         """What tells this wording of it from another."""
-        return ledger.stamp(self.match.summary_line)
+        return ledger.text_hash(self.match.summary_line)
 
     @property
     def shown(self) -> str:

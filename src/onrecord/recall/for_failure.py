@@ -82,10 +82,10 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
         return ""
     with Ledger(session) as noted:
         key = f"remedy:{runbook.record}"
-        if noted.has_shown(key, runbook.stamp):
+        if noted.has_shown(key, runbook.text_hash):
             return ""
-        noted.add_shown(key, runbook.stamp)
-        noted.add_shown(runbook.record, runbook.stamp)
+        noted.add_shown(key, runbook.text_hash)
+        noted.add_shown(runbook.record, runbook.text_hash)
     count_shown([runbook])
     item = Cautions().beside(runbook).item
     # It is shown for what it quotes, not for how probable the words of the whole output make it.

@@ -50,9 +50,9 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
         fitted = context_block.fitting([cautions.beside(each).item for each in wanted], _BUDGET)
         shown = wanted[: len(fitted)]
         for each in shown:
-            noted.add_shown(each.record, each.stamp)
+            noted.add_shown(each.record, each.text_hash)
             if is_edit:
-                noted.add_shown(_at_edit(path, each), each.stamp)
+                noted.add_shown(_at_edit(path, each), each.text_hash)
     count_shown(shown)
     return context_block.render(fitted, paths.PROJECT_PREFIX)
 
@@ -67,9 +67,9 @@ def about(stores: Stores, project: str, file: str, settings: Settings) -> list[C
 
 def _is_wanted(about: _About, path: str, noted: Ledger, *, is_edit: bool) -> bool:
     record = about.candidate
-    if not noted.has_shown(record.record, record.stamp):
+    if not noted.has_shown(record.record, record.text_hash):
         return True
-    return is_edit and about.is_grave and not noted.has_shown(_at_edit(path, record), record.stamp)
+    return is_edit and about.is_grave and not noted.has_shown(_at_edit(path, record), record.text_hash)
 
 
 def _at_edit(path: str, record: Candidate) -> str:

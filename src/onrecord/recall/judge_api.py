@@ -55,7 +55,7 @@ class Model(NamedTuple):
         return self.url.partition("?")[0]
 
     @property
-    def fingerprint(self) -> str:
+    def hash(self) -> str:
         return coldstart.content_hash(f"{self.provider} {self.name} {self.url}".encode("utf-8", "replace"))
 
 
@@ -84,7 +84,7 @@ def model(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model:
 
 def ask(model: Model, question: str, deadline: float) -> tuple[str, int, int]:
     """The answer's text, its tokens in and out; or ModelFailed. To end an answer that drips is the waiting thread's."""
-    marker = f"plain-{model.fingerprint}"
+    marker = f"plain-{model.hash}"
     is_plain = is_marked(marker)
     try:
         answer = _post(model, _body(model, question, with_schema=not is_plain), deadline)

@@ -62,7 +62,7 @@ def show(candidates: list[Candidate], limits: Thresholds, room: Room, ledger: Le
     text, decided = _rendered(_checked(candidates, ledger, limits), room)
     for candidate in decided:
         if candidate.shown == RULE:
-            ledger.add_shown(candidate.record, candidate.stamp)
+            ledger.add_shown(candidate.record, candidate.text_hash)
         elif candidate.shown == POINTER:
             ledger.add_pointer(candidate.record)
     return text, decided
@@ -91,7 +91,7 @@ def _if_new(candidate: Candidate, ledger: Ledger) -> Candidate:
     """The candidate, marked if the session was shown it before."""
     if candidate.outcome:
         return candidate
-    if ledger.has_shown(candidate.record, candidate.stamp):
+    if ledger.has_shown(candidate.record, candidate.text_hash):
         return candidate._replace(outcome=REPEATED)
     if candidate.form == POINTER and ledger.has_named(candidate.record):
         return candidate._replace(outcome=REPEATED)

@@ -147,7 +147,7 @@ class Blocks:
 
     def _note_table(self) -> None:
         """Note the table that all vectors were made with, or that they were not made with one."""
-        identity = self._made.table.identity if self._made else ""
+        identity = self._made.table.hash if self._made else ""
         noted = self._execute("SELECT identity FROM vector_source").fetchone()
         if noted is None or noted[0] != identity:
             self._execute("INSERT OR REPLACE INTO vector_source VALUES (1, ?)", (identity if noted is None else "",))

@@ -146,7 +146,7 @@ def compare(index: Index, asked: Query) -> Nearby | None:
     row = index._connection.execute("SELECT identity FROM vector_source").fetchone()
     if row is None:
         return None
-    if row[0] != made.table.identity:
+    if row[0] != made.table.hash:
         raise ValueError("the vectors of the index were made with another table")
     words = vectors.words(asked.text)
     if len(words) > _HEAD_WORDS + _TAIL_WORDS:

@@ -113,7 +113,7 @@ class WordTable:
         self.hashes: Sequence[int] = read_numbers(self._read(_HEADER, 4 * count), "I")
         self._scales = _HEADER + 4 * count
         sample = self._read(self._scales, min(_SAMPLE, 4 * count))
-        self.identity = coldstart.content_hash(header + sample + self._read(max(size - _SAMPLE, 0), _SAMPLE))
+        self.hash = coldstart.content_hash(header + sample + self._read(max(size - _SAMPLE, 0), _SAMPLE))
         """What tells this table from others."""
         scales = read_numbers(sample, "f")[:_SAMPLED_SCALES]
         self.unit = _LARGE_WEIGHT / max(filter(_is_sensible, scales), default=1.0)

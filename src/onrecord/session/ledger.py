@@ -65,16 +65,16 @@ class Ledger:
     def is_first_prompt(self) -> bool:
         return self.prompts == 0
 
-    def has_shown(self, record: str, stamp: str) -> bool:
+    def has_shown(self, record: str, text_hash: str) -> bool:
         """Whether the session was shown this record as it is now."""
-        return self.shown.get(record) == stamp
+        return self.shown.get(record) == text_hash
 
     def has_named(self, record: str) -> bool:
         """Whether the session was shown this record in any wording, or in its digest."""
         return record in self.shown or f"digest:{record}" in self.shown
 
-    def add_shown(self, record: str, stamp: str) -> None:
-        self._append(f"shown\t{record}\t{stamp}")
+    def add_shown(self, record: str, text_hash: str) -> None:
+        self._append(f"shown\t{record}\t{text_hash}")
 
     def add_pointer(self, record: str) -> None:
         self._append(f"pointed\t{record}")
@@ -114,9 +114,9 @@ class Ledger:
     def _read(self, line: str) -> None:
         kind, _, rest = line.partition("\t")
         if kind == "shown":
-            record, _, stamp = rest.partition("\t")
+            record, _, text_hash = rest.partition("\t")
             self.shown.pop(record, None)
-            self.shown[record] = stamp
+            self.shown[record] = text_hash
         elif kind == "pointed":
             self.pointed[rest] = None
         elif kind == "warned":
@@ -160,7 +160,7 @@ def corrects(sentence: str) -> bool:
     return any(cue in plain for cue in _cues)
 
 
-def stamp(text: str) -> str:
+def text_hash(text: str) -> str:
     """What tells one wording of a record from another."""
     return coldstart.content_hash(text.encode("utf-8", "replace"))[:12]
 

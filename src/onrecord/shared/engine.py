@@ -21,7 +21,7 @@ from onrecord.shared.incoming import Spool
 from onrecord.shared.reconcile import Conflict, Reconciled
 from onrecord.shared.replicas import Replica, State
 from onrecord.shared.sync_base import Agreed
-from onrecord.shared.transport import Push, Pushed, Transport, Version, fingerprint
+from onrecord.shared.transport import Push, Pushed, Transport, Version, version_hash
 from onrecord.store import history
 from onrecord.store.store import Batch, Store
 
@@ -309,7 +309,7 @@ class _Run:
             if flaw:
                 self._held[path] = flaw
             else:
-                yield Push(path, local, fingerprint(base))
+                yield Push(path, local, version_hash(base))
 
 
 def _put(batch: Batch, path: str, data: bytes) -> None:

@@ -17,7 +17,7 @@ from onrecord.git.repository import NO_GIT, is_commit
 from onrecord.shared import git_commits
 from onrecord.shared.git_commits import BrokenMirror, broken_mirror
 from onrecord.shared.git_mirror import Answer, Mirror
-from onrecord.shared.transport import Pulled, Push, Pushed, Version, fingerprint
+from onrecord.shared.transport import Pulled, Push, Pushed, Version, version_hash
 
 _EMPTY = "empty"
 """The cursor of a repository without a commit."""
@@ -194,7 +194,7 @@ class GitTransport:
             version = present.get(change.path, Version(change.path, b""))
             if version.data == change.data and not version.flaw:
                 same.append(change.path)
-            elif version.flaw or fingerprint(version.data) != change.expected:
+            elif version.flaw or version_hash(version.data) != change.expected:
                 outdated.append(change.path)
             else:
                 due.append(change)

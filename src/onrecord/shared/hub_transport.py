@@ -16,7 +16,7 @@ from onrecord.errors import BadRemote, OnrecordError, Refused
 from onrecord.shared import hub_schema, incoming
 from onrecord.shared.hub_connection import Hub
 from onrecord.shared.remotes import TeamAddress, parse_team_address
-from onrecord.shared.transport import Pulled, Push, Pushed, Version, fingerprint
+from onrecord.shared.transport import Pulled, Push, Pushed, Version, version_hash
 
 if TYPE_CHECKING:
     from onrecord.shared.hub_connection import Session
@@ -150,7 +150,7 @@ class PostgresTransport:
 
     def _pushed(self, changes: Sequence[Push]) -> dict[str, str]:
         """What became of each path of one transaction."""
-        columns = zip(*((each.path, each.data, fingerprint(each.data), each.expected) for each in changes))
+        columns = zip(*((each.path, each.data, version_hash(each.data), each.expected) for each in changes))
         paths, *rest = map(list, columns)
         values = (self._address.team, self._number, paths, *rest)
         rows = self._hub.run(lambda session: session.execute(_PUSH, values).fetchall())
@@ -182,7 +182,7 @@ def _hashes(session: Session, address: TeamAddress, paths: Sequence[str]) -> dic
     values = (_team(session, address).key, paths)
     # A hub has one row for each path; one more is read to see the end.
     rows = islice(session.rows(_PRESENT, values), len(paths) + 1)
-    return {path: (str(hash), fingerprint(data)) for path, hash, data in rows if isinstance(data, bytes)}
+    return {path: (str(hash), version_hash(data)) for path, hash, data in rows if isinstance(data, bytes)}
 
 
 def _team(session: Session, address: TeamAddress) -> _Team:

@@ -19,7 +19,7 @@ from onrecord.record.memory import LARGEST_FILE
 from onrecord.shared import incoming
 from onrecord.shared.reconcile import CONFLICT
 from onrecord.shared.replicas import Replica
-from onrecord.shared.transport import fingerprint
+from onrecord.shared.transport import version_hash
 from onrecord.store import record_names
 
 _PLAN, _SENT = "plan.json", "sent.json"
@@ -27,7 +27,7 @@ _LARGEST = 1 << 30
 
 
 class Step(NamedTuple):
-    """One file of a sync: fingerprints of the replica's file before and after it, and what is agreed on then."""
+    """One file of a sync: hashes of the replica's file before and after it, and what is agreed on then."""
 
     path: str
     before: str
@@ -85,7 +85,7 @@ class Agreed:
     def recover(self, store: str) -> None:
         """Carry out what a killed sync had planned, as far as its records are in the replica."""
         steps = [step for row in self._noted(_PLAN, list) if (step := _step(row))]
-        states = {step.path: fingerprint(contents(store, step.path)) for step in steps}
+        states = {step.path: version_hash(contents(store, step.path)) for step in steps}
         # All of a change is there or nothing. A file that is gone proves nothing: somebody may have deleted it since.
         is_made = any(step.after and step.before != step.after == states[step.path] for step in steps)
         self.carry_out(step for step in steps if is_made or step.after in (step.before, states[step.path]))
@@ -140,7 +140,7 @@ def contents(root: str, path: str) -> bytes:
 
 def step(path: str, before: bytes, after: bytes, base: bytes) -> Step:
     """A step from what the replica's file holds and shall hold."""
-    return Step(path, fingerprint(before), fingerprint(after), base)
+    return Step(path, version_hash(before), version_hash(after), base)
 
 
 def _step(row: object) -> Step | None:

@@ -13,8 +13,8 @@ from typing import Protocol
 from onrecord.coldstart import NamedTuple, content_hash
 
 
-def fingerprint(data: bytes) -> str:
-    """The fingerprint of a file; empty for none."""
+def version_hash(data: bytes) -> str:
+    """Return the hash of a file; empty for no file."""
     return content_hash(data) if data else ""
 
 
@@ -60,7 +60,7 @@ class Push(NamedTuple):
     """Empty to delete it."""
 
     expected: str
-    """The `fingerprint` of what the remote has as far as we know."""
+    """The `version_hash` of what the remote has as far as we know."""
 
 
 class Pushed(NamedTuple):

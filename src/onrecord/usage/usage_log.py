@@ -29,7 +29,7 @@ _MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a 
 _DAYS_BY_DAY = 100  # older days are counted by the month
 _DAYS_WITHOUT_RECORD = 30  # a record that is gone may only be on another branch
 _OPENED, _NOT_OPENED = "opened", "unclear"
-_POINTER = "pointer"  # in the notes, in place of the stamp: a pointer has none
+_POINTER = "pointer"  # in the notes, in place of the text_hash: a pointer has none
 
 
 def folder() -> str:
@@ -112,18 +112,18 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
 
     with Ledger(session) as ledger:
         # A digest is shown at the start of every session, so its records are not watched.
-        stamps = {
-            record: stamp
-            for record, stamp in ledger.shown.items()
-            if os.path.isabs(record) and not ledger.has_shown(f"digest:{record}", stamp)
+        hashes = {
+            record: text_hash
+            for record, text_hash in ledger.shown.items()
+            if os.path.isabs(record) and not ledger.has_shown(f"digest:{record}", text_hash)
         }
-        stamps.update({record: _POINTER for record in ledger.pointed if record not in ledger.shown})
-    if not stamps or not stores:
+        hashes.update({record: _POINTER for record in ledger.pointed if record not in ledger.shown})
+    if not hashes or not stores:
         return
     notes = _notes(session)
     turns, opened = _read_notes(notes)
     settled = {key for key, count in turns.items() if count >= TURNS} | opened
-    watched = [record for record, stamp in stamps.items() if (record, stamp) not in settled][-_MOST_WATCHED:]
+    watched = [record for record, text_hash in hashes.items() if (record, text_hash) not in settled][-_MOST_WATCHED:]
     if not watched:
         return
     from onrecord.session import transcript as transcripts
@@ -132,7 +132,7 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
     messages = transcripts.read_messages(transcript, contexts=True)
     roots = {record: root for record in watched for root in stores if within(root, record)}
     verdicts = {
-        (record, stamps[record]): evidence.is_opened(messages, within(root, record)) for record, root in roots.items()
+        (record, hashes[record]): evidence.is_opened(messages, within(root, record)) for record, root in roots.items()
     }
     if messages:
         _count(notes, verdicts, roots)
@@ -147,15 +147,15 @@ def _count(notes: StateFile, verdicts: Mapping[tuple[str, str], bool], roots: Ma
             if is_opened and key not in counted:
                 events.setdefault(roots[key[0]], []).append((_OPENED, key[0]))
         notes.append("".join(
-            f"{record}\t{stamp}\t{_OPENED if is_opened else _NOT_OPENED}\n"
-            for (record, stamp), is_opened in verdicts.items()
+            f"{record}\t{text_hash}\t{_OPENED if is_opened else _NOT_OPENED}\n"
+            for (record, text_hash), is_opened in verdicts.items()
         ))  # fmt: skip
     for root, changes in events.items():
         append(root, changes)
 
 
 def _notes(session: str) -> StateFile:
-    """A line for each record and turn of a session: record, stamp, verdict."""
+    """A line for each record and turn of a session: record, text_hash, verdict."""
     is_plain = len(session) <= 64 and session.isascii() and session.replace("-", "").isalnum()
     name = session if is_plain else coldstart.content_hash(session.encode("utf-8", "replace"))
     path = os.path.join(folder(), "sessions", name)
