@@ -15,20 +15,20 @@ from bench.sessions import Session
 from onrecord import timestamps
 from onrecord.capture import suggestions, triage
 from onrecord.capture.suggestions import Suggestion
-from onrecord.capture.triage import Finding
+from onrecord.capture.triage import SaveCandidate
 from onrecord.session.transcript import Ending
 from onrecord.setting_table import SETTINGS
 
 MOST_SUGGESTIONS = SETTINGS["capture.max_suggestions"].default
 RESAMPLES = 2_000
-Finder = Callable[[Ending, tuple[str, ...]], list[Finding]]
+Finder = Callable[[Ending, tuple[str, ...]], list[SaveCandidate]]
 
 
 class Outcome(NamedTuple):
     """What one session was suggested, against what it should have been."""
 
     session: Session
-    suggested: tuple[Finding, ...]
+    suggested: tuple[SaveCandidate, ...]
 
     @property
     def right(self) -> int:
@@ -62,9 +62,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def found(end: Ending, shown: tuple[str, ...]) -> list[Finding]:
+def found(end: Ending, shown: tuple[str, ...]) -> list[SaveCandidate]:
     """What triage finds, without what records say that the session was shown."""
-    return [finding for finding in triage.findings(end) if not triage.is_said_in(finding.core, shown)]
+    return [finding for finding in triage.best_candidates(end) if not triage.is_repeated_in(finding.core, shown)]
 
 
 def measured(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
@@ -77,7 +77,7 @@ def measured(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
 
 def replay(session: Session, find: Finder) -> Outcome:
     """Triage at every point of a session where a turn ends, with the rules of the Stop hook for what is new."""
-    suggested: list[Finding] = []
+    suggested: list[SaveCandidate] = []
     made: list[Suggestion] = []
     for end, shown in session.stops():
         new = [finding for finding in find(end, shown) if suggestions.is_new(finding, made, session.id)]

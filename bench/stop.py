@@ -62,7 +62,7 @@ def write(path: Path, length: int) -> None:
         dice = random.Random(seed)
         end = "".join(_talk(quiet, dice) if length == 0 else _lengthened(quiet, dice, length))
         path.write_text(end, encoding="utf-8")
-        if not triage.findings(transcript.read_ending(claude_code.transcript(str(path)), 50)):
+        if not triage.best_candidates(transcript.read_ending(claude_code.transcript(str(path)), 50)):
             break
     else:
         raise SystemExit("something passes in whatever talk is put together: no such cost to measure")

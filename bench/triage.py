@@ -24,7 +24,7 @@ from bench.sessions import Session
 from onrecord.capture import triage
 from onrecord.capture.conversation import Conversation, Speech
 from onrecord.capture.features import of_line, of_speech
-from onrecord.capture.triage import ALWAYS, WEIGHTS, Finding, Model
+from onrecord.capture.triage import ALWAYS, WEIGHTS, SaveCandidate, TriageModel
 from onrecord.categories import CATEGORIES
 from onrecord.session.transcript import Ending
 
@@ -150,11 +150,11 @@ def _regress(examples: Sequence[Example], names: Sequence[str]) -> LogisticRegre
 def check(taught: Sequence[Session], examples: dict[int, list[Example]]) -> None:
     """What is found in sessions of authors who were not learnt from, at several thresholds."""
     authors = sorted({session.author for session in taught if not session.is_phrase})
-    scored: list[tuple[Session, list[list[Finding]]]] = []
+    scored: list[tuple[Session, list[list[SaveCandidate]]]] = []
     for fold in range(FOLDS):
         left_out = authors[fold::FOLDS]
         text = fit([each for session in taught if session.author not in left_out for each in examples[id(session)]])
-        table = Model(text)
+        table = TriageModel(text)
         print(f"without {' '.join(left_out)}: {text.count(chr(10)):,} features", flush=True)
         mine = [session for session in taught if session.author in left_out and not session.is_phrase]
         scored += [(session, _all_findings(session, table)) for session in mine]
@@ -176,19 +176,19 @@ def _same(threshold: float, _: str) -> float:
     return threshold
 
 
-def _all_findings(session: Session, table: Model) -> list[list[Finding]]:
+def _all_findings(session: Session, table: TriageModel) -> list[list[SaveCandidate]]:
     """Every candidate at every stop."""
     findings = []
     for end, shown in session.stops():
         each = triage.candidates(Conversation(end), table, partial(_same, 0.2))
-        findings.append([finding for finding in each if not triage.is_said_in(finding.core, shown)])
+        findings.append([finding for finding in each if not triage.is_repeated_in(finding.core, shown)])
     return findings
 
 
-def _at(session: Session, findings: list[list[Finding]], threshold: triage.Threshold) -> Outcome:
+def _at(session: Session, findings: list[list[SaveCandidate]], threshold: triage.Threshold) -> Outcome:
     stops = iter(findings)
 
-    def find(end: Ending, shown: tuple[str, ...]) -> list[Finding]:
-        return triage.best([finding for finding in next(stops) if finding.score >= threshold(finding.category)])
+    def find(end: Ending, shown: tuple[str, ...]) -> list[SaveCandidate]:
+        return triage.distinct([finding for finding in next(stops) if finding.score >= threshold(finding.category)])
 
     return capture.replay(session, find)

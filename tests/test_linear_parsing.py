@@ -59,9 +59,9 @@ READERS = {
     "events.absolute": lambda text: events.absolute([text, text[1:]], "/p"),
     "sentences.split": sentences.split,
     "suggestions.keys": lambda text: suggestions.keys([text]),
-    "triage.is_said_in": lambda text: triage.is_said_in(text, [text]),
-    "triage.findings": lambda text: triage.findings(_ending(text), lambda category: 0.0),
-    "triage.leftovers": lambda text: triage.leftovers(_ending(text)),
+    "triage.is_repeated_in": lambda text: triage.is_repeated_in(text, [text]),
+    "triage.best_candidates": lambda text: triage.best_candidates(_ending(text), lambda category: 0.0),
+    "triage.open_tasks": lambda text: triage.open_tasks(_ending(text)),
     "conversation.Conversation": lambda text: conversation.Conversation(_ending(text)),
     "transcript.Ending": lambda text: _ending(text).with_missing("assistant", [text, text[1:], "x" + text]),
 }
@@ -82,12 +82,12 @@ ELSEWHERE = {
         "read",
         "add",
         "find",
-        "were_made",
+        "any_suggested",
         "count",
-        "unanswered",
+        "newest_open",
     },
-    "triage": {"Finding", "Model", "default_threshold", "best", "candidates", "may_count"},
-    "conversation": {"Line", "Speech", "Activity"},
+    "triage": {"SaveCandidate", "TriageModel", "default_threshold", "distinct", "candidates", "is_eligible"},
+    "conversation": {"SpeechLine", "Speech", "Activity"},
     "features": {"of_speech", "of_line"},
 }
 """Public names that take no text of a stranger, take it from those above, or read a transcript (tested below)."""
@@ -135,8 +135,8 @@ def test_a_transcript_of_hostile_lines_costs_a_bounded_amount(tmp_path, piece):
 
 def _read_all_of(session, text: str) -> None:
     end = transcript.read_ending(session, 200).with_missing("user", [text])
-    triage.findings(end)
-    triage.leftovers(Ending(transcript.read_messages(session), is_whole=False))
+    triage.best_candidates(end)
+    triage.open_tasks(Ending(transcript.read_messages(session), is_whole=False))
     transcript.first_prompt(session)
     transcript.last_prompts(session)
     transcript.last_turns(session, 20)

@@ -209,7 +209,7 @@ def test_cleaning_removes_only_what_onrecord_made(tmp_path: Path, monkeypatch: p
         (tmp_path / "shared" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "shared" / name).write_text("12345")
 
-    found = machine.leftovers()
+    found = machine.all_own_files()
     machine.remove(found)
 
     assert left(tmp_path / "shared") == sorted(mine)
@@ -234,7 +234,7 @@ def test_each_thing_outside_the_stores_is_said_to_be_what_it_is(tmp_path: Path, 
     for name in contents:
         (tmp_path / "shared" / name).mkdir(parents=True, exist_ok=True)
 
-    listed = {os.path.relpath(item.path, tmp_path / "shared"): item.what for item in machine.leftovers()}
+    listed = {os.path.relpath(item.path, tmp_path / "shared"): item.what for item in machine.all_own_files()}
 
     assert listed == contents
 
@@ -246,7 +246,7 @@ def test_cleaning_does_not_follow_links(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "sessions").symlink_to(tmp_path / "precious")
 
-    machine.remove(machine.leftovers())
+    machine.remove(machine.all_own_files())
 
     assert left(tmp_path / "precious") == ["file"]
     assert not (tmp_path / "state").exists()
@@ -257,15 +257,15 @@ def test_a_dry_run_removes_nothing(tmp_path: Path):
     project.save("preference", {"title": "Tabs", "content": {"topic": "t", "value": "tabs", "reason": "r"}})
     project.recall("tabs or spaces?")
     clean = [sys.executable, str(ROOT / "bin" / "onrecord"), "clean"]
-    before = machine.leftovers()
+    before = machine.all_own_files()
 
     rehearsed = subprocess.run([*clean, "--dry-run"], capture_output=True, encoding="utf-8", check=True, timeout=600)
-    after_rehearsal = machine.leftovers()
+    after_rehearsal = machine.all_own_files()
     done = subprocess.run(clean, capture_output=True, encoding="utf-8", check=True, timeout=600)
 
     assert before and after_rehearsal == before
     assert rehearsed.stdout.replace("would remove", "removed") == done.stdout
-    assert machine.leftovers() == []
+    assert machine.all_own_files() == []
     assert [hit.memory.title for hit in project.search("tabs")] == ["Tabs"]
 
 

@@ -85,7 +85,7 @@ def test_the_program_lists_what_is_there_now():
         Path(folder, name).write_text("x" * 10)
         os.utime(os.path.join(folder, name), (age, age))
 
-    (item,) = [item for item in machine.leftovers() if item.path == folder]
+    (item,) = [item for item in machine.all_own_files() if item.path == folder]
 
     assert (item.files, item.size, item.days) == (2, 20, 30)
     assert item.oldest == "2001-09-09T01:46:40Z"

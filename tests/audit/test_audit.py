@@ -34,7 +34,7 @@ def preference(title: str, topic: str, value: str, **more: Any) -> Memory:
 
 
 def audited(*records: Memory, evidence: Evidence = Evidence()) -> dict[str, Measure]:  # noqa: B008
-    return report.audit([audit_item.of(record) for record in records], evidence)
+    return report.audit([audit_item.from_record(record) for record in records], evidence)
 
 
 def hits(measures: Mapping[str, Measure]) -> dict[str, int]:
@@ -97,7 +97,7 @@ class TestDuplicates:
             if audit_item.similarity(sets[one], sets[other]) >= 0.6
         }
 
-        assert set(audit_item.pairs(sets, 0.6)) == wanted
+        assert set(audit_item.similar_pairs(sets, 0.6)) == wanted
         assert wanted
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bench import capture, sessions, shares
 from bench.sessions import Session
-from onrecord.capture.triage import Finding
+from onrecord.capture.triage import SaveCandidate
 from onrecord.categories import CATEGORIES
 from onrecord.session.transcript import Message
 
@@ -57,8 +57,8 @@ def session(expected: str, evidence: str = "we go with rows, they are faster") -
     return Session("s", "a", "en", expected or "nothing", wanted, (evidence,) if expected else (), messages)
 
 
-def finding(category: str, core: str = "we go with rows, they are faster") -> Finding:
-    return Finding(category, 0.9, core, (core,), around=(core,))
+def finding(category: str, core: str = "we go with rows, they are faster") -> SaveCandidate:
+    return SaveCandidate(category, 0.9, core, (core,), around=(core,))
 
 
 def test_right_wrong_and_missed_offers_are_counted():

@@ -21,16 +21,16 @@ def test_what_was_offered_is_known_in_every_later_session():
     assert [(one.state, one.category, one.session, one.evidence) for one in made] == [
         ("suggested", "decision", "s1", SAID)
     ]
-    assert suggestions.were_made(made, SAID)
-    assert suggestions.were_made(made, ("Redis lost sessions.",))
-    assert not suggestions.were_made(made, ("Something else.",))
+    assert suggestions.any_suggested(made, SAID)
+    assert suggestions.any_suggested(made, ("Redis lost sessions.",))
+    assert not suggestions.any_suggested(made, ("Something else.",))
 
 
 @pytest.mark.parametrize("again", ["we go with postgres", "We  go with\nPostgres!", "“We go with Postgres.”"])
 def test_spacing_case_and_punctuation_make_no_difference(again):
     suggestions.add("/p", "suggested", "decision", "s1", SAID)
 
-    assert suggestions.were_made(suggestions.read("/p"), (again,))
+    assert suggestions.any_suggested(suggestions.read("/p"), (again,))
 
 
 def test_projects_do_not_know_of_each_other():
@@ -55,24 +55,24 @@ def test_the_newest_suggestion_of_a_session_is_answered_and_each_only_once():
     second = suggestions.add("/p", "suggested", "constraint", "s1", ("Another.",))
     other = suggestions.add("/p", "suggested", "constraint", "s2", ("A third.",))
 
-    assert suggestions.unanswered("/p", "s1") == second
-    assert suggestions.unanswered("/p", "") == other
+    assert suggestions.newest_open("/p", "s1") == second
+    assert suggestions.newest_open("/p", "") == other
     suggestions.add("/p", "drafted", "constraint", "s1", ("Another.",))
-    assert suggestions.unanswered("/p", "s1") == first
+    assert suggestions.newest_open("/p", "s1") == first
     suggestions.add("/p", "rejected", "decision", "s1", SAID)
-    assert suggestions.unanswered("/p", "s1") is None
+    assert suggestions.newest_open("/p", "s1") is None
 
 
 def test_the_file_stays_bounded_and_keeps_the_newest(monkeypatch):
-    monkeypatch.setattr(suggestions, "LARGEST", 4_000)
+    monkeypatch.setattr(suggestions, "MAX_LOG_BYTES", 4_000)
     for number in range(100):
         suggestions.add("/p", "suggested", "decision", "s", (f"Sentence number {number}.",))
 
     made = suggestions.read("/p")
 
     assert os.path.getsize(suggestions._file("/p").path) <= 4_300
-    assert suggestions.were_made(made, ("Sentence number 99.",))
-    assert not suggestions.were_made(made, ("Sentence number 0.",))
+    assert suggestions.any_suggested(made, ("Sentence number 99.",))
+    assert not suggestions.any_suggested(made, ("Sentence number 0.",))
 
 
 def test_damage_costs_only_the_damaged_lines():

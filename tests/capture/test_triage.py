@@ -36,7 +36,7 @@ def agent(text: str) -> Message:
 
 
 def found(*messages: Message) -> list[tuple[str, str]]:
-    return [(one.category, one.core) for one in triage.findings(Ending(list(messages), is_whole=True))]
+    return [(one.category, one.core) for one in triage.best_candidates(Ending(list(messages), is_whole=True))]
 
 
 def after_work(text: str) -> list[Message]:
@@ -101,7 +101,7 @@ def test_a_sentence_of_a_first_prompt_needs_a_cue_of_its_own():
 def test_a_correction_of_what_was_just_done_is_told_as_one():
     messages = after_work("no, don't use print in this repo, we always use the logger everywhere")
 
-    (finding,) = triage.findings(Ending(messages, is_whole=True))
+    (finding,) = triage.best_candidates(Ending(messages, is_whole=True))
 
     assert (finding.category, finding.is_correction) == ("preference", True)
 
@@ -191,7 +191,7 @@ def test_an_item_of_a_choice_settles_nothing_but_an_item_alone_or_a_sentence_bes
     speech = talk.speeches[-1]
     (line,) = [line for line in speech.lines if line.sentence.raw.endswith(f"{RULE[1:]}.")]
 
-    assert triage.may_count(talk, speech, line) is counts
+    assert triage.is_eligible(talk, speech, line) is counts
 
 
 def test_nobody_spoke_before_the_first_or_after_the_last():
@@ -224,7 +224,7 @@ def test_a_command_failed_if_the_beginning_of_what_it_printed_says_so(length, fa
     ],
 )
 def test_a_text_says_a_sentence_that_has_three_quarters_of_its_longer_words(sentence, text, is_said):
-    assert triage.is_said_in(sentence, ["other", text]) is is_said
+    assert triage.is_repeated_in(sentence, ["other", text]) is is_said
 
 
 def test_what_is_known_already_is_not_found_again():
@@ -233,7 +233,7 @@ def test_what_is_known_already_is_not_found_again():
 
     assert found(*after_work(rule)) != []
     ((_, core),) = found(*after_work(rule))
-    assert triage.is_said_in(core, [known])
+    assert triage.is_repeated_in(core, [known])
 
 
 def test_what_an_agent_says_after_saving_is_about_the_memory():
@@ -282,7 +282,7 @@ def test_german_is_understood_too():
 def test_evidence_is_always_word_for_word(said):
     messages = [Message(role, "text", text) for role, text in said]
 
-    for one in triage.findings(Ending(messages, is_whole=True), lambda _: 0.0):
+    for one in triage.best_candidates(Ending(messages, is_whole=True), lambda _: 0.0):
         assert all(any(sentence in message.text for message in messages) for sentence in one.evidence)
         assert one.core in one.evidence
 
@@ -290,7 +290,7 @@ def test_evidence_is_always_word_for_word(said):
 def test_a_message_that_fell_out_of_the_part_is_no_first_prompt():
     """Only the first prompt of a session is a request and nothing else; a part of a session begins anywhere."""
     text = "no, don't use print here, in this repo we always use the logger"
-    part = triage.findings(Ending([user(text), EDIT, agent("Done.")], is_whole=False))
+    part = triage.best_candidates(Ending([user(text), EDIT, agent("Done.")], is_whole=False))
 
     assert [(one.category, one.is_correction) for one in part] == [("preference", True)]
 
@@ -298,8 +298,8 @@ def test_a_message_that_fell_out_of_the_part_is_no_first_prompt():
 def test_thresholds_decide():
     messages = after_work(DECIDED)
 
-    assert triage.findings(Ending(messages, is_whole=True), lambda _: 1.01) == []
-    assert len(triage.findings(Ending(messages, is_whole=True), lambda _: 0.01)) >= 1
+    assert triage.best_candidates(Ending(messages, is_whole=True), lambda _: 1.01) == []
+    assert len(triage.best_candidates(Ending(messages, is_whole=True), lambda _: 0.01)) >= 1
 
 
 def test_no_single_cue_is_enough():

@@ -70,7 +70,7 @@ def test_a_rejected_draft_is_gone_and_remembered(project, onrecord, drafted):
     assert onrecord("list").out == ""
     made = suggestions.read(str(project))
     assert [one.state for one in made] == ["rejected"]
-    assert suggestions.were_made(made, ("We go with rows!",))
+    assert suggestions.any_suggested(made, ("We go with rows!",))
 
 
 def test_an_edited_draft_is_saved_as_edited(project, onrecord, drafted, monkeypatch, tmp_path):

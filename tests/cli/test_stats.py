@@ -35,7 +35,7 @@ def store(project, onrecord):
         f"2026-01-05\tdigest\t{CACHE}\t2",
         "2026-03-02\tinjected\tdecisions/gone.json",
     ]
-    Path(usage_log.file_of(root)).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path(usage_log.log_file(root)).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return root
 
 

@@ -104,7 +104,7 @@ def test_a_record_opened_in_a_later_turn_is_counted(store, tmp_path):
 
 def test_events_of_earlier_versions_are_passed_over(store):
     usage.injected(store, [PATH])
-    with open(usage_log.file_of(store), "a", encoding="utf-8") as file:
+    with open(usage_log.log_file(store), "a", encoding="utf-8") as file:
         file.write(f"2026-03-04\tused\t{PATH}\n2026-03-04\tignored\t{PATH}\t3\n2026-03-04\t-ignored\t{PATH}\n")
 
     assert counts(store) == {PATH: Counts(injected=1)}
@@ -248,7 +248,7 @@ def test_a_state_folder_that_cannot_be_written_costs_the_counters_only(store, tm
 
 def test_garbled_lines_are_passed_over(store):
     usage.injected(store, [PATH])
-    with open(usage_log.file_of(store), "ab") as file:
+    with open(usage_log.log_file(store), "ab") as file:
         file.write(b"\xff\xfe\n\t\t\n2026-03-04\tinjected\n2026-03-04\tstolen\tx\n2026-99-99\topened\tx\n")
         file.write(
             b"2026-03-04\topened\tx\t-3\n2026-03-04\topened\tx\t99999999999999999999\n2026-03-04\tinjected\ty\t2"
@@ -260,16 +260,16 @@ def test_garbled_lines_are_passed_over(store):
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_log(data):
     os.makedirs(usage_log.folder(), exist_ok=True)
-    Path(usage_log.file_of("/some/store")).write_bytes(data)
+    Path(usage_log.log_file("/some/store")).write_bytes(data)
 
     assert all(one.injected >= 0 for one in counts("/some/store").values())
-    assert isinstance(usage_log.compacted("/some/store", data), bytes)
+    assert isinstance(usage_log.compact("/some/store", data), bytes)
 
 
 def _tell_often(work):
     store, number = work
     # So that a log is compacted every few events, and no process gives up waiting on a busy machine.
-    usage_log.LARGEST, state_file._PATIENCE = 4_000, 60
+    usage_log.MAX_LOG_BYTES, state_file._PATIENCE = 4_000, 60
     for _ in range(60):
         usage.injected(store, [PATH, f"decisions/own-{number}.json"])
 
@@ -278,7 +278,7 @@ def test_no_event_is_lost_between_racing_processes_and_compactions(store):
     with multiprocessing.get_context("spawn").Pool(6) as pool:
         pool.map(_tell_often, [(store, number) for number in range(6)])
 
-    assert os.path.getsize(usage_log.file_of(store)) < 5_000
+    assert os.path.getsize(usage_log.log_file(store)) < 5_000
     assert counts(store) == {
         PATH: Counts(injected=360),
         **{f"decisions/own-{n}.json": Counts(injected=60) for n in range(6)},
@@ -302,23 +302,23 @@ def test_of_racing_stops_one_counts(store, tmp_path):
 
 
 def test_a_large_log_is_compacted_by_the_way_and_keeps_its_counts(store, monkeypatch):
-    monkeypatch.setattr(usage_log, "LARGEST", 4_000)
+    monkeypatch.setattr(usage_log, "MAX_LOG_BYTES", 4_000)
 
     for _ in range(300):
         usage.injected(store, [PATH])
 
-    assert os.path.getsize(usage_log.file_of(store)) < 5_000
+    assert os.path.getsize(usage_log.log_file(store)) < 5_000
     assert counts(store) == {PATH: Counts(injected=300)}
 
 
 def test_a_log_that_stays_large_loses_its_oldest_lines_and_is_not_compacted_at_every_event(store, monkeypatch):
-    monkeypatch.setattr(usage_log, "LARGEST", 1_000)
+    monkeypatch.setattr(usage_log, "MAX_LOG_BYTES", 1_000)
     calls = []
-    compacted = usage_log.compacted
-    monkeypatch.setattr(usage_log, "compacted", lambda root, data: (calls.append(1), compacted(root, data))[1])
+    compact = usage_log.compact
+    monkeypatch.setattr(usage_log, "compact", lambda root, data: (calls.append(1), compact(root, data))[1])
 
     usage.injected(store, [f"decisions/number-{n}.json" for n in range(100)])
-    assert os.path.getsize(usage_log.file_of(store)) <= 500
+    assert os.path.getsize(usage_log.log_file(store)) <= 500
     for _ in range(9):
         usage.injected(store, [PATH])
 
@@ -327,13 +327,13 @@ def test_a_log_that_stays_large_loses_its_oldest_lines_and_is_not_compacted_at_e
 
 
 def compact(store):
-    path = Path(usage_log.file_of(store))
-    path.write_bytes(usage_log.compacted(store, path.read_bytes()))
+    path = Path(usage_log.log_file(store))
+    path.write_bytes(usage_log.compact(store, path.read_bytes()))
 
 
 def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store):
     os.makedirs(usage_log.folder(), exist_ok=True)
-    Path(usage_log.file_of(store)).write_text(
+    Path(usage_log.log_file(store)).write_text(
         f"2025-07-03\tinjected\t{PATH}\n2025-07-09\tinjected\t{PATH}\n2026-03-03\topened\t{PATH}\n"
         "2026-01-02\tinjected\tdecisions/long-gone.json\n2026-03-01\tinjected\tdecisions/on-a-branch.json\n"
     )
@@ -350,7 +350,7 @@ def test_compaction_turns_old_days_into_months_and_drops_records_long_gone(store
 def test_a_store_that_is_out_of_reach_loses_no_counts(store, tmp_path):
     os.makedirs(usage_log.folder(), exist_ok=True)
     gone = str(tmp_path / "unmounted")
-    Path(usage_log.file_of(gone)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
+    Path(usage_log.log_file(gone)).write_text(f"2025-01-01\tinjected\t{PATH}\n")
 
     compact(gone)
 
@@ -377,7 +377,7 @@ def weeks(*arguments, **options):
 
 def test_weeks_run_from_monday_and_end_with_this_one(store):
     os.makedirs(usage_log.folder(), exist_ok=True)
-    Path(usage_log.file_of(store)).write_text(
+    Path(usage_log.log_file(store)).write_text(
         f"2026-02-22\topened\t{PATH}\n2026-02-23\topened\t{PATH}\n2026-03-01\tinjected\t{PATH}\n2026-03-02\tinjected\tx\n"
     )
 

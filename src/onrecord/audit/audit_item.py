@@ -14,7 +14,7 @@ from onrecord.record.memory import Memory
 from onrecord.search import document
 
 # A word that thousands of texts share leads to no more than so many, so that work grows with texts and not with pairs.
-MOST_COMPARED = 24
+MAX_COMPARED_TEXTS = 24
 
 
 class AuditItem(NamedTuple):
@@ -46,7 +46,7 @@ class AuditItem(NamedTuple):
     """All of it, to be searched for credentials."""
 
 
-def of(record: Memory) -> AuditItem:
+def from_record(record: Memory) -> AuditItem:
     """A record of our own as an item."""
     category = CATEGORIES[record.category]
     status = record.text("status")
@@ -83,7 +83,7 @@ def similarity(left: AbstractSet[str], right: AbstractSet[str]) -> float:
     return common / (len(left) + len(right) - common) if common else 0.0
 
 
-def pairs(sets: Sequence[AbstractSet[str]], alike: float) -> Iterator[tuple[int, int]]:
+def similar_pairs(sets: Sequence[AbstractSet[str]], alike: float) -> Iterator[tuple[int, int]]:
     """Pairs of sets, by number, that are at least so much alike.
 
     Two such sets share a member among the rarest few of each, so only sets that meet there are compared.
@@ -98,7 +98,7 @@ def pairs(sets: Sequence[AbstractSet[str]], alike: float) -> Iterator[tuple[int,
                 yield other, number
         for member in rare:
             numbers = seen.setdefault(member, [])
-            if len(numbers) < MOST_COMPARED:
+            if len(numbers) < MAX_COMPARED_TEXTS:
                 numbers.append(number)
 
 
@@ -112,7 +112,7 @@ def clusters(sets: Sequence[AbstractSet[str]], alike: float) -> list[list[int]]:
             number = leader[number]
         return number
 
-    for first, second in pairs(sets, alike):
+    for first, second in similar_pairs(sets, alike):
         low, high = sorted((led_by(first), led_by(second)))
         leader[high] = low
     groups: dict[int, list[int]] = {}

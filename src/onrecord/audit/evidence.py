@@ -11,7 +11,9 @@ from onrecord.freshness.check import Freshness, Verdict
 from onrecord.store.store import Entry, Store
 
 
-def of(store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]], Iterable[Entry]] = iter) -> Evidence:
+def collect(
+    store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]], Iterable[Entry]] = iter
+) -> Evidence:
     """Return what the files of records say about them; `watch` may count the records as they go by."""
     if not anchors.project_root(store.root):
         return Evidence()
@@ -25,11 +27,11 @@ def of(store: Store, entries: Sequence[Entry], watch: Callable[[Iterable[Entry]]
     return Evidence(changed=states[check.CHANGED], missing=states[check.MISSING])
 
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 """Seconds that git may take in all: a large history needs ten, and a repository can make git wait for ever."""
 
 
-class Checked(NamedTuple):
+class RecordFreshness(NamedTuple):
     """A record, the verdicts on its anchors, and those of its files that have no anchor."""
 
     entry: Entry
@@ -41,14 +43,14 @@ class Checked(NamedTuple):
         return bool(self.loose) or any(each.state != check.FRESH or each.is_moved for each in self.verdicts)
 
 
-def check_all(store: Store, entries: Iterable[Entry]) -> list[Checked]:
+def check_all(store: Store, entries: Iterable[Entry]) -> list[RecordFreshness]:
     """The verdicts on all anchors of some records."""
-    freshness = Freshness(anchors.project_root(store.root), PATIENCE)
+    freshness = Freshness(anchors.project_root(store.root), TIMEOUT_SECONDS)
     return [_checked(freshness, entry) for entry in entries if entry.memory.anchors or entry.memory.related_files]
 
 
-def _checked(freshness: Freshness, entry: Entry) -> Checked:
+def _checked(freshness: Freshness, entry: Entry) -> RecordFreshness:
     indexed = anchors.to_indexed(entry.memory)
     covered = {anchor.path for anchor in indexed}
     loose = tuple(file for file in entry.memory.related_files if file not in covered)
-    return Checked(entry, tuple(map(freshness.check, indexed)), loose)
+    return RecordFreshness(entry, tuple(map(freshness.check, indexed)), loose)

@@ -18,7 +18,7 @@ from onrecord.record.schema import shorten
 from onrecord.search import document, query, terms
 
 CHECKS = ("triggers", "wording", "duplicates", "files", "length")
-ENOUGH = 6
+ENOUGH_TRIGGERS = 6
 """Triggers from which a record is not listed. The recipe asks for more, but on two projects (354 prompts) a record came
 first for .79 of the prompts with none, .85 with three, .89 with six, and .89 with ten."""
 
@@ -54,7 +54,7 @@ class HardToFind(NamedTuple):
         return sum(reason.weight for reason in self.reasons)
 
 
-def among(
+def find(
     records: Sequence[Memory], project: str, watch: Callable[[Iterable[str]], Iterable[str]] = iter
 ) -> list[HardToFind]:
     """The current records that will be hard to find, the worst first; files are looked at if there is a project."""
@@ -83,7 +83,7 @@ def _triggers(record: Memory) -> Iterator[Reason]:
         yield Reason("triggers", "has no triggers", fix, 4)
     elif not useful:
         yield Reason("triggers", "its triggers only repeat the title", fix, 4)
-    elif len(useful) < ENOUGH:
+    elif len(useful) < ENOUGH_TRIGGERS:
         repeated = len(record.triggers) - len(useful)
         rest = f", and {repeated} more that only repeat the title" if repeated else ""
         count = "1 trigger" if len(useful) == 1 else f"{len(useful)} triggers"
@@ -110,14 +110,14 @@ def _length(record: Memory) -> Iterator[Reason]:
         yield Reason("length", what, fix, 2)
     elif line.endswith("…") and any(not longest for _, _, longest, _ in category.details):
         yield Reason("length", "its steps do not fit into the lines that an agent is shown", fix, 2)
-    size = len(audit_item.of(record).text)
-    if size > report.LONGEST:
+    size = len(audit_item.from_record(record).text)
+    if size > report.MAX_RECORD_CHARS:
         yield Reason("length", f"has {size:,} characters", "split it into several records", 2)
 
 
 def _duplicates(records: Sequence[Memory], watch: Callable[[Iterable[str]], Iterable[str]]) -> dict[str, list[Reason]]:
     reasons: dict[str, list[Reason]] = {}
-    for finding in report.duplicates([audit_item.of(record) for record in records], watch).findings:
+    for finding in report.duplicates([audit_item.from_record(record) for record in records], watch).findings:
         for record_id in finding.ids:
             others = [other for other in finding.ids if other != record_id]
             more = f" and {len(others) - 3} more" if len(others) > 3 else ""
@@ -146,7 +146,7 @@ def _no_files(record: Memory, project: str) -> Iterator[Reason]:
     """A rule for the code that belongs to no file of it."""
     if not project or not CATEGORIES[record.category].is_strict or record.related_files or record.scope.paths:
         return
-    mentions = dict.fromkeys(_MENTION.findall(audit_item.of(record).text[: report.LONGEST]))
+    mentions = dict.fromkeys(_MENTION.findall(audit_item.from_record(record).text[: report.MAX_RECORD_CHARS]))
     inside = [path for path in list(mentions)[:_MOST_MENTIONS] if project_files.is_lexically_inside(path)]
     present = [path for path in inside if os.path.isfile(os.path.join(project, path))]
     if present:

@@ -15,9 +15,9 @@ from onrecord.record import secrets
 from onrecord.search import terms
 
 # Share of word pairs in common from which two records say nearly the same.
-ALIKE = 0.6
+MIN_SIMILARITY = 0.6
 # Characters beyond which nobody reads a record to its end, an agent neither.
-LONGEST = 3_000
+MAX_RECORD_CHARS = 3_000
 # Words beyond these do not change whether two records are alike, and would make a huge one slow.
 _LONGEST_COMPARED = 20_000
 _CHANGED = "if it still holds: onrecord reanchor {0}; if not: onrecord edit {0}"
@@ -29,7 +29,7 @@ _OUTDATED = "says itself that it is outdated"
 _MENTION = re.compile(r"`([\w@.-]+(?:/[\w@.-]+)+\.\w{1,8})`")
 
 
-class Finding(NamedTuple):
+class AuditFinding(NamedTuple):
     """The records concerned, what is wrong with them, and what to do."""
 
     ids: tuple[str, ...]
@@ -42,7 +42,7 @@ class Measure(NamedTuple):
 
     hits: int | None
     of: int
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[AuditFinding, ...] = ()
 
     @property
     def rate(self) -> float | None:
@@ -94,12 +94,14 @@ def duplicates(items: Sequence[AuditItem], watch: Callable[[Iterable[str]], Iter
     """Groups of items that say nearly the same."""
     texts = [f"{item.title}\n{item.text[:_LONGEST_COMPARED]}" for item in items]
     findings, extra = [], 0
-    for group in audit_item.clusters([audit_item.shingles(terms.stream(text)) for text in watch(texts)], ALIKE):
+    for group in audit_item.clusters(
+        [audit_item.shingles(terms.stream(text)) for text in watch(texts)], MIN_SIMILARITY
+    ):
         same = sorted((items[number] for number in group), key=lambda item: (item.updated, item.id))
         extra += len(same) - 1
         ids = tuple(item.id for item in same)
         fix = f"keep one: onrecord supersede {ids[0]} {ids[-1]}"
-        findings.append(Finding(ids, f"{len(ids)} say nearly the same: {same[-1].title}", fix))
+        findings.append(AuditFinding(ids, f"{len(ids)} say nearly the same: {same[-1].title}", fix))
     return Measure(extra, len(items), tuple(findings))
 
 
@@ -127,7 +129,7 @@ def _listed(items: Sequence[AuditItem], messages: Mapping[str, str] | None, fix:
 
 def _overlong(item: AuditItem) -> tuple[str, str] | None:
     length = len(item.text)
-    return (f"has {length:,} characters", "split it, or shorten it to the rule") if length > LONGEST else None
+    return (f"has {length:,} characters", "split it, or shorten it to the rule") if length > MAX_RECORD_CHARS else None
 
 
 def _secret(item: AuditItem) -> tuple[str, str] | None:
@@ -142,7 +144,7 @@ def _junk(item: AuditItem) -> tuple[str, str] | None:
 
 
 def _each(items: Sequence[AuditItem], check: Callable[[AuditItem], tuple[str, str] | None]) -> Measure:
-    findings = tuple(Finding((item.id,), *result) for item in items if (result := check(item)))
+    findings = tuple(AuditFinding((item.id,), *result) for item in items if (result := check(item)))
     return Measure(len(findings), len(items), findings)
 
 

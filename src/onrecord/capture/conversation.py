@@ -34,7 +34,7 @@ _MOST_READ = 3_000
 _NEVER = 1_000_000
 
 
-class Line(NamedTuple):
+class SpeechLine(NamedTuple):
     """One sentence of a speech, and the tags its words carry."""
 
     sentence: Sentence
@@ -50,7 +50,7 @@ class Speech(NamedTuple):
     """One text message: who spoke, what was said, and what the tools did around it."""
 
     by_user: bool
-    lines: list[Line]
+    lines: list[SpeechLine]
     at: int
     """Its place among all messages; the next field is that among the speeches."""
 
@@ -62,7 +62,7 @@ class Speech(NamedTuple):
     acted_before: bool
     """A file was edited or a command run since the user's last message."""
 
-    def near(self, number: int) -> list[Line]:
+    def near(self, number: int) -> list[SpeechLine]:
         """The lines beside one, without those that ask."""
         around = [self.lines[i] for i in (number - 1, number + 1) if 0 <= i < len(self.lines)]
         return [line for line in around if not line.is_question]
@@ -190,9 +190,9 @@ class Conversation:
         return any(near.by_user and near.has("wrap_up") for near in self.around(speech))
 
 
-def _line(sentence: Sentence, cues: Cues) -> Line:
+def _line(sentence: Sentence, cues: Cues) -> SpeechLine:
     tags = cues.tags(sentence.words)
-    return Line(sentence, tags, sentence.is_question or "question" in tags)
+    return SpeechLine(sentence, tags, sentence.is_question or "question" in tags)
 
 
 def _read(messages: Sequence[Message]) -> dict[int, list[Sentence]]:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onrecord.capture.conversation import Conversation, Line, Speech
+    from onrecord.capture.conversation import Conversation, Speech, SpeechLine
 
 _SPEECH_WIDE = frozenset(
     "hedge one_off task question accept process joke failure correction cause.strong cause.weak solved leftover"
@@ -59,7 +59,7 @@ def of_line(talk: Conversation, speech: Speech, number: int) -> list[str]:
     return features
 
 
-def _words(line: Line) -> list[str]:
+def _words(line: SpeechLine) -> list[str]:
     """A sentence's words, the pairs of them, and the beginnings of the long ones."""
     row = ["^", *("#" if any(map(str.isdigit, word)) else word for word in line.sentence.words), "$"]
     features = [f"u {word}" for word in row[1:-1]]
@@ -118,7 +118,7 @@ def _users(talk: Conversation, speech: Speech) -> list[str]:
     return _true(facts)
 
 
-def _asks_which(line: Line) -> bool:
+def _asks_which(line: SpeechLine) -> bool:
     return line.is_question and not {"or", "oder", "o"}.isdisjoint(line.sentence.words)
 
 
@@ -143,7 +143,7 @@ def _assistants(talk: Conversation, speech: Speech) -> list[str]:
     return [*_true(facts), *(f"r {feature}" for feature in start[:_REPLY]), *(f"r {tag}" for tag in first.tags)]
 
 
-def _build(talk: Conversation, speech: Speech, line: Line) -> list[str]:
+def _build(talk: Conversation, speech: Speech, line: SpeechLine) -> list[str]:
     """How a sentence is made."""
     size, rest = len(line.sentence.words), line.sentence.raw.split()[1:]
     facts = {
@@ -160,7 +160,7 @@ def _build(talk: Conversation, speech: Speech, line: Line) -> list[str]:
     return _true(facts)
 
 
-def _choice(talk: Conversation, speech: Speech, line: Line) -> Iterator[str]:
+def _choice(talk: Conversation, speech: Speech, line: SpeechLine) -> Iterator[str]:
     """How much of a user's sentence takes up what the assistant said before: who picks an option names it."""
     asked = talk.asked(speech)
     if asked is None:
@@ -174,7 +174,7 @@ def _choice(talk: Conversation, speech: Speech, line: Line) -> Iterator[str]:
             yield f"{kind} share {min(4 * shared // len(own), 3)}"
 
 
-def _content(line: Line) -> set[str]:
+def _content(line: SpeechLine) -> set[str]:
     return {word[:_STEM] for word in line.sentence.words if len(word) > 3}
 
 
@@ -189,7 +189,7 @@ _BOOSTED = {
 }
 
 
-def _together(line: Line, near: list[Line]) -> Iterator[str]:
+def _together(line: SpeechLine, near: list[SpeechLine]) -> Iterator[str]:
     """Cues with their boosters in the same sentence or beside it: more than the two of them apart."""
     around = (line, *near)
     for category, (cues, boosters) in _BOOSTED.items():

@@ -31,9 +31,9 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
     """Make a draft a record: a new one, a change of the one it updates, or the successor of the one it supersedes."""
     if draft.updates:
         return _put_into(writer, draft, writer.store.get(draft.updates), project)
-    record = accepted(draft.record, writer.now)
+    record = accepted_record(draft.record, writer.now)
     if not draft.supersedes and not record.superseded_by and not force:
-        retry = similar.by_command(f"onrecord review --accept {draft.name}")
+        retry = similar.command_fix(f"onrecord review --accept {draft.name}")
         similar.refuse(similar.find(writer.store, record), retry)
     git_files.ensure(writer.store.root)
     if record.supersedes or record.superseded_by:
@@ -44,7 +44,7 @@ def accept(writer: Writer, draft: Draft, *, project: str, force: bool = False) -
     return entry
 
 
-def accepted(record: Memory, now: str) -> Memory:
+def accepted_record(record: Memory, now: str) -> Memory:
     """The record of a draft as it is saved: from now on, or from the day of the document that it was imported from."""
     record = compose.checked(memory.to_json(record))
     since = record.created_at if record.origin == "import" else now
@@ -109,7 +109,7 @@ def revised(record: Memory, patch: Mapping[str, Any]) -> Memory:
 def accept_all(writer: Writer, drafts: Sequence[Draft], action: str = "import") -> tuple[list[Entry], str]:
     """Make drafts records as one change, without asking what is near; the records, and the change's id."""
     was_there = writer.store.exists
-    accepting = [draft._replace(record=accepted(draft.record, writer.now)) for draft in drafts]
+    accepting = [draft._replace(record=accepted_record(draft.record, writer.now)) for draft in drafts]
     entries, change_id = writer.accept(accepting, action)
     if writer.store.exists and not was_there:
         git_files.ensure(writer.store.root)
@@ -124,13 +124,13 @@ def accept_group(writer: Writer, drafts: Sequence[Draft], *, project: str) -> li
     return entries
 
 
-def needs_a_look(writer: Writer, draft: Draft) -> bool:
+def needs_own_decision(writer: Writer, draft: Draft) -> bool:
     """Whether a draft must be decided on alone: it changes or replaces a record, or says what one says already."""
     linked = draft.updates or draft.supersedes or draft.record.superseded_by
     return bool(linked) or any(each.is_same for each in similar.find(writer.store, draft.record))
 
 
-def take_back(writer: Writer, change_id: str, drafts: Sequence[Draft], *, project: str) -> None:
+def undo_decision(writer: Writer, change_id: str, drafts: Sequence[Draft], *, project: str) -> None:
     """Undo a decision: the drafts are in the inbox again, and count as waiting."""
     history.undo(writer.store, change_id)
     for draft in drafts:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-LONGEST = 8_000
+MAX_MESSAGE_CHARS = 8_000
 """Characters of one message that are read; what is longer is pasted, not said."""
 
 CODE = "§"
@@ -52,7 +52,7 @@ def split(message: str) -> list[Sentence]:
     """The sentences of a message that are its author's own words: no code, quotations, logs or tables."""
     result: list[Sentence] = []
     fence = ""
-    for line in _without_passages(message[:LONGEST]).split("\n"):
+    for line in _without_passages(message[:MAX_MESSAGE_CHARS]).split("\n"):
         start = line.strip()[:3]
         if start in _FENCES:
             fence = "" if start == fence else fence or start

@@ -36,7 +36,7 @@ def draft(*, project: str, store: str, session: str, transcript: Transcript, set
     if not session or not activity.is_substantial or _has_better(box, session):
         return None
     goal = cut(" ".join(transcripts.first_prompt(transcript).split()), 300)
-    fields = _summary(activity, goal, triage.leftovers(Ending(messages, is_whole=False)), project)
+    fields = _summary(activity, goal, triage.open_tasks(Ending(messages, is_whole=False)), project)
     fields["source"] = f"session {session}, summed up by onrecord from its transcript"
     try:
         record = compose.compose("session_summary", fields, now=timestamps.now())

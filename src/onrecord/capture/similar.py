@@ -22,10 +22,10 @@ from onrecord.record.schema import shorten
 from onrecord.search import index, query, rank, record_vectors, terms, vectors
 from onrecord.store.store import Entry, Store
 
-SAME = 0.7
+SAME_WORDING = 0.7
 """Share of wording from which two records say the same; procedures that only resemble each other reach 0.65."""
 
-CLOSE, SOME_WORDING = 0.75, 0.18
+MIN_CLOSENESS, MIN_WORDING = 0.75, 0.18
 """The cosine of two records, and the share of wording, from which they are similar."""
 
 _CANDIDATES = 8
@@ -74,11 +74,11 @@ def compare(record: Memory, entry: Entry) -> Similar | None:
         return None
     shared = _shared(_text(record), _text(other))
     wording = max(shared, _shared(summary_line.of(record), summary_line.of(other)))
-    is_same = wording >= SAME and bool(_title_terms(record) & _title_terms(other))
-    if not is_same and (shared < SOME_WORDING or not CATEGORIES[record.category].is_rule):
+    is_same = wording >= SAME_WORDING and bool(_title_terms(record) & _title_terms(other))
+    if not is_same and (shared < MIN_WORDING or not CATEGORIES[record.category].is_rule):
         return None
     closeness = cosine(record, other)
-    return Similar(entry, closeness, wording, is_same) if is_same or closeness >= CLOSE else None
+    return Similar(entry, closeness, wording, is_same) if is_same or closeness >= MIN_CLOSENESS else None
 
 
 def _shared(left: str, right: str) -> float:
@@ -90,7 +90,7 @@ def _title_terms(record: Memory) -> set[str]:
 
 
 def _text(record: Memory) -> str:
-    item = audit_item.of(record)
+    item = audit_item.from_record(record)
     return f"{item.title}\n{item.text[:_LONGEST_TEXT]}"
 
 
@@ -115,20 +115,20 @@ def _matches(store: Store, text: str, most: int, *, hook: bool) -> Iterator[Entr
             continue
 
 
-def saying(store_root: str, sentence: str) -> Memory | None:
+def find_restated(store_root: str, sentence: str) -> Memory | None:
     """The current record that says what a sentence says, if there is one: its words are all there."""
     records = (entry.memory for entry in _matches(Store(store_root), sentence, 3, hook=True))
-    return next((each for each in records if each.is_current and triage.is_said_in(sentence, [_text(each)])), None)
+    return next((each for each in records if each.is_current and triage.is_repeated_in(sentence, [_text(each)])), None)
 
 
 def refuse(similar: Sequence[Similar], fix: Callable[[str], str]) -> None:
     """NearDuplicate if a record says nearly the same; `fix` tells, given its id, what to do then."""
     same = next((each for each in similar if each.is_same), None)
     if same is not None:
-        raise NearDuplicate(sameness(same), fix=fix(same.memory.id))
+        raise NearDuplicate(describe(same), fix=fix(same.memory.id))
 
 
-def by_command(retry: str) -> Callable[[str], str]:
+def command_fix(retry: str) -> Callable[[str], str]:
     """What to do on the command line, where `retry` is the command to give again."""
     return lambda same: (
         f"to change it: {retry} --update {same}; if it no longer holds: {retry} --supersedes {same}; "
@@ -136,7 +136,7 @@ def by_command(retry: str) -> Callable[[str], str]:
     )
 
 
-def sameness(similar: Similar) -> str:
+def describe(similar: Similar) -> str:
     """What to say of a record that says nearly the same."""
     where = f"{similar.entry.path} ({shorten(similar.memory.title)})"
     return f"{where} says nearly the same: {similar.wording:.0%} of the wording is the same"

@@ -19,10 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from onrecord.capture.triage import Finding
+    from onrecord.capture.triage import SaveCandidate
     from onrecord.settings import Settings
 
-LARGEST = 400_000
+MAX_LOG_BYTES = 400_000
 """Bytes of a project's log: about 1,000 suggestions."""
 
 _LONGEST_EVIDENCE = 600
@@ -48,7 +48,7 @@ class Suggestion(NamedTuple):
         return self.keys[0]
 
 
-def suggest(findings: Sequence[Finding], *, project: str, store: str, session: str, settings: Settings) -> str:
+def suggest(findings: Sequence[SaveCandidate], *, project: str, store: str, session: str, settings: Settings) -> str:
     """The note that asks for the best new finding to be saved; empty if there is none, or enough was asked."""
     made = read(project)
     if count(made, session) >= settings.count("capture.max_suggestions"):
@@ -58,21 +58,21 @@ def suggest(findings: Sequence[Finding], *, project: str, store: str, session: s
             continue
         from onrecord.capture import similar
 
-        if similar.saying(store, finding.core):
+        if similar.find_restated(store, finding.core):
             continue
         add(project, "suggested", finding.category, session, finding.evidence)
         return note(finding)
     return ""
 
 
-def is_new(finding: Finding, made: list[Suggestion], session: str) -> bool:
+def is_new(finding: SaveCandidate, made: list[Suggestion], session: str) -> bool:
     """Whether nothing of the kind was suggested: these words in any session, or words beside them in this one."""
     own = [suggestion for suggestion in made if suggestion.session == session]
     around = [sentence for sentence in finding.around if len(sentence.split()) >= _DISTINCT]
-    return not were_made(made, [finding.core]) and not were_made(own, around)
+    return not any_suggested(made, [finding.core]) and not any_suggested(own, around)
 
 
-def note(finding: Finding) -> str:
+def note(finding: SaveCandidate) -> str:
     """Two lines for the agent, which the user sees too: the words it is about, and what to do."""
     kind = "a correction" if finding.is_correction else CATEGORIES[finding.category].called
     quoted = flat(cut(" … ".join(finding.evidence), _QUOTED))
@@ -83,7 +83,7 @@ def note(finding: Finding) -> str:
     )
 
 
-def _has_secret(finding: Finding) -> bool:
+def _has_secret(finding: SaveCandidate) -> bool:
     from onrecord.record import secrets
 
     return any(True for _ in secrets.leaks(list(finding.evidence)))
@@ -106,13 +106,13 @@ def add(project: str, state: str, category: str, session: str, evidence: tuple[s
     return suggestion
 
 
-def unanswered(project: str, session: str) -> Suggestion | None:
+def newest_open(project: str, session: str) -> Suggestion | None:
     """The newest suggestion that nothing came of yet: of a session, or of any where the session is unknown."""
     made = (each for each in reversed(read(project)) if each.state == "suggested")
     return next((each for each in made if not session or each.session == session), None)
 
 
-def were_made(made: list[Suggestion], sentences: Iterable[str]) -> bool:
+def any_suggested(made: list[Suggestion], sentences: Iterable[str]) -> bool:
     """Whether any of these sentences was suggested before, whatever became of it."""
     wanted = set(keys(sentences)) if made else set()
     return any(wanted.intersection(suggestion.keys) for suggestion in made)
@@ -131,7 +131,7 @@ def keys(evidence: Iterable[str]) -> tuple[str, ...]:
 
 def _file(project: str) -> StateFile:
     name = coldstart.content_hash(os.path.realpath(project).encode("utf-8", "surrogatepass"))
-    return StateFile(os.path.join(located("suggestions"), name), LARGEST, "suggestions")
+    return StateFile(os.path.join(located("suggestions"), name), MAX_LOG_BYTES, "suggestions")
 
 
 def _parsed(lines: Iterable[str]) -> Iterator[Suggestion]:

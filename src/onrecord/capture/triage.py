@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from onrecord.capture.conversation import Line, Speech
+    from onrecord.capture.conversation import Speech, SpeechLine
     from onrecord.session.transcript import Ending
 
     Threshold = Callable[[str], float]
@@ -57,7 +57,7 @@ _RULE_CUES = {
 """Cues of which a sentence of a first prompt needs one: most sentences there describe the work to be done."""
 
 
-class Model:
+class TriageModel:
     """For each feature what it adds to every outcome."""
 
     __slots__ = ("_lines", "_parsed", "outcomes")
@@ -86,7 +86,7 @@ class Model:
         return row
 
 
-class Finding(NamedTuple):
+class SaveCandidate(NamedTuple):
     """A sentence worth saving: its category, how probably so, the words it rests on, and what is said around them."""
 
     category: str
@@ -102,27 +102,27 @@ def default_threshold(category: str) -> float:
     return CATEGORIES[category].triage_threshold
 
 
-def findings(end: Ending, threshold: Threshold = default_threshold) -> list[Finding]:
+def best_candidates(end: Ending, threshold: Threshold = default_threshold) -> list[SaveCandidate]:
     """What passes, most probable first, each sentence at most once."""
-    model = Model(files.read(WEIGHTS, _LARGEST).decode("utf-8"))
-    return best(list(candidates(Conversation(end), model, threshold)))
+    model = TriageModel(files.read(WEIGHTS, _LARGEST).decode("utf-8"))
+    return distinct(list(candidates(Conversation(end), model, threshold)))
 
 
-def best(candidates: list[Finding]) -> list[Finding]:
+def distinct(candidates: list[SaveCandidate]) -> list[SaveCandidate]:
     """Findings with no words in common, most probable first."""
-    chosen: list[Finding] = []
+    chosen: list[SaveCandidate] = []
     for finding in sorted(candidates, key=lambda finding: -finding.score):
         if all(set(finding.evidence).isdisjoint(other.evidence) for other in chosen):
             chosen.append(finding)
     return chosen
 
 
-def candidates(talk: Conversation, model: Model, threshold: Threshold) -> Iterator[Finding]:
+def candidates(talk: Conversation, model: TriageModel, threshold: Threshold) -> Iterator[SaveCandidate]:
     """Every sentence that is probable enough for its category."""
     for speech in talk.speeches:
         shared: list[str] = []
         for number, line in enumerate(speech.lines):
-            if may_count(talk, speech, line):
+            if is_eligible(talk, speech, line):
                 shared = shared or features.of_speech(talk, speech)
                 chances = model.probabilities([*shared, *features.of_line(talk, speech, number)])
                 likeliest = max(range(1, len(chances)), key=chances.__getitem__)
@@ -132,7 +132,7 @@ def candidates(talk: Conversation, model: Model, threshold: Threshold) -> Iterat
                     yield _finding(talk, speech, number, category, chances[likeliest])
 
 
-def may_count(talk: Conversation, speech: Speech, line: Line) -> bool:
+def is_eligible(talk: Conversation, speech: Speech, line: SpeechLine) -> bool:
     """Whether a sentence can settle anything: not in jest or in an "if", nor as a question, an option or a lecture."""
     if line.is_question or len(line.sentence.words) < _FEWEST_WORDS:
         return False
@@ -155,12 +155,12 @@ def _can_settle(talk: Conversation, speech: Speech, category: str) -> bool:
     return category == "decision" and (speech.acted_before or talk.is_accepted(speech))
 
 
-def _may_open(talk: Conversation, speech: Speech, line: Line, category: str) -> bool:
+def _may_open(talk: Conversation, speech: Speech, line: SpeechLine, category: str) -> bool:
     """Whether a sentence could settle something even in a first prompt, if it stands in one."""
     return not talk.is_first(speech) or category not in _RULE_CUES or line.has(*_RULE_CUES[category])
 
 
-def _finding(talk: Conversation, speech: Speech, number: int, category: str, score: float) -> Finding:
+def _finding(talk: Conversation, speech: Speech, number: int, category: str, score: float) -> SaveCandidate:
     core = speech.lines[number].sentence.raw
     near = [line.sentence.raw for line in speech.near(number)]
     evidence = tuple(
@@ -168,17 +168,17 @@ def _finding(talk: Conversation, speech: Speech, number: int, category: str, sco
     )
     around = tuple(line.sentence.raw for beside in talk.around(speech) for line in beside.lines)
     corrects = category == "preference" and speech.corrects and speech.acted_before
-    return Finding(category, score, core, evidence, around, corrects)
+    return SaveCandidate(category, score, core, evidence, around, corrects)
 
 
-def leftovers(end: Ending) -> list[str]:
+def open_tasks(end: Ending) -> list[str]:
     """What the assistant last said is still to be done, word for word."""
     answers = [speech for speech in Conversation(end).speeches if not speech.by_user][-2:]
     lines = [line for speech in answers for line in speech.lines]
     return [line.sentence.raw for line in lines if line.has("leftover") and not line.is_question]
 
 
-def is_said_in(sentence: str, texts: Iterable[str]) -> bool:
+def is_repeated_in(sentence: str, texts: Iterable[str]) -> bool:
     """Whether one of some texts says nearly all the words of a sentence."""
     words = _content(sentence)
     return bool(words) and any(len(words & _content(text)) >= _REPEATED * len(words) for text in texts)

@@ -92,8 +92,8 @@ def _material(store: Store, category: str) -> tuple[Sequence[AuditItem], Evidenc
     scanned = list(watched(store.scan(category), "reading records"))
     entries = [each for each in scanned if isinstance(each, Entry)]
     broken = [each.path for each in scanned if isinstance(each, Broken)]
-    facts = evidence.of(store, entries, lambda each: watched(each, "looking at files"))
-    return [audit_item.of(entry.memory) for entry in entries], facts, broken
+    facts = evidence.collect(store, entries, lambda each: watched(each, "looking at files"))
+    return [audit_item.from_record(entry.memory) for entry in entries], facts, broken
 
 
 def _for_others(measure: Measure) -> Measure:

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         findings.append(Finding("error", "store", error.message, error.fix))
     for store in stores[:1]:
         settings = load_settings(store.root)
-        findings += [*store_checks.examine_switches(settings), *store_checks.examine(settings)]
+        findings += [*store_checks.examine_switches(settings), *store_checks.examine_remotes(settings)]
     for store in stores:
         if args.fix and store.exists:
             done += store_checks.repair(store)
@@ -85,10 +85,10 @@ def _in_store(store: Store, category: str) -> Iterator[Finding]:
 def _privacy(stores: Iterable[Store]) -> CommandResult:
     """Return what is stored about sessions and for whom, on this machine and in the stores' inboxes."""
     inboxes = [
-        machine.own_files(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
+        machine.measure(os.path.join(store.root, paths.INBOX), "drafts that wait for review")._replace(until=_DECIDED)
         for store in stores
     ]
-    items = [item for item in (*inboxes, *machine.replicas(), *machine.leftovers()) if item.files]
+    items = [item for item in (*inboxes, *machine.replicas(), *machine.all_own_files()) if item.files]
 
     def text(screen: Screen) -> str:
         lines = [line for item in items for line in (clean(item.path), *_stored(screen, item))]

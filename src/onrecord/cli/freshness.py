@@ -9,7 +9,7 @@ from typing import Any
 
 from onrecord import paths, timestamps
 from onrecord.audit import evidence
-from onrecord.audit.evidence import Checked
+from onrecord.audit.evidence import RecordFreshness
 from onrecord.cli import arguments, chosen, last_listing, record_table
 from onrecord.cli.last_listing import ListedPath
 from onrecord.cli.output import CommandResult, Screen, clean, table, wrap
@@ -58,7 +58,7 @@ def _freshness(store: Store, asker: Asker, ids: Sequence[str], *, only_stale: bo
     return CommandResult(data, lambda screen: _text(screen, store.root, shown, states))
 
 
-def _data(checked: Checked) -> dict[str, Any]:
+def _data(checked: RecordFreshness) -> dict[str, Any]:
     record = checked.entry.memory
     rows = [
         {
@@ -77,7 +77,7 @@ def _data(checked: Checked) -> dict[str, Any]:
     return {"id": record.id, "path": checked.entry.path, "anchors": rows, "unanchored": list(checked.loose)}
 
 
-def _text(screen: Screen, root: str, shown: list[Checked], states: Counter[str]) -> str:
+def _text(screen: Screen, root: str, shown: list[RecordFreshness], states: Counter[str]) -> str:
     if not sum(states.values()):
         return "no record names a file"
     if screen.is_terminal:
@@ -91,7 +91,7 @@ def _text(screen: Screen, root: str, shown: list[Checked], states: Counter[str])
     return "\n".join([*lines, f"{counts}"])
 
 
-def _listed(screen: Screen, shown: list[Checked], names: list[str]) -> Iterator[str]:
+def _listed(screen: Screen, shown: list[RecordFreshness], names: list[str]) -> Iterator[str]:
     for number, (each, name) in enumerate(zip(shown, names), 1):
         record = each.entry.memory
         yield record_table.head(screen, number, record.title)
@@ -102,7 +102,7 @@ def _listed(screen: Screen, shown: list[Checked], names: list[str]) -> Iterator[
             yield line.replace(state, screen.paint(state, _COLOURS.get(state, "dim")), 1)
 
 
-def _rows(checked: Checked, screen: Screen) -> list[tuple[str, str, str]]:
+def _rows(checked: RecordFreshness, screen: Screen) -> list[tuple[str, str, str]]:
     """Each file of a record, its state, and what happened since."""
     rows = []
     for each in checked.verdicts:
@@ -127,7 +127,7 @@ def _reanchor(writer: Writer, asker: Asker, ids: Sequence[str]) -> CommandResult
     done = []
     for reference in ids:
         before = chosen.record(asker, writer.store, reference, changes=True)
-        (checked,) = evidence.check_all(writer.store, [before]) or [Checked(before, (), ())]
+        (checked,) = evidence.check_all(writer.store, [before]) or [RecordFreshness(before, (), ())]
         moved = {each.anchor.path: each.now for each in checked.verdicts if each.is_moved}
         after = writer.reanchor(before.path, moved)
         done.append({**arguments.handle(writer.store, after), **_outcome(before.memory, after.memory, moved)})

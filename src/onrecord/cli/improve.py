@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 def _wanted(store: Store, entries: dict[str, Entry], only: _Filter, where: str) -> list[HardToFind]:
     """Return what is hard to find and fits `only`; all records are compared, as twins may be among the others."""
     records = [entry.memory for entry in entries.values()]
-    listed = hard_to_find.among(
+    listed = hard_to_find.find(
         records, anchors.project_root(store.root), lambda texts: watched(texts, "comparing records")
     )
     wanted = []

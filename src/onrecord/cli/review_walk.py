@@ -170,7 +170,7 @@ class Walk:
 
     def _accept_group(self, position: int, draft: Draft) -> None:
         group = self._group(draft)
-        alone = [each for each in group if review.needs_a_look(self.writer, each)]
+        alone = [each for each in group if review.needs_own_decision(self.writer, each)]
         together = [each for each in group if each not in alone]
         if alone:
             rest = f"{many(len(alone), 'draft')} from there would change, replace or repeat a record: asked about alone"
@@ -222,7 +222,7 @@ class Walk:
             raise CannotUndo("what was thrown away was no file, and cannot be brought back")
         if step.change:
             drafts = [draft for draft in step.drafts if isinstance(draft, Draft)]
-            review.take_back(self.writer, step.change, drafts, project=self.project)
+            review.undo_decision(self.writer, step.change, drafts, project=self.project)
         self.steps.pop()
         say(f"taken back: {step.outcome} {many(len(step.drafts), 'draft')}", self.screen)
 

@@ -122,7 +122,7 @@ def _noted(result: CommandResult, options: SaveOptions, writer: Writer, record: 
 def _suggestion(project: str) -> Suggestion:
     """Return the suggestion of this session that nothing was saved for yet; raise BadInput if there is none."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    suggestion = suggestions.unanswered(Project(project).root, session)
+    suggestion = suggestions.newest_open(Project(project).root, session)
     if suggestion is None:
         raise BadInput("no suggestion to save is open in this session", fix="leave --suggested out")
     return suggestion
@@ -140,7 +140,7 @@ def _near(options: SaveOptions, writer: Writer, record: Memory) -> list[Similar]
         return []
     near = similar.find(writer.store, record)
     if not (options.force or options.update or options.supersedes):
-        similar.refuse(near, similar.by_command("the same command with"))
+        similar.refuse(near, similar.command_fix("the same command with"))
     return near if not (options.update or options.supersedes) else []
 
 

@@ -141,7 +141,7 @@ def _share(options: _Options, asker: Asker, writer: Writer, remote: Remote, pair
 
 def _refuse_same(store: Store, copy: Memory, typed: str, name: str) -> None:
     """Raise NearDuplicate if a record there says nearly the same, or has the same id and title."""
-    fix = similar.by_command(f"onrecord share {quote(typed)} --to {name} --yes")
+    fix = similar.command_fix(f"onrecord share {quote(typed)} --to {name} --yes")
     similar.refuse(similar.find(store, copy), fix)
     there = store.read(copy.path).memory if store.has(copy.path) else None
     if there is not None and naming.slug(there.title) == naming.slug(copy.title):

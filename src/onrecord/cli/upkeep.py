@@ -123,7 +123,7 @@ def _check(store: Store) -> CommandResult:
 
 def _clean(*, dry_run: bool) -> CommandResult:
     """Remove what Onrecord keeps outside the stores; records are never touched."""
-    items = machine.leftovers()
+    items = machine.all_own_files()
     if not dry_run:
         machine.remove(items)
     data = {"removed": [item._asdict() for item in items], "dry_run": dry_run}

@@ -208,17 +208,17 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
         return None
 
 
-def leftovers() -> list[OwnFiles]:
+def all_own_files() -> list[OwnFiles]:
     """Everything of ours outside the stores. Only what Onrecord makes: a folder may hold files of others."""
     cache = paths.cache_dir()
     items = [
-        own_files(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
+        measure(os.path.join(cache, name), "a search index" if ".sqlite" in name else "states of files")
         for name in _names(cache)
         if _is_derived(name)
     ]
-    items.append(own_files(memo_file(), "the interpreter that hooks run with"))
+    items.append(measure(memo_file(), "the interpreter that hooks run with"))
     for name, what in STATE.items():
-        items.append(own_files(state_file.located(name), what, state_file.LIFETIMES.get(name, 0)))
+        items.append(measure(state_file.located(name), what, state_file.LIFETIMES.get(name, 0)))
     return [each for each in items if os.path.lexists(each.path)]
 
 
@@ -238,7 +238,7 @@ def _below(folder: str) -> list[str]:
     return [os.path.join(inner, name) for inner, _, names in os.walk(folder) for name in names]
 
 
-def own_files(path: str, what: str, days: int = 0) -> OwnFiles:
+def measure(path: str, what: str, days: int = 0) -> OwnFiles:
     """What there is now of a file or of the files in a folder."""
     return _measured(path, what, _files(path) if os.path.lexists(path) else [], days)
 

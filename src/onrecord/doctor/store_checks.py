@@ -237,7 +237,7 @@ def _circles(by_id: Mapping[str, Memory]) -> Iterator[Finding]:
 _WHAT = "remotes"
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
+def examine_remotes(settings: Settings) -> Iterator[Finding]:
     """What is wrong with the remotes, or that they are connected; nothing where there are none and none is wanted."""
     try:
         remotes, missing = remote.connected(), replicas.missing(settings)
@@ -245,13 +245,13 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield Finding("error", _WHAT, f"no shared store is read: {error.message}", error.fix)
         return
     yield from (Finding("note", _WHAT, replicas.wish(name), "onrecord remote list") for name in missing)
-    findings = [finding for each in remotes for finding in _examine(each.name)]
+    findings = [finding for each in remotes for finding in _remote(each.name)]
     yield from findings
     if remotes and not findings:
         yield Finding("ok", _WHAT, f"{many(len(remotes), 'shared store')} connected")
 
 
-def _examine(name: str) -> Iterator[Finding]:
+def _remote(name: str) -> Iterator[Finding]:
     replica = Replica(name)
     state, conflicts = replica.state, sync_base.conflicts(replica)
     if state.offline_since:

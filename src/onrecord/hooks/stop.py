@@ -39,7 +39,7 @@ def _suggestion(event: HostEvent, event_stores: EventStores) -> str:
         return ""
     from onrecord.capture import triage
 
-    findings = triage.findings(end, lambda name: settings.number(f"triage.thresholds.{name}"))
+    findings = triage.best_candidates(end, lambda name: settings.number(f"triage.thresholds.{name}"))
     findings = [finding for finding in findings if finding.category in categories]
     if not findings:
         return ""

@@ -135,7 +135,7 @@ def _same(records: Sequence[Memory], existing: Sequence[Memory]) -> dict[str, st
     """Ids of new records that say the same as another one, and the id of that."""
     everything = [*existing, *records]
     same_as: dict[str, str] = {}
-    for first, second in audit_item.pairs([_wording(record) for record in everything], ALIKE):
+    for first, second in audit_item.similar_pairs([_wording(record) for record in everything], ALIKE):
         old, new = everything[first], everything[second]
         is_linked = old.id in new.supersedes or new.id in old.supersedes
         if second >= len(existing) and old.id not in same_as and not is_linked:
@@ -144,7 +144,7 @@ def _same(records: Sequence[Memory], existing: Sequence[Memory]) -> dict[str, st
 
 
 def _wording(record: Memory) -> frozenset[str]:
-    words = terms.stream(audit_item.of(record).statement)[:400]
+    words = terms.stream(audit_item.from_record(record).statement)[:400]
     return audit_item.shingles(words if len(words) > 5 else terms.stream(record.title) + words)
 
 

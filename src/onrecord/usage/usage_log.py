@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EVENTS = ("injected", "pointed", "opened", "digest")
 """A record was shown; a pointer named it; the agent opened it after either; the digest of a session showed it."""
 
-LARGEST = 1_000_000  # bytes, about 17,000 lines, at which a log is compacted
+MAX_LOG_BYTES = 1_000_000  # bytes, about 17,000 lines, at which a log is compacted
 TURNS = 4  # for how many turns after it was shown a record is watched: what is opened at all is opened within them
 _MOST_WATCHED = 12  # records judged at one Stop, the latest ones: each costs a look at every message
 _DAYS_BY_DAY = 100  # older days are counted by the month
@@ -36,7 +36,7 @@ def folder() -> str:
     return os.path.join(paths.state_dir(), "usage")
 
 
-def file_of(store_root: str) -> str:
+def log_file(store_root: str) -> str:
     name = coldstart.content_hash(os.path.realpath(store_root).encode("utf-8", "surrogatepass"))
     return os.path.join(folder(), f"{name}.log")
 
@@ -44,7 +44,7 @@ def file_of(store_root: str) -> str:
 def append(store_root: str, events: Iterable[tuple[str, str]]) -> None:
     """Add events in one write. A failure costs counts and no more, so it only leaves a trace."""
     day = timestamps.now()[:10]
-    inside = ((event, within(store_root, path)) for event, path in events)
+    inside = ((event, path_in_store(store_root, path)) for event, path in events)
     lines = [f"{day}\t{event}\t{path}\n" for event, path in inside if path and path.isprintable()]
     if lines:
         _log(store_root).append("".join(lines))
@@ -55,7 +55,7 @@ def read(store_root: str) -> Iterator[tuple[str, str, str, int]]:
     return _events(_log(store_root).read())
 
 
-def within(store_root: str, path: str) -> str:
+def path_in_store(store_root: str, path: str) -> str:
     """A record's path in its store, from that or from an absolute one; empty if it lies elsewhere."""
     if os.path.isabs(path):
         root = store_root.rstrip(os.sep) + os.sep
@@ -63,7 +63,7 @@ def within(store_root: str, path: str) -> str:
     return path.replace(os.sep, "/")
 
 
-def compacted(store_root: str, data: bytes) -> bytes:
+def compact(store_root: str, data: bytes) -> bytes:
     """A log with equal lines as one, old days as months, and without records gone for good."""
     now = timestamps.now()
     first_day = timestamps.days_before(now, _DAYS_BY_DAY)[:10]
@@ -79,7 +79,7 @@ def compacted(store_root: str, data: bytes) -> bytes:
     lines = ("\t".join((*key, f"{count}\n")) for key, count in sorted(totals.items()) if key[2] not in gone)
     small = "".join(lines).encode("utf-8", "backslashreplace")
     # What is still large would be compacted at every event, so the oldest lines go.
-    while len(small) > LARGEST // 2:
+    while len(small) > MAX_LOG_BYTES // 2:
         small = state_file.newer_half(small)
     return small
 
@@ -94,7 +94,7 @@ def observe(session: str, transcript: Transcript, stores: Iterable[str]) -> None
 
 
 def _log(store_root: str) -> StateFile:
-    return StateFile(file_of(store_root), LARGEST, "usage", lambda data: compacted(store_root, data))
+    return StateFile(log_file(store_root), MAX_LOG_BYTES, "usage", lambda data: compact(store_root, data))
 
 
 def _events(data: bytes) -> Iterator[tuple[str, str, str, int]]:
@@ -130,9 +130,10 @@ def _observe(session: str, transcript: Transcript, stores: list[str]) -> None:
     from onrecord.usage import evidence
 
     messages = transcripts.read_messages(transcript, contexts=True)
-    roots = {record: root for record in watched for root in stores if within(root, record)}
+    roots = {record: root for record in watched for root in stores if path_in_store(root, record)}
     verdicts = {
-        (record, hashes[record]): evidence.is_opened(messages, within(root, record)) for record, root in roots.items()
+        (record, hashes[record]): evidence.is_opened(messages, path_in_store(root, record))
+        for record, root in roots.items()
     }
     if messages:
         _count(notes, verdicts, roots)

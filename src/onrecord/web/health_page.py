@@ -91,7 +91,9 @@ def _thorough(store: Store) -> Iterator[Group]:
     entries = [entry for entry in store.scan() if isinstance(entry, Entry)]
     entries = sorted(entries, key=lambda entry: entry.memory.updated_at, reverse=True)[:_MAX_AUDITED_RECORDS]
     links = {entry.memory.id: (entry.memory.title, view.address(view.PROJECT, entry.path)) for entry in entries}
-    measures = report.audit([audit_item.of(entry.memory) for entry in entries], evidence.of(store, entries))
+    measures = report.audit(
+        [audit_item.from_record(entry.memory) for entry in entries], evidence.collect(store, entries)
+    )
     for name, heading in _HEADINGS.items():
         findings = [
             HealthFinding(
@@ -100,7 +102,7 @@ def _thorough(store: Store) -> Iterator[Group]:
             for finding in measures[name].findings
         ]
         yield _group(heading, findings)
-    hard = hard_to_find.among([entry.memory for entry in entries], anchors.project_root(store.root))
+    hard = hard_to_find.find([entry.memory for entry in entries], anchors.project_root(store.root))
     reasons = [(links[item.record.id], item.reasons[0]) for item in hard if item.reasons]
     yield _group("Hard to find", [HealthFinding((link,), reason.message, reason.fix) for link, reason in reasons])
 
