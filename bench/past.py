@@ -13,7 +13,7 @@ from bench import data, life_sets, results
 from bench.data import Prompt
 from bench.stage import Stage
 from onrecord.recall import for_prompt
-from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_ON_FILE
 from onrecord.recall.for_prompt import Request
 from onrecord.settings import load_settings
 

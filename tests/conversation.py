@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onrecord.hosts import claude_code
-from onrecord.recall import context_block
+from onrecord.recall.candidate import Item, render_block
 from onrecord.session.transcript import Transcript
 
 SOURCE = ".claude/memory/"
@@ -26,8 +26,8 @@ def prompt(text: str) -> dict[str, Any]:
 
 def told(*memories: tuple[str, str], event: str = "UserPromptSubmit", source: str = SOURCE) -> dict[str, Any]:
     """The block that a hook added: records by path and summary line."""
-    items = [context_block.Item("decision", text, source + path, confidence="high") for path, text in memories]
-    return context(context_block.render(items, source), event)
+    items = [Item("decision", text, source + path, confidence="high") for path, text in memories]
+    return context(render_block(items, source), event)
 
 
 def context(block: str, event: str = "UserPromptSubmit") -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 
 from onrecord import paths, state_file
 from onrecord.recall import for_prompt
-from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_ON_FILE
 from onrecord.settings import load_settings
 from tests.hooks.conftest import ROOT, Answer
 

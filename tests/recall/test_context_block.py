@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.recall import context_block
-from onrecord.recall.context_block import Item
+from onrecord.recall.candidate import Item, fitting_items, render_block
 from onrecord.text import cut, tokens
 
 
@@ -17,7 +16,7 @@ def item(text: str, **more: str) -> Item:
 
 
 def test_a_memory_is_shown_with_what_is_needed_to_judge_it():
-    shown = context_block.render([item("Use Postgres 16.", confidence="high", updated="2026-02-15T10:00:00Z")], "src/")
+    shown = render_block([item("Use Postgres 16.", confidence="high", updated="2026-02-15T10:00:00Z")], "src/")
 
     assert shown == (
         '<memory-context source="src/">\n'
@@ -28,18 +27,16 @@ def test_a_memory_is_shown_with_what_is_needed_to_judge_it():
 
 
 def test_history_is_one_clause():
-    assert (
-        context_block.render([item("B.", note="replaces “A” since 2026-01-01")], "s").count("(replaces “A” since") == 1
-    )
+    assert render_block([item("B.", note="replaces “A” since 2026-01-01")], "s").count("(replaces “A” since") == 1
 
 
 def test_no_items_are_no_block():
-    assert context_block.render([], "s") == ""
+    assert render_block([], "s") == ""
 
 
 @given(st.text(), st.text())
 def test_no_text_can_pose_as_structure(text, path):
-    shown = context_block.render([Item("decision", text, path)], "s")
+    shown = render_block([Item("decision", text, path)], "s")
 
     tree = ElementTree.fromstring(shown)
     assert [child.tag for child in tree] == ["result"]
@@ -49,27 +46,27 @@ def test_no_text_can_pose_as_structure(text, path):
 
 @given(st.lists(st.text(max_size=600), min_size=1, max_size=8), st.integers(100, 1_000))
 def test_the_budget_is_kept_or_one_item_is_left(texts, budget):
-    kept = context_block.fitting([item(text) for text in texts], budget)
+    kept = fitting_items([item(text) for text in texts], budget)
 
     # Escaping may lengthen a text after it was measured; one entity costs at most six characters.
-    cost = tokens(context_block.render(kept, "s"))
+    cost = tokens(render_block(kept, "s"))
     escaped = sum(text.count(char) for text in texts for char in '&<>"') * 2
     assert kept
     assert cost <= budget + escaped + 8 or len(kept) == 1
 
 
 def test_three_long_essences_share_three_hundred_tokens():
-    kept = context_block.fitting([item("word " * 84) for _ in range(3)], 300)
+    kept = fitting_items([item("word " * 84) for _ in range(3)], 300)
 
     assert len(kept) == 3
-    assert tokens(context_block.render(kept, "s")) <= 305
+    assert tokens(render_block(kept, "s")) <= 305
     assert all(one.text.endswith("…") for one in kept)
 
 
 def test_a_short_essence_leaves_its_share_to_the_others():
     short, long = item("Short."), item("word " * 80)
 
-    context_block.fitting([short, long], 300)
+    fitting_items([short, long], 300)
 
     assert short.text == "Short."
     assert long.text == "word " * 80
@@ -80,4 +77,4 @@ def test_a_cut_falls_between_words():
 
 
 def test_joiners_survive_and_overrides_do_not():
-    assert context_block.render([item("می‌خواهم\u202e")], "s").count("می‌خواهم ") == 1
+    assert render_block([item("می‌خواهم\u202e")], "s").count("می‌خواهم ") == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import onrecord
 from onrecord import paths
 from onrecord.recall import for_prompt, past_question
-from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_ON_FILE
 from onrecord.recall.stores import Stores
 from onrecord.search import indexing
 from onrecord.session.transcript import NO_SESSION

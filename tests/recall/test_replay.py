@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onrecord import paths
 from onrecord.hosts import claude_code
 from onrecord.recall import for_prompt, replay
-from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_ON_FILE
 from onrecord.recall.stores import Stores
 from onrecord.session import transcript
 from onrecord.session.ledger import Ledger

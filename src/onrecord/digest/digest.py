@@ -12,8 +12,7 @@ from onrecord.digest.candidates import Records
 from onrecord.digest.selection import Candidate, Relevance
 from onrecord.digest.work_context import WorkContext
 from onrecord.git.changes import Changes
-from onrecord.recall.candidate import Cautions
-from onrecord.recall.context_block import Item
+from onrecord.recall.candidate import Cautions, Item
 from onrecord.recall.stores import Stores
 from onrecord.text import cut, fence, many
 

@@ -13,8 +13,7 @@ from onrecord.mcp.tools import MOST_FILES, Outcome
 from onrecord.paths import PROJECT_PREFIX, prefix_of, store_name
 from onrecord.project import Hit, Project
 from onrecord.recall import explanation, for_file, for_prompt
-from onrecord.recall.candidate import Candidate, Cautions, count_shown
-from onrecord.recall.context_block import render
+from onrecord.recall.candidate import Candidate, Cautions, count_shown, render_block
 from onrecord.recall.for_prompt import Request
 from onrecord.record import export, memory
 from onrecord.search import listing
@@ -42,7 +41,7 @@ def recall(project: Project, task: str, *, files: Sequence[str] = ()) -> Outcome
     count_shown([*decision.shown, *(about.candidate for about in beside)])
     records = [_shown(candidate, candidate.shown) for candidate in decision.shown]
     data = {"records": [*records, *({**_shown(each.candidate, "file"), "file": each.file} for each in beside)]}
-    block = render([each.candidate.item for each in beside], PROJECT_PREFIX)
+    block = render_block([each.candidate.item for each in beside], PROJECT_PREFIX)
     text = joined(decision.text, block) or "Nothing in the project memory is relevant enough to this to be shown."
     return Outcome(_filled({**data, "note": note}), joined(text, note))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord.paths import PROJECT_PREFIX
-from onrecord.recall import context_block
-from onrecord.recall.candidate import Candidate, Cautions
+from onrecord.recall.candidate import Candidate, Cautions, fitting_items, render_block
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import rank
 from onrecord.session.ledger import Ledger
@@ -31,11 +30,11 @@ def block(stores: Stores, session: str) -> str:
         noted.reset()
         candidates = _current(records, stores)[:_MOST]
         cautions = Cautions()
-        fitted = context_block.fitting([cautions.beside(candidate).item for candidate in candidates], _BUDGET)
+        fitted = fitting_items([cautions.beside(candidate).item for candidate in candidates], _BUDGET)
         for candidate in candidates[: len(fitted)]:
             noted.add_shown(candidate.record, candidate.text_hash)
         noted.count_prompt()
-    return context_block.render(fitted, PROJECT_PREFIX)
+    return render_block(fitted, PROJECT_PREFIX)
 
 
 def _current(records: Sequence[str], stores: Stores) -> list[Candidate]:

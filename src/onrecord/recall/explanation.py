@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from onrecord import switches
 from onrecord.coldstart import NamedTuple
-from onrecord.recall.candidate import Candidate
-from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_ON_FILE, Candidate
 from onrecord.recall.for_prompt import BELOW_THRESHOLD, Decision
 from onrecord.search import explain
 from onrecord.session import transcript

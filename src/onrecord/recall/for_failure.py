@@ -11,8 +11,8 @@ import re
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import OnrecordError
 from onrecord.paths import PROJECT_PREFIX
-from onrecord.recall import context_block, error_text
-from onrecord.recall.candidate import Candidate, Cautions, count_shown
+from onrecord.recall import error_text
+from onrecord.recall.candidate import Candidate, Cautions, count_shown, fitting_items, render_block
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import query, rank, terms
 from onrecord.search.candidates import Filter, rarity
@@ -90,7 +90,7 @@ def block(stores: Stores, command: str, error: str, settings: Settings, session:
     item = Cautions().beside(runbook).item
     # It is shown for what it quotes, not for how probable the words of the whole output make it.
     item = item._replace(text=_steps(runbook.match) or item.text, confidence="")
-    return context_block.render(context_block.fitting([item], _BUDGET), PROJECT_PREFIX)
+    return render_block(fitting_items([item], _BUDGET), PROJECT_PREFIX)
 
 
 def best(stores: Stores, symptoms: str, settings: Settings) -> Candidate | None:

@@ -7,8 +7,7 @@ import os
 from onrecord import coldstart, globs, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness.check import Freshness, IndexedAnchor
-from onrecord.recall import context_block
-from onrecord.recall.candidate import Candidate, Cautions, count_shown
+from onrecord.recall.candidate import Candidate, Cautions, count_shown, fitting_items, render_block
 from onrecord.recall.stores import SearchedStore, Stores, distinct
 from onrecord.search import candidates, rank
 from onrecord.search.candidates import Filter
@@ -47,14 +46,14 @@ def block(stores: Stores, project: str, file: str, settings: Settings, session: 
     cautions = Cautions()
     with Ledger(session) as noted:
         wanted = [each.candidate for each in proposed if _is_wanted(each, path, noted, is_edit=is_edit)][:_MOST_SHOWN]
-        fitted = context_block.fitting([cautions.beside(each).item for each in wanted], _BUDGET)
+        fitted = fitting_items([cautions.beside(each).item for each in wanted], _BUDGET)
         shown = wanted[: len(fitted)]
         for each in shown:
             noted.add_shown(each.record, each.text_hash)
             if is_edit:
                 noted.add_shown(_at_edit(path, each), each.text_hash)
     count_shown(shown)
-    return context_block.render(fitted, paths.PROJECT_PREFIX)
+    return render_block(fitted, paths.PROJECT_PREFIX)
 
 
 def about(stores: Stores, project: str, file: str, settings: Settings) -> list[Candidate]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from onrecord.coldstart import NamedTuple
 from onrecord.recall import past_question, selection, thresholds
-from onrecord.recall.candidate import SHOWN, Candidate, count_shown
-from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_ON_FILE, SHOWN, Candidate, count_shown
 from onrecord.recall.selection import Room
 from onrecord.recall.stores import Stores
 from onrecord.recall.thresholds import POINTER, RULE, Thresholds

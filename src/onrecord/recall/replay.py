@@ -16,8 +16,7 @@ from onrecord import paths
 from onrecord.coldstart import NamedTuple
 from onrecord.paths import StoreRef
 from onrecord.recall import for_prompt, selection
-from onrecord.recall.candidate import Candidate
-from onrecord.recall.context_block import NOTHING_ON_FILE
+from onrecord.recall.candidate import NOTHING_ON_FILE, Candidate
 from onrecord.recall.for_prompt import Decision, Request
 from onrecord.recall.stores import Stores
 from onrecord.record import memory

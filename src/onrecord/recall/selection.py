@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from onrecord import paths
 from onrecord.coldstart import NamedTuple
-from onrecord.recall import context_block, thresholds
-from onrecord.recall.candidate import SHOWN, Candidate, Cautions
+from onrecord.recall import thresholds
+from onrecord.recall.candidate import SHOWN, Candidate, Cautions, fitting_items, render_block
 from onrecord.recall.thresholds import POINTER, RULE, Thresholds
 from onrecord.search import relevance
 from onrecord.store import record_names
@@ -104,11 +104,11 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
     """The block for the agent, and all candidates with their outcome."""
     waiting = [candidate for candidate in candidates if not candidate.outcome]
     rules = [candidate for candidate in waiting if candidate.form == RULE]
-    fitted = context_block.fitting([candidate.item for candidate in rules[: room.rules]], room.tokens)
+    fitted = fitting_items([candidate.item for candidate in rules[: room.rules]], room.tokens)
     pointed = [candidate for candidate in waiting if candidate.form == POINTER]
     lines = [pointer(each) for each in pointed]
     # Rules are not cut for pointers: these have what is left.
-    left = room.tokens - tokens(context_block.render(fitted, paths.PROJECT_PREFIX))
+    left = room.tokens - tokens(render_block(fitted, paths.PROJECT_PREFIX))
     pointers = fitting_pointers(lines, left, rules=len(fitted)) if room.rules else []
     is_shown = set(map(id, (*rules[: len(fitted)], *pointed[: len(pointers)])))
     decided = [
@@ -116,7 +116,7 @@ def _rendered(candidates: list[Candidate], room: Room) -> tuple[str, list[Candid
         for candidate in candidates
     ]
     heading = [HEADING] if pointers else []
-    return context_block.render(fitted, paths.PROJECT_PREFIX, [*heading, *pointers]), decided
+    return render_block(fitted, paths.PROJECT_PREFIX, [*heading, *pointers]), decided
 
 
 def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:
