@@ -31,7 +31,7 @@ def decision(title: str = "Sessions live in Postgres", text: str = "", **more: A
 def messages(*records: Memory, project: str = "") -> dict[str, list[str]]:
     return {
         each.record.id: [f"{reason.check}: {reason.message}" for reason in each.reasons]
-        for each in hard_to_find.find(records, project)
+        for each in hard_to_find.among(records, project)
     }
 
 
@@ -130,7 +130,7 @@ def test_a_lost_file_is_listed_with_the_nearest_one(tmp_path):
     lost = decision(related_files=["src/sesion.py"])
     mentioned = decision("The pool has 40 connections", "The pool of src/pool.py has 40 connections.")
 
-    (first, second) = hard_to_find.find([lost, mentioned], str(git_project.root))
+    (first, second) = hard_to_find.among([lost, mentioned], str(git_project.root))
 
     assert (first.record.id, first.reasons[0].message) == (
         lost.id,
@@ -235,7 +235,7 @@ def test_a_draft_with_a_whole_list_replaces_it_and_one_with_flags_only_adds(proj
 
 def test_a_limit_below_none_and_an_empty_store_are_said_plainly(project, capsys, tmp_path):
     assert main(["improve", "--limit=-1"]) == 2
-    assert "--limit must be 0 or more" in capsys.readouterr().err
+    assert "--limit must be 0 or more, not -1" in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
     assert main(["init", "--project", str(tmp_path / "empty")]) == 0
     capsys.readouterr()

@@ -164,7 +164,7 @@ def test_weak():
     fare.is_late(5)
 
 def test_in_a_process(tmp_path):
-    shutil.copytree(Path(__file__).parents[2] / "src", tmp_path / "copy")
+    shutil.copytree(Path(__file__).parents[1] / "src", tmp_path / "copy")
     command = [sys.executable, "-S", "-E", "-c", SCRIPT, str(tmp_path / "copy")]
     assert subprocess.run(command, capture_output=True, text=True, env={}).stdout == "4\\n"
 

@@ -561,8 +561,13 @@ def test_git_is_run_by_two_modules() -> None:
     }
     importing = {name for name, tree in trees().items() if "process" in _imported_from_git(tree)}
 
-    # `git_files` asks only whether git is installed.
-    assert naming == {"git/repository.py", "git/git_files.py", "shared/git_mirror.py"}
+    # `git_files` asks only whether git is installed. `extras` and `old_name` print commands and start nothing.
+    assert naming - {"extras.py", "doctor/old_name.py"} == {
+        "git/repository.py",
+        "git/git_files.py",
+        "shared/git_mirror.py",
+    }
+    assert {"extras.py", "doctor/old_name.py"}.isdisjoint(STARTS_PROGRAMS)
     assert importing == {"git/repository.py", "git/git_files.py", "shared/git_mirror.py"}
     assert "run_all" not in set(_names_of(trees()["git/git_files.py"]))
 

@@ -97,7 +97,7 @@ def test_it_is_saved_listed_and_shown(seventh: Seventh, tmp_path: Path) -> None:
     assert ID in seventh.command("list", "--category", "glossary")
     assert "not meant" in seventh.command("show", ID).replace("_", " ")
     assert "1 readable record" in seventh.command("doctor")
-    assert json.loads(seventh.command("config", "show", "categories.glossary.enabled", "--json"))
+    assert json.loads(seventh.command("config", "get", "categories.glossary.enabled", "--json"))
 
 
 def test_it_is_found_and_shown_to_the_agent(seventh: Seventh) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -326,6 +325,8 @@ def _checked(tool: Tool, values: Mapping[str, Any]) -> dict[str, Any]:
     names = {argument.name: argument for argument in tool.arguments}
     for name in values:
         if name not in names:
+            import difflib
+
             nearest = difflib.get_close_matches(name, names, n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else f"use {', '.join(names)}"
             raise BadInput(f"{tool.name} has no argument {name[:80]!r}", fix=hint)
