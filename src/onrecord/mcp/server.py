@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
 
-from onrecord import __version__, paths, switches
+from onrecord import __version__, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, NoStore, OnrecordError, SwitchedOff
-from onrecord.mcp import drafting, messages, pipe, reading, tools
+from onrecord.mcp import messages, pipe, tools
 from onrecord.mcp.messages import BAD_PARAMS, NO_METHOD, NOT_A_REQUEST, OUR_FAULT, STATELESS, Fault, Request
 from onrecord.mcp.tools import COUNT, FLAG, OBJECT, TEXT, TEXTS, Argument, Outcome, Tool
-from onrecord.project import Project
 from onrecord.text import flat, for_agent
 
 TYPE_CHECKING = False
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from onrecord.mcp.pipe import Pipe
+    from onrecord.project import Project
 
 INSTRUCTIONS = (
     "The memory of this project: what was decided and why, limits, preferences, fixes for known errors, open debt. "
@@ -195,13 +193,10 @@ class Server:
 
 
 def _tools(server: Server, request: Request, caller: Caller) -> Mapping[str, Any]:
-    from onrecord.mcp import tools
-
     return tools.listed(request)
 
 
 def _call(server: Server, request: Request, caller: Caller) -> Mapping[str, Any]:
-
     return carry_out(request, caller)
 
 
@@ -254,12 +249,6 @@ def serve(folder: str = "") -> int:
         return 130
 
 
-_READING: dict[str, Callable[..., Outcome]] = {
-    "recall": reading.recall,
-    "search": reading.search,
-    "show": reading.show,
-}
-_WRITING: dict[str, Callable[..., Outcome]] = {"save": drafting.save, "supersede": drafting.supersede}
 _LONGEST_TEXT = 20_000
 """Characters of one argument that is a text; what is longer is a document."""
 
@@ -278,6 +267,9 @@ def carry_out(request: Request, caller: Caller) -> Mapping[str, Any]:
     if tool is None:
         raise Fault(BAD_PARAMS, f"no tool {request.text('name')[:80]!r}; there are {', '.join(tools.BY_TOOL)}")
     arguments = request.object("arguments")
+    # What answers calls is loaded by the first one: many sessions begin and call nothing.
+    from onrecord.project import Project
+
     try:
         _refuse_if_off()
         outcome = _outcome(tool, Project(caller.folder), caller, arguments)
@@ -296,14 +288,24 @@ def _failure(error: OnrecordError) -> Mapping[str, Any]:
 
 
 def _outcome(tool: Tool, project: Project, caller: Caller, arguments: Mapping[str, Any]) -> Outcome:
+    from onrecord.mcp import drafting, reading
+
     checked = _checked(tool, arguments)
     if tool.is_read_only:
-        return _READING[tool.name](project, **checked)
-    return _WRITING[tool.name](project, caller.client, **checked)
+        reads: dict[str, Callable[..., Outcome]] = {
+            "recall": reading.recall,
+            "search": reading.search,
+            "show": reading.show,
+        }
+        return reads[tool.name](project, **checked)
+    writes: dict[str, Callable[..., Outcome]] = {"save": drafting.save, "supersede": drafting.supersede}
+    return writes[tool.name](project, caller.client, **checked)
 
 
 def _refuse_if_off() -> None:
     """SwitchedOff where the user has switched everything off."""
+    from onrecord import switches
+
     if os.environ.get(switches.EVERYTHING):
         raise SwitchedOff(
             f"the project memory is switched off: {switches.EVERYTHING} is set",
@@ -315,7 +317,9 @@ def _harmless(value: Any) -> Any:
     """Data for an agent: each text on one line, with nothing invisible in it, and no tag in it left a tag."""
     if isinstance(value, str):
         return for_agent(flat(value))
-    if isinstance(value, Mapping):
+    import collections.abc
+
+    if isinstance(value, collections.abc.Mapping):
         return {_harmless(str(key)): _harmless(item) for key, item in value.items()}
     return [_harmless(item) for item in value] if isinstance(value, (list, tuple)) else value
 
