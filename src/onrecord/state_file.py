@@ -10,7 +10,7 @@ import os
 import stat
 import time
 
-from onrecord import files, paths, timestamps
+from onrecord import files, paths
 from onrecord.text import flat
 
 TYPE_CHECKING = False
@@ -246,6 +246,8 @@ def log_file() -> str:
 
 def leave(what: str, error: str) -> None:
     """Note one failure. Never raises: whoever calls this is failing already."""
+    from onrecord import timestamps
+
     # Not even a failure is reported: the place for reports is this one.
     try:
         _state_file().append("\t".join((timestamps.now(), _flat(what), _flat(error))) + "\n")

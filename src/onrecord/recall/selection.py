@@ -11,7 +11,6 @@ from onrecord.recall import thresholds
 from onrecord.recall.candidate import SHOWN, Candidate, Cautions, fitting_items, render_block
 from onrecord.recall.thresholds import POINTER, RULE, Thresholds
 from onrecord.search import relevance
-from onrecord.store import record_names
 from onrecord.text import cut, tokens
 
 TYPE_CHECKING = False
@@ -133,6 +132,8 @@ def fitting_pointers(lines: list[str], room: int, *, rules: int) -> list[str]:
 
 def pointer(candidate: Candidate) -> str:
     """The line that points to a record: category, title, and how to read it."""
+    from onrecord.store import record_names
+
     match = candidate.match
     command = f"onrecord show {paths.store_flag(candidate.prefix)}{record_names.short_name(match.path)}"
     # Between quotes of which it has none, a title cannot pose as a command.
