@@ -34,7 +34,7 @@ def page() -> str:
         "| --- | --- |",
         *(f"| {code} | {meaning} |" for code, meaning in _CODES),
         "",
-        "Every command takes these; `--user` and `--remote` those that act on one store:",
+        "Every command takes these, before or behind its name; `--user` and `--remote` those that act on one store:",
         "",
         *_table(dict(help.sections(parser_of("list")))[help.COMMON]),
     ]

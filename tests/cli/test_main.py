@@ -46,6 +46,8 @@ def test_help_lists_every_command(capsys):
         (["version"], 0),
         (["--version"], 0),
         ([], 2),
+        (["--json"], 2),
+        (["--json", "--help"], 0),
         (["sav"], 2),
         (["list", "--nonsense"], 2),
         (["show"], 2),

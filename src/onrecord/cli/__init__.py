@@ -67,9 +67,10 @@ def _run(words: list[str]) -> int:
         name, rest = rest[0], [*rest[1:], "--help"]
     if {"--version", "-V"}.intersection(options):
         name, options = "version", [word for word in options if word not in ("--version", "-V")]
-    if {"--help", "-h"}.intersection(options) or name in ("", "help"):
+    is_help = name == "help" or bool({"--help", "-h"}.intersection(options))
+    if is_help or not name:
         print(help.overview(Screen.of(sys.stdout)))
-        return 0 if words else 2
+        return 0 if is_help else 2
     if name not in COMMANDS:
         return _unknown(name, as_json="--json" in words)
     return _run_command(name, [*options, *rest])
