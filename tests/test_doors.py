@@ -28,7 +28,8 @@ from onrecord.hosts import claude_code
 from onrecord.hosts.events import CONTINUE, HookReply, HostEvent
 from onrecord.project import Project
 from onrecord.record import memory
-from tests.hooks.conftest import SIX, run_hook
+from tests.hooks.hook_process import run_hook
+from tests.known_project import SIX
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="file names that POSIX allows")
 

@@ -18,7 +18,7 @@ from onrecord.cli import main
 from onrecord.doctor import machine
 from onrecord.shared import remotes
 from onrecord.state_file import StateFile
-from tests.hooks.conftest import SIX
+from tests.known_project import SIX
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "what-is-stored.md").read_text(encoding="utf-8")

@@ -20,7 +20,8 @@ import pytest
 
 from onrecord.categories import CATEGORIES
 from onrecord.setting_table import SETTINGS
-from tests.hooks.conftest import ROOT, SIX, run_hook, six_records
+from tests.hooks.hook_process import ROOT, run_hook
+from tests.known_project import SIX, six_records
 from tests.model_server import ModelServer, Request, message, notes, whole
 
 ASKS = "where do we keep user sessions, postgres or redis?"

@@ -20,7 +20,8 @@ from onrecord.settings import load_settings
 from onrecord.store.inbox import Inbox
 from tests import cost
 from tests.cost import Yardstick
-from tests.hooks.conftest import ROOT, Answer, Hook, hook, project, run_hook
+from tests.hooks.conftest import Hook, hook, project
+from tests.hooks.hook_process import ROOT, HookOutput, run_hook
 
 __all__ = ["hook", "project"]
 
@@ -59,7 +60,7 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-def stop(hook: Hook, transcript: Path, **fields: Any) -> Answer:
+def stop(hook: Hook, transcript: Path, **fields: Any) -> HookOutput:
     given = {"stop_hook_active": False, "background_tasks": [], "last_assistant_message": "Done.", **fields}
     answer = hook("stop", transcript_path=str(transcript), **given)
     assert (answer.code, answer.stderr) == (0, b"")

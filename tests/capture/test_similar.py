@@ -11,7 +11,7 @@ from onrecord.project import Project
 from onrecord.record import compose
 from onrecord.record.memory import Memory
 from onrecord.search import vectors
-from tests.hooks.conftest import SIX
+from tests.known_project import SIX
 
 SESSIONS = "sessions-live-in-postgres-not-redis"
 

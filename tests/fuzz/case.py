@@ -24,7 +24,8 @@ from onrecord.record import memory
 from tests.fuzz import states, stores, values
 from tests.fuzz.harmed_project import PRIVATE, HarmedProject
 from tests.hooks import host_events
-from tests.hooks.conftest import ROOT, SIX
+from tests.hooks.hook_process import ROOT
+from tests.known_project import SIX
 
 ASKS = "where do we keep user sessions, postgres or redis?"
 ANSWER = "Sessions live in Postgres"

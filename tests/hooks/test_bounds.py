@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-import onrecord
 from onrecord import state_file
 from onrecord.hooks import EVENTS
 from onrecord.project import Project
 from onrecord.session.ledger import Ledger
-from tests.hooks.conftest import ROOT, SIX, Answer, command
+from tests.hooks.hook_process import ROOT, HookOutput, command
+from tests.known_project import SIX, known_project
 
 resource = pytest.importorskip("resource")
 
@@ -35,7 +35,7 @@ LARGEST_ANSWER = 10_000
 ASKS = "where do we keep user sessions, postgres or redis?"
 
 
-def bounded(event: str, fields: dict[str, Any], *, is_patient: bool = True, **env: str) -> Answer:
+def bounded(event: str, fields: dict[str, Any], *, is_patient: bool = True, **env: str) -> HookOutput:
     """Run a hook that the system kills if it works too long or takes too much memory."""
     done = subprocess.run(
         command(event, is_patient=is_patient),
@@ -46,7 +46,7 @@ def bounded(event: str, fields: dict[str, Any], *, is_patient: bool = True, **en
         timeout=300,
         check=False,
     )
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return HookOutput(done.returncode, done.stdout, done.stderr)
 
 
 def _encoded(fields: dict[str, Any]) -> bytes:
@@ -79,7 +79,7 @@ def event_in(folder: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def assert_small(answer: Answer) -> None:
+def assert_small(answer: HookOutput) -> None:
     assert (answer.code, answer.stderr) == (0, b"")
     assert len(answer.stdout) < 6 * LARGEST_ANSWER
     told = json.loads(answer.stdout) if answer.stdout else {}
@@ -98,15 +98,12 @@ def test_the_bound_is_enforced():
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A project in git that knows six things."""
-    return known_project(tmp_path / "project")
+    return repository(tmp_path / "project")
 
 
-def known_project(folder: Path) -> Project:
+def repository(folder: Path) -> Project:
     subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=120)
-    project = onrecord.open(str(folder))
-    for category, given in SIX.items():
-        project.save(category, given)
-    return project
+    return known_project(folder, *SIX.items())
 
 
 def user_line(text: str) -> bytes:
@@ -182,7 +179,7 @@ def vast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A store of 100,000 files: 20,000 records in four folders, the rest hard links to them, which are found broken."""
     folder = tmp_path_factory.mktemp("vast")
     store = folder / ".claude" / "memory"
-    entry = known_project(folder).save("preference", {**SIX["preference"], "title": "A choice"})
+    entry = repository(folder).save("preference", {**SIX["preference"], "title": "A choice"})
     text = (store / entry.path).read_text(encoding="utf-8")
     for category, where in (("preference", "preferences"), ("decision", "decisions")):
         for number in range(10_000):

@@ -19,7 +19,8 @@ from onrecord.hooks import EVENTS
 from onrecord.project import Project
 from tests import cost
 from tests.cost import Yardstick
-from tests.hooks.conftest import ROOT, SIX, Answer
+from tests.hooks.hook_process import ROOT, HookOutput
+from tests.known_project import SIX
 
 resource = pytest.importorskip("resource")
 
@@ -32,7 +33,7 @@ STUBBORN = "exec('while True:\\n try: 1 / 0\\n except Exception: pass')"
 SLEEP = "__import__('time').sleep(600)"
 
 
-def run(event: str, project: Project, setup: str, **fields: Any) -> Answer:
+def run(event: str, project: Project, setup: str, **fields: Any) -> HookOutput:
     """A hook process after some setup, in the language of the process itself."""
     program = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\nfrom onrecord import hooks\n{setup}\n"
     payload = {"session_id": "s1", "cwd": project.root, "prompt": ASKS, "transcript_path": "", **fields}
@@ -43,7 +44,7 @@ def run(event: str, project: Project, setup: str, **fields: Any) -> Answer:
         timeout=120,
         check=False,
     )
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return HookOutput(done.returncode, done.stdout, done.stderr)
 
 
 def handler_that(event: str, does: str) -> str:

@@ -13,7 +13,7 @@ from onrecord import paths, state_file
 from onrecord.recall import for_prompt
 from onrecord.recall.candidate import NOTHING_ON_FILE
 from onrecord.settings import load_settings
-from tests.hooks.conftest import ROOT, Answer
+from tests.hooks.hook_process import ROOT, HookOutput
 
 ASKS = "where do sessions live, in Postgres or in Redis?"
 
@@ -27,7 +27,7 @@ def ask_without_fts5(project, prompt, session="s1"):
         check=True,
         timeout=120,
     )
-    return Answer(0, done.stdout, done.stderr)
+    return HookOutput(0, done.stdout, done.stderr)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.cli import main
-from tests.hooks.conftest import run_hook
+from tests.hooks.hook_process import run_hook
 
 RUNBOOKS = [
     (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.project import Project
-from tests.hooks.conftest import Answer, command
+from tests.hooks.hook_process import HookOutput, command
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits of a process are POSIX")
 
@@ -48,7 +48,9 @@ def _fill(path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _ask(event: str, project: Project, transcript: Path, *, session: str, no_space: bool = False, **env: str) -> Answer:
+def _run(
+    event: str, project: Project, transcript: Path, *, session: str, no_space: bool = False, **env: str
+) -> HookOutput:
     fields = json.dumps(EVENTS[event]).replace("{store}", project.store.root)
     given = {"session_id": session, "cwd": project.root, "transcript_path": str(transcript), **json.loads(fields)}
     done = subprocess.run(
@@ -61,7 +63,7 @@ def _ask(event: str, project: Project, transcript: Path, *, session: str, no_spa
         timeout=120,
         check=False,
     )
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return HookOutput(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("obstacle", ["no space", "a file", "/proc/state", "/dev/full/state", "/dev/null"])
@@ -69,13 +71,13 @@ def _ask(event: str, project: Project, transcript: Path, *, session: str, no_spa
 def test_the_answer_is_the_same_without_state(project, tmp_path, event, obstacle):
     transcript = tmp_path / "t.jsonl"
     _fill(transcript)
-    wanted = _ask(event, project, transcript, session="before", ONRECORD_STATE_DIR=str(tmp_path / "own"))
+    wanted = _run(event, project, transcript, session="before", ONRECORD_STATE_DIR=str(tmp_path / "own"))
     (tmp_path / "file").write_text("")
     env = {} if obstacle == "no space" else {"ONRECORD_STATE_DIR": obstacle}
     if obstacle == "a file":
         env = {"ONRECORD_STATE_DIR": str(tmp_path / "file" / "below")}
 
-    answer = _ask(event, project, transcript, session="now", no_space=obstacle == "no space", **env)
+    answer = _run(event, project, transcript, session="now", no_space=obstacle == "no space", **env)
 
     assert answer == wanted
     assert wanted.stdout

@@ -21,7 +21,7 @@ from onrecord.hosts import opencode, table
 from onrecord.project import Project
 from onrecord.session import transcript
 from onrecord.session.transcript import Message, Transcript
-from tests.hooks.conftest import run_hook
+from tests.hooks.hook_process import run_hook
 
 AT = "2026-11-16T02:03:49.213Z"
 PROMPT = "which job queue do we take?"

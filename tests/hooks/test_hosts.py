@@ -21,8 +21,9 @@ from onrecord.hosts.events import ADD, CONTINUE, DENY, HookReply, HostEvent, Pay
 from onrecord.project import Project
 from onrecord.shared import background, remotes
 from onrecord.text import without_elements
-from tests.hooks.conftest import ROOT, run_hook, six_records
+from tests.hooks.hook_process import ROOT, run_hook
 from tests.hooks.host_events import ASKS, FILE, FILE_RULE, HOSTS, PATCH, RECORD, RULE, RUNBOOK, filled
+from tests.known_project import six_records
 
 NAMES = [host.name for host in table.HOSTS]
 DECIDED = "We decided to use NATS instead of Kafka for the job queue, because Kafka needs three brokers."

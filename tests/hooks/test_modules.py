@@ -16,7 +16,7 @@ import pytest
 from onrecord import paths
 from onrecord.project import Project
 from onrecord.shared import remotes
-from tests.hooks.conftest import ROOT
+from tests.hooks.hook_process import ROOT
 
 MINORS = range(9, 14)
 ASKS = "where do we keep user sessions, postgres or redis?"

@@ -17,7 +17,7 @@ from onrecord.hosts import table
 from onrecord.hosts.events import ADD, CONTINUE, DENY, HostEvent, Payload
 from onrecord.project import Project
 from onrecord.settings import Settings
-from tests.hooks.conftest import ROOT
+from tests.hooks.hook_process import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "hooks.md").read_text(encoding="utf-8")
 WIRING = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]

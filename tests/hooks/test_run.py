@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from onrecord import state_file
 from onrecord.hooks import EVENTS
-from tests.hooks.conftest import ROOT, run_hook
+from tests.hooks.hook_process import ROOT, run_hook
 
 
 @pytest.mark.parametrize("event", EVENTS)

@@ -18,7 +18,7 @@ from onrecord.hooks.event_stores import EventStores
 from onrecord.hosts.events import HostEvent
 from onrecord.project import Project
 from onrecord.session import ledger
-from tests.hooks.conftest import ROOT, run_hook
+from tests.hooks.hook_process import ROOT, run_hook
 
 QUESTION = "where do we keep user sessions, postgres or redis?"
 

@@ -21,7 +21,7 @@ import pytest
 from onrecord.hooks import EVENTS
 from onrecord.hosts import table
 from onrecord.project import Project
-from tests.hooks.conftest import ROOT
+from tests.hooks.hook_process import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="hooks are started by a POSIX shell")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hooks.conftest import six_records
+from tests.known_project import six_records
 from tests.mcp.client import Client
 
 SESSIONS = "sessions-live-in-postgres-not-redis"

@@ -18,7 +18,7 @@ from onrecord import paths
 from onrecord.mcp import server, tools
 from onrecord.mcp.pipe import Pipe
 from onrecord.store.inbox import Inbox
-from tests.hooks.conftest import SIX
+from tests.known_project import SIX
 from tests.mcp.client import HANDSHAKE, STATELESS, Client, envelope
 from tests.mcp.conftest import SESSIONS
 from tests.records import any_json

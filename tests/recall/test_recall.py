@@ -15,7 +15,7 @@ from onrecord.recall.stores import Stores
 from onrecord.search import relevance
 from onrecord.session import ledger
 from onrecord.settings import load_settings
-from tests.hooks.conftest import SIX, six_records
+from tests.known_project import SIX, six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 OTHER = "write a haiku about the moon"

@@ -22,7 +22,7 @@ from onrecord.session.transcript import NO_SESSION
 from onrecord.settings import load_settings
 from onrecord.store import record_names
 from onrecord.text import tokens
-from tests.hooks.conftest import six_records
+from tests.known_project import six_records
 
 ASKS = "users lose their login state after a deploy, where do we keep sessions?"
 SESSIONS = "sessions-live-in-postgres-not-redis"

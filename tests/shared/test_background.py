@@ -20,7 +20,8 @@ from onrecord.errors import Locked
 from onrecord.shared import background
 from onrecord.shared import remotes as remote
 from onrecord.shared.replicas import Replica
-from tests.hooks.conftest import ROOT, run_hook, six_records
+from tests.hooks.hook_process import ROOT, run_hook
+from tests.known_project import six_records
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process is detached by a fork")
 PATIENCE = 20

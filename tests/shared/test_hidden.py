@@ -20,7 +20,7 @@ from onrecord.settings import load_settings
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests import searching
-from tests.hooks.conftest import SIX
+from tests.known_project import SIX
 
 DECISION = SIX["decision"]
 ID = "sessions-live-in-postgres-not-redis"

@@ -30,7 +30,8 @@ from onrecord.shared.git_transport import GitTransport
 from onrecord.shared.replicas import Replica
 from onrecord.shared.transport import Pulled, Version
 from onrecord.store.store import Store
-from tests.hooks.conftest import ROOT, run_hook, six_records
+from tests.hooks.hook_process import ROOT, run_hook
+from tests.known_project import six_records
 from tests.records import raw
 from tests.shared.hostile_repository import LINK, PROGRAM, SUBMODULE, HostileRepository, Node, folded
 from tests.shared.machines import MemoryRemote, MemoryTransport

@@ -23,7 +23,8 @@ from onrecord.store import record_names
 from onrecord.store.store import Store
 from onrecord.store.writer import Writer
 from tests import searching
-from tests.hooks.conftest import SIX, run_hook
+from tests.hooks.hook_process import run_hook
+from tests.known_project import SIX
 
 DECISION = SIX["decision"]
 ID = "sessions-live-in-postgres-not-redis"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.hooks.conftest import SIX
+from tests.known_project import SIX
 
 READS = "src/carrier/client.py"
 

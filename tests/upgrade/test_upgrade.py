@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from onrecord.setting_table import OF_0_1_0, REMOVED, setting
-from tests.hooks.conftest import SIX
+from tests.known_project import SIX
 from tests.upgrade import old_data, old_project
 from tests.upgrade.old_project import OldProject
 
