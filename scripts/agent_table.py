@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from onrecord.hosts.host_setup import BY_HOST
-from onrecord.hosts.table import HOSTS, Host
+from onrecord.hosts.table import HOSTS, Host, setup
 
 TABLES = ("table", "delivery")
 _RESULTS = Path(__file__).resolve().parent.parent / "tests" / "hosts" / "results"
@@ -65,16 +64,15 @@ def _delivery() -> Iterator[str]:
     yield "| agent | " + " | ".join(columns) + " |"
     yield "| --- |" + " --- |" * len(columns)
     for host in _hosts():
-        recipe = BY_HOST[host.name]
         times = (host.digest, host.prompt, host.files, host.failures, host.suggestion, host.compaction)
-        cells = (*times, _skills(host), "with `--mcp`" if recipe.server or host.name == "claude-code" else "")
+        cells = (*times, _skills(host), "with `--mcp`" if setup(host.name).server or host.name == "claude-code" else "")
         yield f"| {_link(host)} | " + " | ".join(cell or "no" for cell in cells) + " |"
 
 
 def _skills(host: Host) -> str:
     if host.name == "claude-code":
         return "with the plugin, or in `~/.claude/skills`"
-    return "in `~/.agents/skills`" if BY_HOST[host.name].reads_skills else ""
+    return "in `~/.agents/skills`" if setup(host.name).reads_skills else ""
 
 
 def _seen() -> Iterator[str]:

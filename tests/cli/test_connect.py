@@ -18,8 +18,7 @@ from onrecord import paths
 from onrecord.cli import connect
 from onrecord.errors import Changed, Unwritable
 from onrecord.hooks import EVENTS
-from onrecord.hosts import config_file, connection, host_files, installation, json_edit, table
-from onrecord.hosts.host_setup import BY_HOST, RECIPES
+from onrecord.hosts import config_file, connection, host_files, json_edit, table
 from tests.terminal_session import TerminalSession
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
@@ -50,7 +49,7 @@ def hook_commands(path: Path) -> list[str]:
     return [command for entry in entries for command in host_files.commands(entry)]
 
 
-@pytest.mark.parametrize("host", BY_HOST)
+@pytest.mark.parametrize("host", table.BY_NAME)
 def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(host, home, onrecord):
     before = files(home)
 
@@ -67,20 +66,20 @@ def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(host, h
     assert [path for path in home.rglob("*") if path.name in ("skills", "plugins", "hooks", "extensions")] == []
 
 
-def test_every_host_has_a_recipe():
-    assert sorted(BY_HOST) == sorted(table.BY_NAME)
+def test_every_host_has_a_setup():
+    assert [table.setup(name).host for name in table.BY_NAME] == [*table.BY_NAME]
 
 
-@pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe.hooks], ids=lambda recipe: recipe.host)
-def test_every_command_written_answers_an_event_of_ours(recipe, home, onrecord, project):
+@pytest.mark.parametrize("setup", [setup for setup in table.setups() if setup.hooks], ids=lambda setup: setup.host)
+def test_every_command_written_answers_an_event_of_ours(setup, home, onrecord, project):
     onrecord("save", "decision", "Sessions live in Postgres, not Redis", "--set=context=c",
               "--set=decision=User sessions are rows in Postgres.", "--set=rationale=r")  # fmt: skip
-    onrecord("connect", recipe.host, "--yes")
+    onrecord("connect", setup.host, "--yes")
 
-    commands = hook_commands(Path(recipe.place(recipe.hooks.file)))
+    commands = hook_commands(Path(setup.path(setup.hooks.file)))
 
-    assert [command.split()[2] for command in commands] == [wire.ours for wire in recipe.hooks.wires]
-    assert {wire.ours for wire in recipe.hooks.wires} <= set(EVENTS)
+    assert [command.split()[2] for command in commands] == [wire.event for wire in setup.hooks.wires]
+    assert {wire.event for wire in setup.hooks.wires} <= set(EVENTS)
     prompt = next(command for command in commands if " user_prompt_submit " in command)
     event = {**ASKS, "cwd": str(project), "conversation_id": "c", "submitted_prompt": ASKS["prompt"]}
     done = subprocess.run(
@@ -92,7 +91,7 @@ def test_every_command_written_answers_an_event_of_ours(recipe, home, onrecord, 
 def test_a_command_never_fails_even_if_this_installation_is_gone(monkeypatch, tmp_path):
     monkeypatch.setattr(paths, "launcher", lambda: str(tmp_path / "it's gone" / "launch"))
 
-    command = installation.hook_command("pre_tool_use", "copilot")
+    command = host_files.hook_command("pre_tool_use", "copilot")
 
     done = subprocess.run(
         command, shell=True, input=b"$(touch PWNED)", cwd=tmp_path, capture_output=True, check=False, timeout=120
@@ -114,7 +113,7 @@ def test_a_path_with_spaces_and_quotation_marks_works(monkeypatch, tmp_path, hom
     done = subprocess.run(command, shell=True, input=b"{}", cwd=tmp_path, capture_output=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "HACKED" not in os.listdir(tmp_path)
-    assert connection.state(BY_HOST["codex"]).entrance == "current"
+    assert connection.state(table.setup("codex")).entrance == "current"
 
 
 def test_a_file_made_by_hand_keeps_everything(home, onrecord):
@@ -225,7 +224,7 @@ def test_an_entry_of_another_installation_is_replaced_and_of_an_event_no_longer_
     text = path.read_text().replace(paths.launcher(), "/old/launch").replace('"PreCompact"', '"PreCompactOld"')
     path.write_text(text)
 
-    before = connection.state(BY_HOST["codex"]).entrance
+    before = connection.state(table.setup("codex")).entrance
     onrecord("connect", "codex", "--yes")
 
     assert before == "outdated"
@@ -243,7 +242,7 @@ def test_an_mcp_entry_keeps_what_somebody_added_and_is_brought_up_to_date(home, 
     onrecord("connect", "qwen", "--yes")
 
     entry = value(path)["mcpServers"]["onrecord"]
-    assert (entry["command"], entry["env"]) == (installation.program()[0], {"A": "1"})
+    assert (entry["command"], entry["env"]) == (host_files.program()[0], {"A": "1"})
 
 
 @pytest.mark.parametrize(
@@ -258,11 +257,11 @@ def test_an_mcp_server_that_somebody_switched_off_or_narrowed_stays_so(host, fil
     path = home / file
     path.write_text(json.dumps({key: {"onrecord": {**value(path)[key]["onrecord"], **choice}}}))
 
-    assert connection.state(BY_HOST[host]).server == "current"
-    path.write_text(path.read_text().replace(installation.program()[0], "/old"))
+    assert connection.state(table.setup(host)).server == "current"
+    path.write_text(path.read_text().replace(host_files.program()[0], "/old"))
     onrecord("connect", host, "--yes")
 
-    assert connection.state(BY_HOST[host]).server == "current"
+    assert connection.state(table.setup(host)).server == "current"
     assert choice.items() <= value(path)[key]["onrecord"].items()
 
 
@@ -271,7 +270,7 @@ def test_a_file_of_hooks_that_has_none_is_not_ours(home, onrecord):
     path.parent.mkdir(parents=True)
     path.write_text('{\n  "version": 1\n}\n')
 
-    assert not connection.state(BY_HOST["copilot"]).is_connected
+    assert not connection.state(table.setup("copilot")).is_connected
     assert "not connected" in onrecord("connect", "copilot", "--remove", "--yes").out
     assert path.exists()
 
@@ -282,7 +281,7 @@ def test_a_file_with_more_events_than_anybody_has_is_refused_at_once(home, onrec
     path.parent.mkdir()
     path.write_text(json.dumps({"hooks": {f"e{number}": [entry] for number in range(40)}}))
 
-    assert connection.state(BY_HOST["gemini"])[::2] == (
+    assert connection.state(table.setup("gemini"))[::2] == (
         "unreadable", f"{path} cannot be changed: 40 events have hooks of Onrecord"
     )  # fmt: skip
 
@@ -293,7 +292,7 @@ def test_events_of_others_are_read_once(monkeypatch):
     monkeypatch.setattr(json_edit, "parse", lambda text: reads.append(1) or parse(text))
     text = json.dumps({"hooks": {f"e{number}": [{"command": "theirs"}] for number in range(500)}})
 
-    assert host_files._drop_hooks(text, BY_HOST["gemini"].hooks) == text
+    assert host_files._drop_hooks(text, table.setup("gemini").hooks) == text
     assert len(reads) == 1
 
 
@@ -304,7 +303,7 @@ def test_codex_gets_its_server_in_toml_beside_what_is_there(home, onrecord):
 
     onrecord("connect", "codex", "--mcp", "--yes")
 
-    program = installation.program()[0]
+    program = host_files.program()[0]
     assert path.read_text() == f'model = "gpt" # mine\n\n[mcp_servers.onrecord]\ncommand = "{program}"\nargs = ["mcp"]'
     onrecord("connect", "codex", "--remove", "--yes")
     assert path.read_text() == 'model = "gpt" # mine'
@@ -317,7 +316,7 @@ def test_opencode_keeps_its_config_with_comments(home, onrecord):
 
     onrecord("connect", "opencode", "--mcp", "--yes")
 
-    assert value(path)["mcp"]["onrecord"]["command"] == [*installation.program(), "mcp"]
+    assert value(path)["mcp"]["onrecord"]["command"] == [*host_files.program(), "mcp"]
     assert not path.with_suffix(".json").exists()
 
 
@@ -364,7 +363,7 @@ def test_a_mark_at_the_beginning_of_a_file_stays(home, onrecord):
 
 def test_a_change_by_somebody_else_in_between_is_not_overwritten(home):
     path = home / ".codex" / "hooks.json"
-    plan = connection.plan(BY_HOST["codex"], "", wants_server=False)
+    plan = connection.plan(table.setup("codex"), "", wants_server=False)
     path.parent.mkdir()
     path.write_text('{"hooks": {}}')
 
@@ -380,13 +379,13 @@ def test_a_file_that_may_not_be_written_is_refused(home, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
 
     with pytest.raises(Unwritable, match="may not be written"):
-        config_file.make(config_file.Change(str(path), b"{}", b"{ }"))
+        config_file.carry_out(config_file.FileChange(str(path), b"{}", b"{ }"))
 
 
 @pytest.mark.parametrize("host", ["opencode", "pi", "cline"])
 def test_a_plugin_file_of_somebody_else_is_not_replaced(host, home, onrecord):
-    recipe = BY_HOST[host]
-    path = Path(recipe.place(recipe.shim_file))
+    setup = table.setup(host)
+    path = Path(setup.path(setup.shim_file))
     path.parent.mkdir(parents=True)
     path.write_text("export default {}")
 
@@ -460,8 +459,8 @@ def test_where_the_plugin_is_installed_no_second_hooks_are_written(host, file, t
     outcome = onrecord("connect", host, "--yes")
 
     assert f"{host}: connected by its plugin" in outcome.out
-    assert connection.state(BY_HOST[host]).entrance == "plugin"
-    assert not Path(host_files.entrance(BY_HOST[host]).path).exists()
+    assert connection.state(table.setup(host)).entrance == "plugin"
+    assert not Path(host_files.entrance(table.setup(host)).path).exists()
 
 
 def test_droid_names_a_marketplace_after_its_folder(home, tmp_path, onrecord):
@@ -471,7 +470,7 @@ def test_droid_names_a_marketplace_after_its_folder(home, tmp_path, onrecord):
     settings = {"enabledPlugins": {"memory@copy": True}, "extraKnownMarketplaces": market}
     (home / ".factory" / "settings.json").write_text(json.dumps(settings))
 
-    assert connection.state(BY_HOST["droid"]).entrance == "plugin"
+    assert connection.state(table.setup("droid")).entrance == "plugin"
 
 
 def test_claude_code_gets_the_plugin_by_its_own_command(home, tmp_path, monkeypatch, onrecord):
@@ -546,10 +545,10 @@ def test_claude_code_gets_its_server_again_when_the_installation_has_moved(home,
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
-    assert connection.state(BY_HOST["claude-code"]).server == "outdated"
+    assert connection.state(table.setup("claude-code")).server == "outdated"
     assert onrecord("connect", "claude-code", "--yes").code == 0
 
-    words = " ".join([*installation.program(), "mcp"])
+    words = " ".join([*host_files.program(), "mcp"])
     assert (tmp_path / "log").read_text().splitlines()[-2:] == [
         "mcp remove --scope user onrecord",
         f"mcp add --scope user onrecord -- {words}",
@@ -692,14 +691,14 @@ def test_a_path_that_no_config_can_hold_is_refused(monkeypatch, onrecord):
 
 
 def test_the_summary_counts_files():
-    changes = [config_file.Change(f"/h/skills/{name}/SKILL.md", None, b"x") for name in "abc"]
+    changes = [config_file.FileChange(f"/h/skills/{name}/SKILL.md", None, b"x") for name in "abc"]
 
     plan = connection.Plan("skills", changes)
     assert connect._outcome(plan, is_removal=False, dry_run=False) == "written (3 files in /h/skills)"
 
 
 def test_hooks_shared_with_a_command_of_somebody_else_are_left_alone():
-    mixed = {"hooks": [{"command": f"x {installation.MARK}"}, {"command": "theirs"}]}
+    mixed = {"hooks": [{"command": f"x {host_files.HOOK_MARK}"}, {"command": "theirs"}]}
     text = json.dumps({"hooks": {"Stop": [mixed]}})
 
     assert json_edit.drop_items(text, ("hooks", "Stop"), host_files.is_ours) == text

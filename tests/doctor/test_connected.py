@@ -15,7 +15,7 @@ from onrecord import paths
 from onrecord.cli import main
 from onrecord.cli.fixes import commands
 from onrecord.doctor import Finding, agents
-from onrecord.hosts import installation
+from onrecord.hosts import host_files
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths of POSIX systems")
 
@@ -47,7 +47,7 @@ MARK = "|| : recollect"
 def launcher(monkeypatch):
     """An installation in the folder for which Codex's fingerprints were recorded."""
     monkeypatch.setattr(paths, "launcher", lambda: LAUNCHER)
-    monkeypatch.setattr(installation, "MARK", MARK)
+    monkeypatch.setattr(host_files, "HOOK_MARK", MARK)
 
 
 def trust(home: Path, *events: str) -> None:
@@ -201,7 +201,7 @@ def test_a_file_of_the_project_is_only_looked_through_and_no_link_out_of_it_foll
 
 def test_over_mcp_only(tmp_path, home):
     (home / ".factory").mkdir()
-    entry = {"type": "stdio", "command": installation.program()[0], "args": ["mcp"]}
+    entry = {"type": "stdio", "command": host_files.program()[0], "args": ["mcp"]}
     (home / ".factory" / "mcp.json").write_text(json.dumps({"mcpServers": {"onrecord": entry}}))
 
     assert examine(tmp_path) == [Finding("ok", "droid", "Factory Droid is connected over MCP only")]
@@ -216,7 +216,7 @@ def test_claude_code_connected_by_its_settings_misses_no_plugin(tmp_path, home, 
 
 
 def test_the_program_is_typed_by_its_name_only_where_a_shell_finds_this_one(tmp_path, monkeypatch):
-    program = installation.program()[0]
+    program = host_files.program()[0]
     for folder, target in (("ours", program), ("another", shutil.which("git"))):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "onrecord").symlink_to(target)
@@ -224,6 +224,6 @@ def test_the_program_is_typed_by_its_name_only_where_a_shell_finds_this_one(tmp_
     typed = {}
     for folder in ("ours", "another", "none"):
         monkeypatch.setenv("PATH", str(tmp_path / folder))
-        typed[folder] = installation.typed()
+        typed[folder] = host_files.shell_command()
 
     assert typed == {"ours": "onrecord", "another": shlex.quote(program), "none": shlex.quote(program)}

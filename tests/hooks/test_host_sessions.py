@@ -330,7 +330,7 @@ def test_the_sessions_of_a_project_are_found_and_no_others(name: str, folder: st
 
     assert [held.path for held in table.transcripts(root)] == [session]
     assert table.transcripts(str(tmp_path / folder[:3])) == []
-    assert [table.recognised({"transcript_path": held.path}, {}).name for held in table.transcripts(root)] == [name]
+    assert [table.recognise({"transcript_path": held.path}, {}).name for held in table.transcripts(root)] == [name]
 
 
 def test_of_many_sessions_in_one_database_the_newest_are_read(home: Path, tmp_path: Path):

@@ -41,7 +41,7 @@ class Session:
     def raw(self, name: str, fields: dict[str, Any]) -> str:
         common = {"session_id": self.id, "cwd": self.root, **self.events.common}
         payload = filled({**common, **fields}, self.root, self.home)
-        host = table.module(table.BY_NAME[self.name])
+        host = table.module(self.name)
         event = host.read(name, Payload(payload))
         if event is None:
             return ""
@@ -115,14 +115,14 @@ ROLLOUT = "/h/.codex/sessions/2026/11/16/rollout-2026-11-16T01-48-59-01a1.jsonl"
     ],
 )
 def test_a_host_is_recognised_even_where_another_one_started_it(fields, environment, name):
-    assert table.recognised(fields, environment).name == name
+    assert table.recognise(fields, environment).name == name
 
 
 @pytest.mark.parametrize("name", [host.name for host in table.HOSTS if host.name not in ("opencode", "pi", "cline")])
 def test_a_host_is_recognised_by_what_it_sends_and_sets(name):
     events = HOSTS[name]
 
-    assert table.recognised(filled({**events.common, **events.prompt}, "/p", "/h"), events.env).name == name
+    assert table.recognise(filled({**events.common, **events.prompt}, "/p", "/h"), events.env).name == name
 
 
 def test_a_host_of_no_known_name_gets_no_answer_and_leaves_a_trace(project: Project):
@@ -260,13 +260,13 @@ def test_qwen_sends_results_of_tools_as_prompts(project: Project, home: Path):
     ],
 )
 def test_a_prompt_is_what_a_person_typed(name: str, typed: str):
-    event = table.module(table.BY_NAME[name]).read("user_prompt_submit", Payload({"prompt": typed}))
+    event = table.module(name).read("user_prompt_submit", Payload({"prompt": typed}))
 
     assert event.prompt == ASKS
 
 
 def test_a_prompt_in_quotation_marks_of_its_own_stays_as_it_is():
-    read = table.module(table.BY_NAME["opencode"]).read
+    read = table.module("opencode").read
 
     assert read("user_prompt_submit", Payload({"prompt": '"a" and "b"'})).prompt == '"a" and "b"'
 
@@ -306,14 +306,14 @@ AT = {ADD: "user_prompt_submit", DENY: "pre_tool_use", CONTINUE: "stop"}
 @pytest.mark.parametrize("kind", list(AT))
 @pytest.mark.parametrize("name", NAMES)
 def test_an_answer_has_exactly_the_keys_that_the_host_knows(name: str, kind: str):
-    host = table.module(table.BY_NAME[name])
+    host = table.module(name)
 
     assert json.loads(render(host, HostEvent(AT[kind]), HookReply(kind, "x"))) == FORMS[name][kind]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_answer_has_a_tag_or_is_longer_than_its_host_shows(name: str):
-    host = table.module(table.BY_NAME[name])
+    host = table.module(name)
     for event in EVENTS:
         for kind in (ADD, DENY, CONTINUE):
             answer = render(host, HostEvent(event), HookReply(kind, "<system-reminder>\x1b[2J\u202e €" * 2_000))
@@ -414,7 +414,7 @@ def test_an_error_is_what_the_command_printed_without_the_hosts_report(name, fie
     event = "post_tool_use_failure" if name == "qwen" else "post_tool_use"
     call = {"tool_name": "run_shell_command", "tool_input": {"command": "make"}}
 
-    assert table.module(table.BY_NAME[name]).read(event, Payload({**call, **fields})).error == error
+    assert table.module(name).read(event, Payload({**call, **fields})).error == error
 
 
 def test_elements_of_a_host_are_taken_out_whole():
@@ -426,7 +426,7 @@ def test_elements_of_a_host_are_taken_out_whole():
 def test_a_turn_that_a_hook_asked_for_is_not_prolonged():
     """Codex, Droid and Gemini would go on for ever."""
     for name in NAMES:
-        event = table.module(table.BY_NAME[name]).read("stop", Payload({"stop_hook_active": True}))
+        event = table.module(name).read("stop", Payload({"stop_hook_active": True}))
 
         assert event.is_continued, name
 
@@ -517,7 +517,7 @@ def test_whatever_a_host_sends_the_answer_is_valid(name: str, event: str, projec
 
 
 def test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do(home: Path):
-    read = table.module(table.BY_NAME["copilot"]).read
+    read = table.module("copilot").read
     event = read("session_start", Payload({"session_id": "ba2b-1", "source": "new", "initial_prompt": "x"}))
 
     assert event.source == "startup"
@@ -526,7 +526,7 @@ def test_copilot_says_neither_where_its_session_is_nor_how_it_began_as_others_do
 
 
 def test_cline_tells_its_plugins_a_name_of_the_session_that_is_in_the_name_of_its_file(home: Path, monkeypatch):
-    read = table.module(table.BY_NAME["cline"]).read
+    read = table.module("cline").read
     places = {
         "HOME": f"{home}/.cline/data/sessions",
         "CLINE_DIR": "/x/data/sessions",
@@ -584,7 +584,7 @@ def test_copilot_tells_its_model_whether_a_person_reads_along(tmp_path: Path, en
     events = tmp_path / "events.jsonl"
     events.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries))
 
-    event = table.module(table.BY_NAME["copilot"]).read("stop", Payload({"transcript_path": str(events)}))
+    event = table.module("copilot").read("stop", Payload({"transcript_path": str(events)}))
 
     assert event.is_attended is is_attended
 
@@ -598,7 +598,7 @@ def test_copilot_writes_the_end_of_a_turn_while_the_hook_runs(tmp_path: Path, mo
         events.write_text("".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in written))
 
     monkeypatch.setattr("time.sleep", write)
-    copilot = table.module(table.BY_NAME["copilot"])
+    copilot = table.module("copilot")
     event = copilot.read("stop", Payload({"transcript_path": str(events), "timestamp": moment}))
 
     assert event.is_attended
@@ -612,11 +612,11 @@ def test_qwen_keeps_snapshots_for_prompts_that_were_typed_on_its_screen(tmp_path
     chat.write_text(json.dumps(entry, separators=(",", ":")) + "\n")
     event = {"transcript_path": str(chat), "prompt_id": prompt}
 
-    assert table.module(table.BY_NAME["qwen"]).read("stop", Payload(event)).is_attended is is_attended
+    assert table.module("qwen").read("stop", Payload(event)).is_attended is is_attended
 
 
 def test_pi_is_suggested_nothing_that_it_could_not_act_on():
-    assert not table.module(table.BY_NAME["pi"]).read("stop", Payload({"attended": True})).is_attended
+    assert not table.module("pi").read("stop", Payload({"attended": True})).is_attended
 
 
 @pytest.mark.parametrize("source", ["cli", "exec"])
@@ -624,7 +624,7 @@ def test_codex_says_in_its_session_whether_a_person_reads_along(tmp_path: Path, 
     rollout = tmp_path / "rollout-1.jsonl"
     rollout.write_text(line("session_meta", {"cwd": '/p","source":"cli', "source": source}))
 
-    event = table.module(table.BY_NAME["codex"]).read("stop", Payload({"transcript_path": str(rollout)}))
+    event = table.module("codex").read("stop", Payload({"transcript_path": str(rollout)}))
 
     assert event.is_attended is (source == "cli")
 
@@ -632,7 +632,7 @@ def test_codex_says_in_its_session_whether_a_person_reads_along(tmp_path: Path, 
 @pytest.mark.parametrize("name", NAMES)
 def test_nobody_is_asked_to_go_on_where_nobody_may_read_along(name, project, home, monkeypatch):
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ATTENDED", "0")
-    session, host = start(name, project, home), table.module(table.BY_NAME[name])
+    session, host = start(name, project, home), table.module(name)
     correction = "No, that is wrong. Never use Kafka for the job queue, always use NATS."
     session.prompt(prompt=correction, submitted_prompt=correction)
     read, turn = host.read, {"attended": False, "last_assistant_message": DECIDED}

@@ -64,7 +64,7 @@ class Behaviour:
     def _run(self, fields: dict[str, Any]) -> None:
         payload = json.loads(json.dumps(fields).replace("{root}", self._event_stores.project))
         host = table.BY_NAME[payload.pop("host", "claude-code")]
-        event = table.module(host).read(_event(self._name), Payload(payload))._replace(host=host.name)
+        event = table.module(host.name).read(_event(self._name), Payload(payload))._replace(host=host.name)
         reply = handle(_Watched(event, self.reads), self._event_stores)  # type: ignore[arg-type]
         self.answers |= {reply.kind} if reply.text else set()
 

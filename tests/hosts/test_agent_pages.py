@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.cli import parser_of
-from onrecord.hosts.host_setup import BY_HOST
+from onrecord.hosts import table
 from onrecord.hosts.table import HOSTS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents" / "README.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_an_agent_is_connected_and_removed_by_its_name(host):
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_the_table_says_when_an_agent_gets_what(host):
     cells = row(host.title, "When an agent gets it")
-    recipe = BY_HOST[host.name]
+    setup = table.setup(host.name)
 
     assert cells["the [digest](../how-it-works.md#the-digest)"] == host.digest
     assert cells["records for a prompt"] == host.prompt
@@ -47,17 +47,17 @@ def test_the_table_says_when_an_agent_gets_what(host):
     assert cells["the runbook for a failed command"] == (host.failures or "no")
     assert cells["the suggestion to save"] == (host.suggestion or "no")
     assert cells["records in use, after a compaction"] == (host.compaction or "no")
-    assert (cells["the skills"] != "no") == (recipe.reads_skills or host.name == "claude-code")
-    assert (cells["the MCP server"] != "no") == (bool(recipe.server) or host.name == "claude-code")
+    assert (cells["the skills"] != "no") == (setup.reads_skills or host.name == "claude-code")
+    assert (cells["the MCP server"] != "no") == (bool(setup.server) or host.name == "claude-code")
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_a_section_says_why_the_agent_lacks_something(host):
-    recipe = BY_HOST[host.name]
+    setup = table.setup(host.name)
     expected = {
         "command fails": not host.failures,
-        "No skills": not recipe.reads_skills and host.name != "claude-code",
-        "no MCP": not recipe.server and host.name != "claude-code",
+        "No skills": not setup.reads_skills and host.name != "claude-code",
+        "no MCP": not setup.server and host.name != "claude-code",
     }
 
     assert [word for word, is_due in expected.items() if is_due and word not in section(host.title)] == []
@@ -66,12 +66,12 @@ def test_a_section_says_why_the_agent_lacks_something(host):
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_a_section_names_the_file_that_is_written(host):
-    recipe = BY_HOST[host.name]
-    file = recipe.hooks.file if recipe.hooks else recipe.shim_file
+    setup = table.setup(host.name)
+    file = setup.hooks.file if setup.hooks else setup.shim_file
 
-    assert f"`~/{recipe.folder}/{file}`" in section(host.title)
-    if recipe.variable[0] not in ("", "XDG_CONFIG_HOME"):
-        assert f"`${recipe.variable[0]}`" in section(host.title)
+    assert f"`~/{setup.folder}/{file}`" in section(host.title)
+    if setup.variable[0] not in ("", "XDG_CONFIG_HOME"):
+        assert f"`${setup.variable[0]}`" in section(host.title)
 
 
 def test_every_agent_has_a_section():

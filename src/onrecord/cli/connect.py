@@ -16,10 +16,10 @@ from onrecord.cli import arguments, questions
 from onrecord.cli.output import CommandResult, Screen, clean, table
 from onrecord.cli.questions import Asker
 from onrecord.errors import BadInput, CommandFailed
-from onrecord.hosts import connection, installation
+from onrecord.hosts import connection, host_files
 from onrecord.hosts import table as hosts
 from onrecord.hosts.connection import Plan
-from onrecord.hosts.host_setup import BY_HOST, RECIPES, Recipe
+from onrecord.hosts.host_setup import HostSetup
 from onrecord.record.schema import shorten
 from onrecord.text import many
 
@@ -34,7 +34,7 @@ _STATES = {"missing": "no", "current": "yes", "outdated": "outdated", "plugin": 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "hosts", nargs="*", metavar="AGENT", help=f"one of {', '.join(BY_HOST)} (default: every one found here)"
+        "hosts", nargs="*", metavar="AGENT", help=f"one of {', '.join(hosts.BY_NAME)} (default: every one found here)"
     )
     parser.add_argument("--list", action="store_true", help="list the agents, which are installed and which connected")
     parser.add_argument("--remove", action="store_true", help="take the connection away")
@@ -48,12 +48,10 @@ def run(args: argparse.Namespace) -> CommandResult:
     project = paths.project_root(args.project) if args.here else ""
     if args.list:
         return _list(project)
-    recipes = _recipes(args.hosts, project, is_removal=args.remove)
-    plans = [
-        _plan(recipe, project, is_named=bool(args.hosts), is_removal=args.remove, mcp=args.mcp) for recipe in recipes
-    ]
+    setups = _setups(args.hosts, project, is_removal=args.remove)
+    plans = [_plan(setup, project, is_named=bool(args.hosts), is_removal=args.remove, mcp=args.mcp) for setup in setups]
     if not project:
-        plans += connection.skills(recipes, is_removal=args.remove)
+        plans += connection.skills(setups, is_removal=args.remove)
     needed = [plan for plan in plans if not plan.is_empty]
     if needed and not args.dry_run:
         if not args.yes:
@@ -73,21 +71,21 @@ def run(args: argparse.Namespace) -> CommandResult:
     return CommandResult(data, lambda screen: _text(screen, plans, steps, is_removal=args.remove, dry_run=args.dry_run))
 
 
-def _recipes(names: Sequence[str], project: str, *, is_removal: bool) -> list[Recipe]:
+def _setups(names: Sequence[str], project: str, *, is_removal: bool) -> list[HostSetup]:
     """The agents that were named; without a name those found here, or to remove, those that are connected."""
     if names:
         return _in_scope(list(dict.fromkeys(map(_named, names))), project, is_named=True)
     if is_removal:
-        return [recipe for recipe in RECIPES if connection.state(recipe, project).is_connected]
-    recipes = [recipe for recipe in RECIPES if connection.installed(recipe).is_there]
-    if not recipes:
+        return [setup for setup in hosts.setups() if connection.state(setup, project).is_connected]
+    setups = [setup for setup in hosts.setups() if connection.installed(setup).is_there]
+    if not setups:
         raise BadInput("no agent was found on this machine", fix="name one, such as: onrecord connect codex --yes")
-    return _in_scope(recipes, project, is_named=False)
+    return _in_scope(setups, project, is_named=False)
 
 
-def _named(name: str) -> Recipe:
+def _named(name: str) -> HostSetup:
     """The agent of a name, which may be that of its program; BadInput with the nearest if there is none."""
-    names = {word: recipe for recipe in RECIPES for word in (recipe.host, *recipe.programs)}
+    names = {word: setup for setup in hosts.setups() for word in (setup.host, *setup.programs)}
     if name.lower() in names:
         return names[name.lower()]
     nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=_NEAR)
@@ -95,29 +93,29 @@ def _named(name: str) -> Recipe:
     raise BadInput(f"no agent is called {shorten(name)!r}", fix=f"{hint}they are listed by: onrecord connect --list")
 
 
-def _in_scope(recipes: list[Recipe], project: str, *, is_named: bool) -> list[Recipe]:
+def _in_scope(setups: list[HostSetup], project: str, *, is_named: bool) -> list[HostSetup]:
     """Those that have files in a project, where it is about a project."""
     if not project:
-        return recipes
-    without = [recipe for recipe in recipes if not recipe.in_project]
+        return setups
+    without = [setup for setup in setups if not setup.project_folder]
     if without and is_named:
         raise BadInput(f"{without[0].host} is connected for your user only", fix="leave out --here")
-    if len(without) == len(recipes):
+    if len(without) == len(setups):
         raise BadInput("no agent found here can be connected in a project", fix="leave out --here")
-    return [recipe for recipe in recipes if recipe.in_project]
+    return [setup for setup in setups if setup.project_folder]
 
 
-def _plan(recipe: Recipe, project: str, *, is_named: bool, is_removal: bool, mcp: bool) -> Plan:
+def _plan(setup: HostSetup, project: str, *, is_named: bool, is_removal: bool, mcp: bool) -> Plan:
     """What is to be done for an agent; one that was not named stops no other if its files cannot be read."""
     try:
         if is_removal:
-            return connection.removal(recipe, project)
-        wants_server = mcp and (is_named or connection.can_have_server(recipe))
-        return connection.plan(recipe, project, wants_server=wants_server)
+            return connection.removal(setup, project)
+        wants_server = mcp and (is_named or connection.can_have_server(setup))
+        return connection.plan(setup, project, wants_server=wants_server)
     except BadInput as error:
         if is_named:
             raise
-        return Plan(recipe.host, [], notes=[error.message], why_empty="left as it is")
+        return Plan(setup.host, [], notes=[error.message], why_empty="left as it is")
 
 
 def _consent(asker: Asker, plans: list[Plan], unasked: str) -> None:
@@ -172,16 +170,16 @@ def _preview(plan: Plan) -> list[str]:
 
 def _steps(plans: list[Plan], *, is_removal: bool) -> list[str]:
     """What the user has to do afterwards."""
-    recipes = [BY_HOST[plan.name] for plan in plans if plan.name in BY_HOST]
-    titles = {recipe.host: hosts.BY_NAME[recipe.host].title for recipe in recipes}
+    setups = [hosts.setup(plan.name) for plan in plans if plan.name in hosts.BY_NAME]
+    titles = {setup.host: hosts.BY_NAME[setup.host].title for setup in setups}
     if is_removal:
         return [f"Start {title} anew." for title in titles.values()]
-    steps = [step.format(title=titles[recipe.host]) for recipe in recipes for step in recipe.then]
+    steps = [step.format(title=titles[setup.host]) for setup in setups for step in setup.next_steps]
     if any(plan.project for plan in plans):
         steps.append("The files name paths of this machine, so do not commit them.")
-    has_entries = any(plan.changes for plan in plans if plan.name in BY_HOST)
-    if has_entries and installation.typed() != "onrecord":
-        words = installation.program()
+    has_entries = any(plan.changes for plan in plans if plan.name in hosts.BY_NAME)
+    if has_entries and host_files.shell_command() != "onrecord":
+        words = host_files.program()
         link = f": ln -s {shlex.quote(words[0])} ~/.local/bin/onrecord" if len(words) == 1 else "."
         steps.append(f"Agents are told to run `onrecord`, which is not on your PATH{link}")
     return steps
@@ -209,7 +207,7 @@ def _text(screen: Screen, plans: list[Plan], steps: list[str], *, is_removal: bo
 def _outcome(plan: Plan, *, is_removal: bool, dry_run: bool) -> str:
     if plan.is_empty:
         return plan.why_empty or ("not connected" if is_removal else "connected already, nothing to change")
-    verb = "removed" if is_removal else "written" if plan.name not in BY_HOST else "connected"
+    verb = "removed" if is_removal else "written" if plan.name not in hosts.BY_NAME else "connected"
     verb = f"would be {verb}" if dry_run else verb
     places = list(dict.fromkeys(change.path for change in plan.changes))
     folder = os.path.commonpath(places) if len(places) > 1 else ""
@@ -219,9 +217,9 @@ def _outcome(plan: Plan, *, is_removal: bool, dry_run: bool) -> str:
 
 def _list(project: str) -> CommandResult:
     rows = []
-    for recipe in RECIPES:
-        present, state = connection.installed(recipe), connection.state(recipe, project)
-        rows.append((recipe, hosts.BY_NAME[recipe.host], present, state))
+    for setup in hosts.setups():
+        present, state = connection.installed(setup), connection.state(setup, project)
+        rows.append((setup, hosts.BY_NAME[setup.host], present, state))
     data = [
         {
             "agent": host.name,
@@ -243,9 +241,9 @@ def _list(project: str) -> CommandResult:
                 host.title,
                 (present.version or "yes") if present.is_there else "no",
                 _STATES.get(state.entrance, state.flaw),
-                _STATES[state.server] if recipe.server or state.server != "missing" else "-",
+                _STATES[state.server] if setup.server or state.server != "missing" else "-",
             )
-            for recipe, host, present, state in rows
+            for setup, host, present, state in rows
         ]
         return table(screen, ("agent", "", "installed", "connected", "MCP"), cells)
 

@@ -13,9 +13,7 @@ from onrecord.cli.progress import watched
 from onrecord.coldstart import NamedTuple
 from onrecord.freshness import anchors
 from onrecord.freshness.check import Freshness
-from onrecord.hosts import connection
-from onrecord.hosts.host_setup import RECIPES
-from onrecord.hosts.table import BY_NAME
+from onrecord.hosts import connection, table
 from onrecord.importers import sources
 from onrecord.search import index, listing
 from onrecord.search.index import Index
@@ -106,9 +104,9 @@ def _status(store: Store, settings: Settings) -> _Status:
 
 
 def _agents() -> dict[str, bool]:
-    states = {recipe: connection.state(recipe) for recipe in RECIPES}
-    present = [recipe for recipe in RECIPES if states[recipe].is_connected or connection.installed(recipe).is_there]
-    return {BY_NAME[recipe.host].title: states[recipe].is_connected for recipe in present}
+    states = {setup: connection.state(setup) for setup in table.setups()}
+    present = [setup for setup in states if states[setup].is_connected or connection.installed(setup).is_there]
+    return {table.BY_NAME[setup.host].title: states[setup].is_connected for setup in present}
 
 
 def _added(counts: Iterator[tuple[str, int]]) -> dict[str, int]:

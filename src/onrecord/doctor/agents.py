@@ -14,9 +14,9 @@ from typing import Any
 from onrecord import __version__, coldstart, files, paths, timestamps
 from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding, machine
-from onrecord.hosts import claude_code, codex_trust, connection, host_files, installation, plugins, table
-from onrecord.hosts.connection import CURRENT, OUTDATED, PLUGIN, UNREADABLE, State
-from onrecord.hosts.host_setup import BY_HOST, RECIPES, Recipe
+from onrecord.hosts import claude_code, codex_trust, connection, host_files, table
+from onrecord.hosts.connection import CURRENT, OUTDATED, PLUGIN, UNREADABLE, ConnectionState
+from onrecord.hosts.host_setup import HostSetup
 from onrecord.session import ledger, transcript
 from onrecord.session.transcript import Session
 from onrecord.text import many
@@ -93,7 +93,7 @@ def examine_claude_code(project: str) -> Iterator[Finding]:
     own = next((plugin for plugin in plugins if plugin.is_ours), None)
     transcripts = [claude_code.transcript(path) for path in claude_code.sessions(project)]
     last = next(iter(transcript.recent_sessions(transcripts, 1)), None)
-    is_connected = connection.state(BY_HOST["claude-code"]).entrance in (connection.CURRENT, connection.OUTDATED)
+    is_connected = connection.state(table.setup("claude-code")).entrance in (connection.CURRENT, connection.OUTDATED)
     if own or not is_connected:
         yield from _plugin(own, last)
     yield from _switches(settings)
@@ -194,7 +194,7 @@ def _others(plugins: Sequence[Plugin], settings: Sequence[SettingsFile], *, has_
             yield Finding("note", "others", f"the plugin {plugin.key} has a hook at every prompt too")
     for file in settings:
         for command in file.commands("UserPromptSubmit"):
-            if installation.MARK in command and not has_plugin:
+            if host_files.HOOK_MARK in command and not has_plugin:
                 continue
             if LAUNCHER in command or "onrecord" in command:
                 fix = f"take it out of {file.path}: the plugin brings its own hooks"
@@ -274,14 +274,14 @@ def _items(value: Any) -> list[Any]:
 def examine_connections(project: str) -> Iterator[Finding]:
     """What keeps the memory from a connected agent, and which agents here have no connection."""
     apart = []
-    for recipe in RECIPES:
-        state = connection.state(recipe)
-        has_folder = connection.installed(recipe).has_folder
+    for setup in table.setups():
+        state = connection.state(setup)
+        has_folder = connection.installed(setup).has_folder
         if state.is_connected or (state.entrance == UNREADABLE and has_folder):
-            yield from _agent(recipe, state)
-            yield from _twice(recipe, state, project)
-        elif has_folder and recipe.host != "claude-code":
-            apart.append(recipe.host)
+            yield from _agent(setup, state)
+            yield from _twice(setup, state, project)
+        elif has_folder and setup.host != "claude-code":
+            apart.append(setup.host)
     yield from _skills()
     if apart:
         what = f"on this machine but not connected: {', '.join(apart)}"
@@ -290,20 +290,20 @@ def examine_connections(project: str) -> Iterator[Finding]:
 
 def _skills() -> Iterator[Finding]:
     """Skills that are not those of this version."""
-    readers = [recipe for recipe in RECIPES if recipe.reads_skills and connection.state(recipe).is_connected]
-    for recipe in readers[:1]:
+    readers = [setup for setup in table.setups() if setup.reads_skills and connection.state(setup).is_connected]
+    for setup in readers[:1]:
         if any(part.state == OUTDATED for part in host_files.skills()):
             what = "the skills in ~/.agents/skills are outdated"
-            yield Finding("warning", "agents", what, f"onrecord connect {recipe.host} --yes")
+            yield Finding("warning", "agents", what, f"onrecord connect {setup.host} --yes")
 
 
-def _agent(recipe: Recipe, state: State) -> Iterator[Finding]:
-    host, title = recipe.host, table.BY_NAME[recipe.host].title
-    fix = f"onrecord connect {recipe.host} --yes"
+def _agent(setup: HostSetup, state: ConnectionState) -> Iterator[Finding]:
+    host, title = setup.host, table.BY_NAME[setup.host].title
+    fix = f"onrecord connect {setup.host} --yes"
     if state.entrance == UNREADABLE:
         yield Finding("warning", host, f"{title}: {state.flaw}", "correct it by hand")
     elif OUTDATED in (state.entrance, state.server):
-        lost = _lost_launchers(recipe)
+        lost = _lost_launchers(setup)
         if lost:
             yield Finding(
                 "error", host, f"{title} is to start {lost[0]}, which is not there, so it gets no memory", fix
@@ -314,33 +314,33 @@ def _agent(recipe: Recipe, state: State) -> Iterator[Finding]:
         how = "by the plugin" if state.entrance == PLUGIN else "over MCP only" if state.entrance != CURRENT else ""
         yield Finding("ok", host, f"{title} is connected{f' {how}' if how else ''}")
     if host == "codex" and state.entrance in (CURRENT, OUTDATED):
-        yield from _trust(recipe)
+        yield from _trust(setup)
 
 
-def _trust(recipe: Recipe) -> Iterator[Finding]:
+def _trust(setup: HostSetup) -> Iterator[Finding]:
     """What Codex has to be told before it runs our hooks."""
     fix = 'start codex on its screen and choose "Trust all and continue"'
-    trusted = codex_trust.of(recipe)
-    if trusted.missing:
-        what = f"{many(len(trusted.missing), 'hook')} of ours that Codex does not trust yet and skips"
-        yield Finding("warning", recipe.host, f"{what}: {', '.join(trusted.missing)}", fix)
-    if trusted.changed:
-        what = f"{many(len(trusted.changed), 'hook')} of ours changed since Codex was told to trust us"
-        yield Finding("warning", recipe.host, f"{what}: {', '.join(trusted.changed)}", f"if it asks, {fix}")
+    untrusted = codex_trust.untrusted_hooks(setup)
+    if untrusted.missing:
+        what = f"{many(len(untrusted.missing), 'hook')} of ours that Codex does not trust yet and skips"
+        yield Finding("warning", setup.host, f"{what}: {', '.join(untrusted.missing)}", fix)
+    if untrusted.changed:
+        what = f"{many(len(untrusted.changed), 'hook')} of ours changed since Codex was told to trust us"
+        yield Finding("warning", setup.host, f"{what}: {', '.join(untrusted.changed)}", f"if it asks, {fix}")
 
 
-def _twice(recipe: Recipe, state: State, project: str) -> Iterator[Finding]:
+def _twice(setup: HostSetup, state: ConnectionState, project: str) -> Iterator[Finding]:
     """Hooks that run twice: the plugin's and our entries, or those of the user and of the project."""
-    title = table.BY_NAME[recipe.host].title
-    if state.entrance in (CURRENT, OUTDATED) and plugins.is_in(recipe):
+    title = table.BY_NAME[setup.host].title
+    if state.entrance in (CURRENT, OUTDATED) and connection.has_plugin(setup):
         what = f"{title} has the plugin and our entries, so that every hook runs twice"
-        yield Finding("warning", recipe.host, what, f"onrecord connect {recipe.host} --yes")
-    has_entries = connection.is_named_in(recipe, project)
+        yield Finding("warning", setup.host, what, f"onrecord connect {setup.host} --yes")
+    has_entries = connection.is_named_in(setup, project)
     if has_entries and state.entrance in (CURRENT, OUTDATED, PLUGIN):
         what = f"{title} is connected for your user and in this project, so that every hook runs twice"
-        yield Finding("warning", recipe.host, what, f"onrecord connect {recipe.host} --here --remove --yes")
+        yield Finding("warning", setup.host, what, f"onrecord connect {setup.host} --here --remove --yes")
 
 
-def _lost_launchers(recipe: Recipe) -> list[str]:
+def _lost_launchers(setup: HostSetup) -> list[str]:
     """The launchers that the entries of a host name and that are not there."""
-    return [launcher for launcher in host_files.launchers(recipe) if not os.path.exists(launcher)]
+    return [launcher for launcher in host_files.launchers(setup) if not os.path.exists(launcher)]

@@ -12,7 +12,7 @@ from onrecord.coldstart import NamedTuple
 from onrecord.doctor import Finding
 from onrecord.errors import OnrecordError
 from onrecord.git import git_files
-from onrecord.hosts.host_setup import RECIPES
+from onrecord.hosts import table
 
 NAME = "recollect"
 _VARIABLE = f"{NAME.upper()}_"
@@ -87,10 +87,10 @@ def _variables() -> Iterator[Leftover]:
 def _host_files() -> list[str]:
     """Return the paths of all files that Onrecord writes for hosts, under its old name and its new one."""
     names = []
-    for recipe in RECIPES:
-        own = (recipe.hooks and recipe.hooks.file, recipe.shim_file, recipe.server and recipe.server.file)
+    for setup in table.setups():
+        own = (setup.hooks and setup.hooks.file, setup.shim_file, setup.server and setup.server.file)
         for file in filter(None, own):
-            names += [recipe.place(file), recipe.place(file.replace("onrecord", NAME))]
+            names += [setup.path(file), setup.path(file.replace("onrecord", NAME))]
     skills = os.path.join(os.path.expanduser("~"), ".agents", "skills")
     names += [os.path.join(skills, name, "SKILL.md") for name in _names(skills)]
     return [path for path in dict.fromkeys(names) if os.path.isfile(path)]

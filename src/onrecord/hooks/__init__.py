@@ -93,8 +93,8 @@ def _reply(name: str, host_name: str, data: bytes) -> str | None:
 
     budget.start(LAST_SECONDS if name == "session_end" else WALL_SECONDS, CPU_SECONDS)
     try:
-        row = table.asked_by(host_name, fields)
-        host = table.module(row)
+        row = table.find_host(host_name, fields)
+        host = table.module(row.name)
         event = host.read(name, Payload(fields))
         return render(host, event, handle(event._replace(host=row.name), event_stores)) if event else ""
     finally:

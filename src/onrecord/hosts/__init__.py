@@ -1,1 +1,1 @@
-"""The coding agents that Onrecord works in: for each, how its events are read and answered."""
+"""The coding agents that Onrecord works in: their events, replies and sessions, and how they are connected."""

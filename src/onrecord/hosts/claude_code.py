@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -141,3 +142,18 @@ def _message(role: str, block: Mapping[str, Any], entry: Payload) -> Iterator[Me
         yield transcript.tool_result(
             transcript.content_text(block.get("content")), has_failed=bool(block.get("is_error"))
         )
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, claude_wires
+
+    tools = "Read|Edit|MultiEdit|Write|NotebookEdit|Bash|PowerShell"
+    return HostSetup(
+        "claude-code",
+        ("claude",),
+        ".claude",
+        ("CLAUDE_CONFIG_DIR", ""),
+        hooks=Hooks("settings.json", claude_wires(tools, "Bash|PowerShell")),
+        plugin=HostPlugin("registry", "claude plugin uninstall memory@onrecord"),
+        own_skills="skills",
+    )

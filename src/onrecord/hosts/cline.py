@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {"run_commands": SHELL, "read_files": READ, "editor": WRITE, "apply_patch": WRITE}
@@ -130,3 +131,16 @@ def _block(message: Payload, block: Payload) -> Iterator[Message]:
         yield transcript.tool_result(
             transcript.content_text(block.fields.get("content")), has_failed=block.flag("is_error")
         )
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import HostSetup, ServerEntry
+
+    return HostSetup(
+        "cline",
+        ("cline",),
+        ".cline",
+        shim="cline.js",
+        shim_file="plugins/onrecord.js",
+        server=ServerEntry("data/settings/cline_mcp_settings.json", "mcpServers"),
+    )

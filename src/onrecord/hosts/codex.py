@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -155,3 +156,23 @@ def _done(item: Payload) -> Iterator[Message]:
         difference = changes.inner(file).text("unified_diff")
         yield transcript.Message("assistant", "tool_use", "", "Edit", {"file_path": file, "content": difference})
         yield transcript.tool_result("", has_failed=item.text("status") == "failed")
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
+
+    return HostSetup(
+        "codex",
+        ("codex",),
+        ".codex",
+        ("CODEX_HOME", ""),
+        hooks=Hooks("hooks.json", claude_wires("Edit|Write|Bash", without="PostToolUseFailure")),
+        server=ServerEntry("config.toml", "mcp_servers", "toml"),
+        plugin=HostPlugin("toml", "codex plugin remove memory@onrecord"),
+        reads_skills=True,
+        project_folder=".codex",
+        next_steps=(
+            'Start `codex` on its screen. It says that hooks need review: choose "Trust all and continue", or look at'
+            " them with /hooks first. Until then Codex skips them without a word, in `codex exec` too.",
+        ),
+    )

@@ -1,4 +1,4 @@
-"""Codex runs a hook only after its user has said so on a screen: which hooks of ours still wait for that."""
+"""Hooks of ours that Codex does not run yet: its user has to trust each of them on its screen first."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from typing import Any
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput
 from onrecord.hosts import config_file, host_files, json_edit, toml_edit
-from onrecord.hosts.host_setup import Recipe
+from onrecord.hosts.host_setup import HostSetup
 
 
-class Trust(NamedTuple):
-    """The events whose hooks Codex was never told to trust, and those whose hooks have changed since it was."""
+class UntrustedHooks(NamedTuple):
+    """The events whose hooks were never trusted, and those whose hooks have changed since they were."""
 
     missing: list[str]
     changed: list[str]
 
 
-def of(recipe: Recipe) -> Trust:
-    """What Codex thinks of our hooks; nothing is amiss where that cannot be read."""
-    path = host_files.entrance(recipe).path
+def untrusted_hooks(setup: HostSetup) -> UntrustedHooks:
+    """Return the hooks of ours that Codex does not trust; none if its files cannot be read."""
+    path = host_files.entrance(setup).path
     missing, changed = [], []
     try:
-        trusted = _trusted(_text(recipe.place("config.toml")))
+        trusted = _trusted(_text(setup.path("config.toml")))
         entries = _entries(_text(path))
     except (BadInput, ValueError):
-        return Trust([], [])
+        return UntrustedHooks([], [])
     for event, number, entry in entries:
-        small = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
-        places = (path, os.path.realpath(path))
-        hashes = [trusted.get(f"{place}:{small}:{number}:0") for place in places]
+        event_name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        files = (path, os.path.realpath(path))
+        hashes = [trusted.get(f"{file}:{event_name}:{number}:0") for file in files]
         if not any(hashes):
             missing.append(event)
-        elif _hash(small, entry) not in hashes:
+        elif _hash(event_name, entry) not in hashes:
             changed.append(event)
-    return Trust(missing, changed)
+    return UntrustedHooks(missing, changed)
 
 
 def _trusted(text: str) -> dict[str, str]:
-    """The fingerprint of each hook that was trusted, by the key that Codex gives it: file, event and two positions."""
+    """Return the hash of each trusted hook by the key that Codex gives it: file, event and two positions."""
     tables = [table.name for table in toml_edit.tables(text) if table.name[:2] == ("hooks", "state")]
     values = {name[2]: toml_edit.texts(text, name).get("trusted_hash", "") for name in tables if len(name) > 2}
     return {key: value.strip("\"'") for key, value in values.items() if value}
 
 
 def _entries(text: str) -> list[tuple[str, int, Any]]:
-    """Our hooks: the event, the position in its list, and the entry."""
+    """Return event, position in its list and entry of each hook of ours."""
     events = json_edit.get(text, ("hooks",))
     return [
         (event, number, entry)
@@ -59,12 +59,12 @@ def _entries(text: str) -> list[tuple[str, int, Any]]:
     ]
 
 
-def _hash(event: str, entry: Any) -> str:
-    """The fingerprint that Codex 0.166.0 makes of a hook: of its fields as JSON without spaces, the keys in order."""
+def _hash(event_name: str, entry: Any) -> str:
+    """Return the hash that Codex 0.166.0 makes of a hook: of its fields as JSON without spaces, with sorted keys."""
     handler = host_files.handlers(entry)[0]
     fields = {"type": "command", "command": handler["command"], "timeout": handler.get("timeout"), "async": False}
     matcher = {"matcher": entry["matcher"]} if "matcher" in entry else {}
-    whole = {"event_name": event, "hooks": [fields], **matcher}
+    whole = {"event_name": event_name, "hooks": [fields], **matcher}
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode('utf-8')).hexdigest()}"
 

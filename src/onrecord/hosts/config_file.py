@@ -1,4 +1,4 @@
-"""A change to a file of a coding agent: computed first, shown, then made whole or not at all."""
+"""FileChange: a change to a config file of a coding agent, computed first, shown, then written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from onrecord import files
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, Changed, Unwritable
 
-LARGEST = 4_000_000
-"""Bytes of a config file; the largest seen was 60 kB."""
+MAX_BYTES = 4_000_000
+"""Size of a config file; the largest seen was 60 kB."""
 
 OWN_FILE = "Written by `onrecord connect"
-"""In every file that is ours as a whole."""
+"""A mark in every file that is ours as a whole."""
 
 _BOM = "\ufeff"
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\w.+/=-]+|[^\S\n]+|[\s\S]')
 
 
-class Change(NamedTuple):
-    """What a file holds and what it shall hold; None where it is not there, or shall not be."""
+class FileChange(NamedTuple):
+    """The old and the new content of a file; None if it does not exist, or is removed."""
 
     path: str
     before: bytes | None
@@ -35,11 +35,11 @@ class Change(NamedTuple):
 
     @property
     def is_own_file(self) -> bool:
-        """Whether the file is ours as a whole."""
+        """True if the file is ours as a whole."""
         return OWN_FILE.encode() in (self.after or self.before or b"")
 
     def diff(self) -> str:
-        """What changes, and nothing beside it, not even on the same line: that may be a key."""
+        """Return the difference and nothing else, not even the rest of a line: that may be a secret."""
         before, after = (_lines(data) for data in (self.before, self.after))
         lines = [f"--- {self.path}", f"+++ {self.path}"]
         for tag, first, last, start, end in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
@@ -50,21 +50,21 @@ class Change(NamedTuple):
 
 
 def read(path: str, inside: str = "") -> bytes | None:
-    """What a config file holds; None if there is none. `inside` names the folder that no link may lead out of."""
+    """Return the content of a config file, or None. No link may lead out of the folder `inside`. Raises BadInput."""
     try:
-        data = files.read(files.inside(inside, path) if inside else path, LARGEST + 1)
+        data = files.read(files.inside(inside, path) if inside else path, MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
         reason = error.strerror or str(error)
         raise BadInput(f"cannot read {path}: {reason}", fix="check what it is and who may read it") from error
-    if len(data) > LARGEST:
-        raise BadInput(f"{path} is larger than {LARGEST:,} bytes", fix="check that it is the agent's config")
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"{path} is larger than {MAX_BYTES:,} bytes", fix="check that it is the agent's config")
     return data
 
 
-def edited(path: str, edit: Callable[[str], str], inside: str = "") -> Change:
-    """The change that an edit of a text makes to a file; a file that is left empty goes."""
+def edited(path: str, edit: Callable[[str], str], inside: str = "") -> FileChange:
+    """Return the change that `edit` makes to the text of a file; an empty file is removed. Raises BadInput."""
     before = read(path, inside)
     try:
         text = (before or b"").decode("utf-8")
@@ -76,18 +76,18 @@ def edited(path: str, edit: Callable[[str], str], inside: str = "") -> Change:
         fix = "correct it by hand, or remove the entry by hand; nothing was written"
         raise BadInput(f"{path} cannot be changed: {reason}", fix=fix) from error
     if not after.strip() and before is not None and text.strip():
-        return Change(path, before, None)
-    return Change(path, before, None if before is None and not after else data)
+        return FileChange(path, before, None)
+    return FileChange(path, before, None if before is None and not after else data)
 
 
-def make(change: Change, inside: str = "") -> None:
-    """Carry a change out, unless the file was changed since; a link stays, and what it leads to is written."""
+def carry_out(change: FileChange, inside: str = "") -> None:
+    """Write a change. A link stays, and its target is written. Raises Changed if the file was changed since."""
     target = files.inside(inside, change.path) if inside else os.path.realpath(change.path)
     if read(target) != change.before:
         fix = "look at what changed, and give the command again; this file was not written"
         raise Changed(f"{change.path} was changed while this command ran", fix=fix)
     if change.after is None:
-        # Of a link, what it leads to goes as well: linked again, it would bring our entries back.
+        # The target of a link is removed too: linked again, it would restore our entries.
         files.remove(target)
         files.remove(change.path)
         _remove_empty(os.path.dirname(change.path))
@@ -107,7 +107,7 @@ def _write(path: str, data: bytes, *, is_new: bool) -> None:
 
 
 def _remove_empty(folder: str) -> None:
-    """Remove a folder without any files, and those above it up to the home folder."""
+    """Remove `folder` and the folders above it, up to the home folder, as long as they are empty."""
     home = os.path.expanduser("~")
     while folder != home and folder.startswith(home + os.sep) and not os.listdir(folder):
         try:
@@ -122,7 +122,7 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def _differing(old: str, new: str) -> tuple[list[str], list[str]]:
-    """The lines of two texts without what both begin and end with, and without the words that both have between."""
+    """Return the lines of two texts without their common start, end and words."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     head = _shared(before, after)
     tail = _shared(before[head:][::-1], after[head:][::-1])
@@ -136,6 +136,6 @@ def _differing(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def _shared(tokens: list[str], others: list[str]) -> int:
-    """How many tokens two lists have in common at their beginning."""
+    """Return the number of tokens that two lists have in common at their start."""
     pairs = enumerate(zip(tokens, others))
-    return next((number for number, (left, right) in pairs if left != right), min(len(tokens), len(others)))
+    return next((number for number, (one, other) in pairs if one != other), min(len(tokens), len(others)))

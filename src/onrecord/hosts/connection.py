@@ -1,4 +1,4 @@
-"""A host's connection with Onrecord: what there is of it, and what connecting or removing would change."""
+"""Connections of hosts, by entries in their files or by our plugin: their state, and plans to change them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from typing import Any
 
-from onrecord import files
+from onrecord import files, paths
 from onrecord.coldstart import NamedTuple
 from onrecord.errors import BadInput, OnrecordError
-from onrecord.hosts import config_file, host_files, installation, plugins
-from onrecord.hosts.config_file import Change
+from onrecord.hosts import config_file, host_files, json_edit, table, toml_edit
+from onrecord.hosts.config_file import FileChange
 from onrecord.hosts.host_files import Part
-from onrecord.hosts.host_setup import RECIPES, Recipe
+from onrecord.hosts.host_setup import HostSetup
 
+_MARKETPLACE = "onrecord"
+_PLUGIN = f"memory@{_MARKETPLACE}"
 MISSING, CURRENT, OUTDATED, PLUGIN, UNREADABLE = "missing", "current", "outdated", "plugin", "unreadable"
 
 
 class Installed(NamedTuple):
-    """A host on this machine: its program, its version, and whether its folder is there; empty for what is not."""
+    """The program and version of a host on this machine, empty if not found, and whether its folder exists."""
 
     program: str
     version: str
@@ -30,8 +33,8 @@ class Installed(NamedTuple):
         return bool(self.program) or self.has_folder
 
 
-class State(NamedTuple):
-    """How far a host is connected: missing, current, outdated, plugin or unreadable; `server` is for MCP."""
+class ConnectionState(NamedTuple):
+    """The states of a host's hooks (or our plugin there) and of its MCP entry; `flaw` says why one is unreadable."""
 
     entrance: str
     server: str
@@ -43,137 +46,226 @@ class State(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What connecting a host, or taking its connection away, writes and runs."""
+    """The changes and commands that connect a host or remove its connection."""
 
     name: str
-    changes: list[Change]
+    changes: list[FileChange]
     commands: Sequence[list[str]] = ()
     notes: Sequence[str] = ()
     project: str = ""
     why_empty: str = ""
-    """Why there is nothing to do, where that is not for the usual reason."""
+    """Reason for an empty plan, if it is not the usual one."""
 
     @property
     def is_empty(self) -> bool:
         return not self.changes and not self.commands
 
     def carry_out(self) -> None:
-        """Write the files; the commands are run by whoever can report what they print."""
+        """Write the files. The caller runs the commands and reports their output."""
         for change in self.changes:
-            config_file.make(change, self.project)
+            config_file.carry_out(change, self.project)
 
 
-def installed(recipe: Recipe) -> Installed:
-    """What is there of a host; nothing is started for it."""
-    program = next(filter(None, map(shutil.which, recipe.programs)), "")
-    return Installed(program, _version(program), os.path.isdir(recipe.place("")))
+def installed(setup: HostSetup) -> Installed:
+    """Look for a host on this machine, without starting it."""
+    program = next(filter(None, map(shutil.which, setup.programs)), "")
+    return Installed(program, _version(program), os.path.isdir(setup.path("")))
 
 
-def state(recipe: Recipe, project: str = "") -> State:
-    """What there is of a host's connection."""
-    if project and not recipe.in_project:
-        return State(MISSING, MISSING)
+def state(setup: HostSetup, project: str = "") -> ConnectionState:
+    """Return the state of a host's connection, for the user or in `project`."""
+    if project and not setup.project_folder:
+        return ConnectionState(MISSING, MISSING)
     try:
-        entrance = host_files.entrance(recipe, project).state
-        server = host_files.server(recipe, project)
-        entrance = PLUGIN if entrance == MISSING and not project and plugins.is_in(recipe) else entrance
-        return State(entrance, server.state if server else plugins.server_state(recipe))
+        entrance = host_files.entrance(setup, project).state
+        server = host_files.server(setup, project)
+        entrance = PLUGIN if entrance == MISSING and not project and has_plugin(setup) else entrance
+        return ConnectionState(entrance, server.state if server else _claude_server_state(setup))
     except BadInput as error:
-        return State(UNREADABLE, MISSING, error.message)
+        return ConnectionState(UNREADABLE, MISSING, error.message)
 
 
-def is_named_in(recipe: Recipe, project: str) -> bool:
-    """Whether a file of a project names us for a host: looked for as text, since the file may be anybody's."""
-    if not recipe.in_project:
+def is_named_in(setup: HostSetup, project: str) -> bool:
+    """True if a project's config for a host has our marks. They are searched as text: the file may be invalid."""
+    if not setup.project_folder:
         return False
     try:
-        data = config_file.read(host_files.entrance(recipe, project).path, inside=project) or b""
+        data = config_file.read(host_files.entrance(setup, project).path, inside=project) or b""
     except OnrecordError:
         return False
-    return any(mark.encode() in data for mark in (installation.MARK, config_file.OWN_FILE))
+    return any(mark.encode() in data for mark in (host_files.HOOK_MARK, config_file.OWN_FILE))
 
 
-def can_have_server(recipe: Recipe) -> bool:
-    """Whether a host can be given our MCP server here."""
-    return recipe.server is not None or bool(plugins.server_commands(recipe, is_removal=False))
+def can_have_server(setup: HostSetup) -> bool:
+    """True if our MCP server can be added to a host."""
+    return setup.server is not None or bool(_claude_server_commands(setup, is_removal=False))
 
 
-def plan(recipe: Recipe, project: str, *, wants_server: bool) -> Plan:
-    """What connects a host, or brings it up to date. Beside the plugin, entries would run every hook twice."""
-    server, commands = _server(recipe, project, is_wanted=wants_server)
-    entrance = host_files.entrance(recipe, project)
-    has_plugin = not project and plugins.is_in(recipe)
-    by_plugin = [] if project or has_plugin else plugins.commands(recipe)
-    if not has_plugin and not by_plugin:
+def plan(setup: HostSetup, project: str, *, wants_server: bool) -> Plan:
+    """Return the plan that connects a host or updates its connection.
+
+    A host that has our plugin gets no entries: they would run every hook twice.
+    """
+    server, commands = _server(setup, project, is_wanted=wants_server)
+    entrance = host_files.entrance(setup, project)
+    is_by_plugin = not project and has_plugin(setup)
+    plugin_commands = [] if project or is_by_plugin else _plugin_commands(setup)
+    if not is_by_plugin and not plugin_commands:
         changes = host_files.changes([entrance, *server], is_removal=False, inside=project)
-        return Plan(recipe.host, changes, commands, project=project)
+        return Plan(setup.host, changes, commands, project=project)
     changes = host_files.changes([entrance], is_removal=True) + host_files.changes(server, is_removal=False)
-    notes = [f"to use entries instead of the plugin: {plugins.REMOVALS[recipe.host]}"] if has_plugin else []
-    return Plan(recipe.host, changes, [*by_plugin, *commands], notes, why_empty="connected by its plugin")
+    notes = [f"to use entries instead of the plugin: {setup.plugin.removal}"] if is_by_plugin and setup.plugin else []
+    return Plan(setup.host, changes, [*plugin_commands, *commands], notes, why_empty="connected by its plugin")
 
 
-def _server(recipe: Recipe, project: str, *, is_wanted: bool) -> tuple[list[Part], list[list[str]]]:
-    """What gives a host our MCP server, if it is wanted, or brings it up to date: a part, or commands."""
-    part = host_files.server(recipe, project)
+def _server(setup: HostSetup, project: str, *, is_wanted: bool) -> tuple[list[Part], list[list[str]]]:
+    """Return what adds our MCP server to a host, if wanted, or updates it: a part of a file, or commands."""
+    part = host_files.server(setup, project)
     if part:
         return ([part], []) if is_wanted or part.state != MISSING else ([], [])
-    commands = plugins.server_commands(recipe, is_removal=False)
+    commands = _claude_server_commands(setup, is_removal=False)
     if is_wanted and not commands:
-        what = f"{recipe.host} cannot be given the MCP server by this command"
+        what = f"{setup.host} cannot be given the MCP server by this command"
         raise BadInput(what, fix="leave out --mcp; docs/agents/README.md lists what each agent has")
-    state = plugins.server_state(recipe)
+    state = _claude_server_state(setup)
     if state == OUTDATED and commands:
-        return [], plugins.server_commands(recipe, is_removal=True) + commands
+        return [], _claude_server_commands(setup, is_removal=True) + commands
     return [], commands if is_wanted and state == MISSING else []
 
 
-def removal(recipe: Recipe, project: str) -> Plan:
-    """What takes a host's connection away."""
-    server = host_files.server(recipe, project)
-    chosen = [host_files.entrance(recipe, project), *([server] if server else [])]
-    changes = host_files.changes(chosen, is_removal=True, inside=project)
+def removal(setup: HostSetup, project: str) -> Plan:
+    """Return the plan that removes a host's connection."""
+    server = host_files.server(setup, project)
+    parts = [host_files.entrance(setup, project), *([server] if server else [])]
+    changes = host_files.changes(parts, is_removal=True, inside=project)
     if project:
-        return Plan(recipe.host, changes, project=project)
-    commands = plugins.removal_commands(recipe) if plugins.is_in(recipe) else []
-    notes = [f"to remove it: {plugins.REMOVALS[recipe.host]}"] if plugins.is_in(recipe) and not commands else []
-    if plugins.server_state(recipe) != MISSING:
-        commands += plugins.server_commands(recipe, is_removal=True)
-    return Plan(recipe.host, changes, commands, notes, why_empty="connected by its plugin" if notes else "")
+        return Plan(setup.host, changes, project=project)
+    plugin = setup.plugin if has_plugin(setup) else None
+    commands = _plugin_removal(setup) if plugin else []
+    notes = [f"to remove it: {plugin.removal}"] if plugin and not commands else []
+    if _claude_server_state(setup) != MISSING:
+        commands += _claude_server_commands(setup, is_removal=True)
+    return Plan(setup.host, changes, commands, notes, why_empty="connected by its plugin" if notes else "")
 
 
-def skills(recipes: Sequence[Recipe], *, is_removal: bool) -> list[Plan]:
-    """The skills that some hosts read: written with the first of them, taken away with the last."""
+def skills(setups: Sequence[HostSetup], *, is_removal: bool) -> list[Plan]:
+    """Return the plans for the skills of some hosts: written with the first host, removed with the last."""
     plans = []
-    readers = [recipe for recipe in RECIPES if recipe.reads_skills]
-    staying = [recipe for recipe in readers if recipe not in recipes and state(recipe).is_connected]
-    if any(recipe.reads_skills for recipe in recipes) and not (is_removal and staying):
+    readers = [setup for setup in table.setups() if setup.reads_skills]
+    others = [setup for setup in readers if setup not in setups and state(setup).is_connected]
+    if any(setup.reads_skills for setup in setups) and not (is_removal and others):
         plans.append(_skills("skills", host_files.skills(), is_removal=is_removal))
-    for recipe in recipes:
-        if recipe.host == "claude-code":
-            has_plugin = bool(plugins.commands(recipe)) or plugins.is_in(recipe)
-            texts = host_files.skills(recipe.place("skills"))
-            plans.append(_skills("skills of claude-code", texts, is_removal=is_removal or has_plugin))
+    for setup in setups:
+        if setup.own_skills:
+            is_in_plugin = bool(_plugin_commands(setup)) or has_plugin(setup)
+            parts = host_files.skills(setup.path(setup.own_skills))
+            plans.append(_skills(f"skills of {setup.host}", parts, is_removal=is_removal or is_in_plugin))
     return [plan for plan in plans if plan.changes or plan.notes]
 
 
-def _skills(name: str, texts: Sequence[Part], *, is_removal: bool) -> Plan:
-    """What writes skills or takes them away; one of the same name that is not ours stays, and stops no other."""
-    changes: list[Change] = []
+def _skills(name: str, parts: Sequence[Part], *, is_removal: bool) -> Plan:
+    """Return the plan that writes or removes skills; a skill of the same name that is not ours stays as it is."""
+    changes: list[FileChange] = []
     notes = []
-    for text in texts:
+    for part in parts:
         try:
-            changes += host_files.changes([text], is_removal=is_removal)
+            changes += host_files.changes([part], is_removal=is_removal)
         except BadInput as error:
             notes.append(f"left as it is: {error.message}")
     return Plan(name, changes, notes=notes, why_empty="nothing to write" if notes else "")
 
 
+def has_plugin(setup: HostSetup) -> bool:
+    """True if a host has our plugin installed and enabled; what cannot be read counts as absent."""
+    form = setup.plugin.form if setup.plugin else ""
+    try:
+        if form == "toml":
+            return toml_edit.texts(_text(setup, "config.toml"), ("plugins", _PLUGIN)).get("enabled") == "true"
+        if form == "folder":
+            return os.path.isdir(setup.path("extensions/memory/src/onrecord"))
+        if form == "registry":
+            entry = json_edit.get(_text(setup, "plugins/installed_plugins.json"), ("plugins", _PLUGIN))
+            return bool(entry) and _enabled_plugins(setup).get(_PLUGIN) is not False
+        return form == "marketplace" and any(map(_is_our_marketplace, _marketplaces(setup)))
+    except (BadInput, ValueError):
+        return False
+
+
+def _plugin_commands(setup: HostSetup) -> list[list[str]]:
+    """Return the commands that install our plugin, where that is better than entries: in Claude Code, from a clone."""
+    program = shutil.which(setup.programs[0])
+    if setup.host != "claude-code" or not program or not host_files.is_clone():
+        return []
+    return [[program, "plugin", "marketplace", "add", paths.clone()], [program, "plugin", "install", _PLUGIN]]
+
+
+def _plugin_removal(setup: HostSetup) -> list[list[str]]:
+    """Return the commands that undo `_plugin_commands`."""
+    program = shutil.which(setup.programs[0])
+    if not program or setup.host != "claude-code":
+        return []
+    try:
+        is_known = json_edit.get(_text(setup, "plugins/known_marketplaces.json"), (_MARKETPLACE,)) is not None
+    except (BadInput, ValueError):
+        is_known = False
+    marketplace = [[program, "plugin", "marketplace", "remove", _MARKETPLACE]] if is_known else []
+    return [[program, "plugin", "uninstall", _PLUGIN], *marketplace]
+
+
+def _claude_server_state(setup: HostSetup) -> str:
+    """Return the state of our MCP server in Claude Code: missing, current, or outdated if its program is gone."""
+    if setup.host != "claude-code":
+        return MISSING
+    # Only Claude Code writes this file, so it is no part of the setup.
+    elsewhere = os.environ.get(setup.variable[0], "")
+    path = os.path.join(elsewhere or os.path.expanduser("~"), ".claude.json")
+    try:
+        text = (config_file.read(path) or b"").decode("utf-8").removeprefix("\ufeff")
+        entry = json_edit.get(text, ("mcpServers", "onrecord"))
+    except (BadInput, ValueError):
+        return MISSING
+    program = entry.get("command") if isinstance(entry, dict) else None
+    is_gone = isinstance(program, str) and os.path.isabs(program) and not files.is_file(program)
+    return MISSING if entry is None else OUTDATED if is_gone else CURRENT
+
+
+def _claude_server_commands(setup: HostSetup, *, is_removal: bool) -> list[list[str]]:
+    """Return the command that adds our MCP server to Claude Code, or removes it."""
+    program = shutil.which(setup.programs[0])
+    if setup.host != "claude-code" or not program:
+        return []
+    add = ["add", "--scope", "user", "onrecord", "--", *host_files.program(), "mcp"]
+    return [[program, "mcp", *(["remove", "--scope", "user", "onrecord"] if is_removal else add)]]
+
+
+def _marketplaces(setup: HostSetup) -> list[tuple[str, Any]]:
+    """Return name and folder of the marketplaces of enabled plugins that have the name of ours."""
+    text = _text(setup, "settings.json")
+    enabled = [key for key, is_on in _enabled_plugins(setup).items() if is_on]
+    names = [key.partition("@")[2] for key in enabled if key.startswith("memory@")]
+    return [(name, json_edit.get(text, ("extraKnownMarketplaces", name, "source", "path"))) for name in names]
+
+
+def _is_our_marketplace(marketplace: tuple[str, Any]) -> bool:
+    name, folder = marketplace
+    return name == _MARKETPLACE or (isinstance(folder, str) and os.path.isdir(os.path.join(folder, "src", "onrecord")))
+
+
+def _enabled_plugins(setup: HostSetup) -> dict[str, Any]:
+    plugins = json_edit.get(_text(setup, "settings.json"), ("enabledPlugins",))
+    return plugins if isinstance(plugins, dict) else {}
+
+
+def _text(setup: HostSetup, file: str) -> str:
+    return (config_file.read(setup.path(file)) or b"").decode("utf-8").removeprefix("\ufeff")
+
+
 def _version(program: str) -> str:
-    """The version of a program that npm installed, from the package it lies in."""
+    """Return the version of a program that npm installed, from its package.json."""
     folder = os.path.dirname(os.path.realpath(program)) if program else ""
     while folder and folder != os.path.dirname(folder):
         try:
-            package = json.loads(files.read(os.path.join(folder, "package.json"), config_file.LARGEST))
+            package = json.loads(files.read(os.path.join(folder, "package.json"), config_file.MAX_BYTES))
         except (OSError, ValueError, RecursionError):
             package = {}
         if isinstance(package, dict) and isinstance(package.get("version"), str):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -158,3 +159,19 @@ def messages(line: bytes) -> Iterator[Message]:
 def _call(name: str, arguments: Mapping[str, Any]) -> HostEvent:
     """A tool call in a session, where tools have other names than in events."""
     return common("", Payload({"tool_name": name, "tool_input": arguments}), _OWN_TOOLS)
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
+
+    wires = claude_wires(without="PostToolUseFailure")
+    return HostSetup(
+        "copilot",
+        ("copilot",),
+        ".copilot",
+        ("COPILOT_HOME", ""),
+        hooks=Hooks("hooks/onrecord.json", wires, fields=(("version", 1),)),
+        server=ServerEntry("mcp-config.json", "mcpServers", "local"),
+        plugin=HostPlugin("marketplace", "copilot plugin uninstall memory@onrecord"),
+        reads_skills=True,
+    )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -100,3 +101,18 @@ def _added(message: Payload) -> Iterator[Message]:
         output = Payload(transcript.parse_line(printed.encode("utf-8", "replace"))).inner("hookSpecificOutput")
         if output.text("additionalContext"):
             yield transcript.context_message(output.text("additionalContext"))
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
+
+    tools = "Read|Edit|Create|ApplyPatch|Execute"
+    return HostSetup(
+        "droid",
+        ("droid",),
+        ".factory",
+        hooks=Hooks("settings.json", claude_wires(tools, without="PostToolUseFailure")),
+        server=ServerEntry("mcp.json", "mcpServers", "stdio"),
+        plugin=HostPlugin("marketplace", "droid plugin uninstall memory"),
+        reads_skills=True,
+    )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {"run_shell_command": SHELL, "read_file": READ, "write_file": WRITE, "replace": WRITE}
@@ -124,3 +125,28 @@ def _call(call: Payload) -> Iterator[Message]:
     printed = "\n".join(part.inner("functionResponse").inner("response").text("output") for part in results)
     has_failed = call.text("status") == "error" or bool(failed(printed, "Exit Code: "))
     yield from transcript.tool_results(printed, has_failed=has_failed)
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import Hooks, HookWire, HostSetup, ServerEntry
+
+    tools = "read_file|write_file|replace|run_shell_command"
+    wires = (
+        HookWire("SessionStart", "session_start"),
+        HookWire("BeforeAgent", "user_prompt_submit"),
+        HookWire("BeforeTool", "pre_tool_use", tools),
+        HookWire("AfterTool", "post_tool_use", tools),
+        HookWire("AfterAgent", "stop"),
+        HookWire("PreCompress", "pre_compact"),
+        HookWire("SessionEnd", "session_end"),
+    )
+    return HostSetup(
+        "gemini",
+        ("gemini",),
+        ".gemini",
+        ("GEMINI_CLI_HOME", ".gemini"),
+        hooks=Hooks("settings.json", wires, form="named"),
+        server=ServerEntry("settings.json", "mcpServers"),
+        reads_skills=True,
+        project_folder=".gemini",
+    )

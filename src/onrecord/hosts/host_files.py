@@ -1,4 +1,7 @@
-"""The parts of a connection: a file, and how what is ours in it is put into its text and taken out again."""
+"""Our parts of a host's files: hooks, MCP entry, skills and shim, and how they are put into a file and removed again.
+
+Below them are the commands that name this installation in such a file, by absolute paths.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,35 @@ import json
 import os
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from onrecord import paths
 from onrecord.coldstart import NamedTuple
-from onrecord.hosts import config_file, installation, json_edit, toml_edit
-from onrecord.hosts.config_file import OWN_FILE, Change
-from onrecord.hosts.host_setup import SECONDS, Hooks, Recipe, Server, Wire
+from onrecord.errors import BadInput
+from onrecord.hosts import config_file, json_edit, toml_edit
+from onrecord.hosts.config_file import OWN_FILE, FileChange
+from onrecord.hosts.host_setup import HOOK_SECONDS, Hooks, HookWire, HostSetup
 
-_LAST_SECONDS = 3
-"""For the end of a session: one host allows no more."""
+HOOK_MARK = "|| : onrecord"
+"""The end of every hook command of ours. With it the command succeeds even if this installation is gone: a host may
+take a failing hook as a veto."""
 
-_MOST_EVENTS = 30
+_SESSION_END_SECONDS = 3
+"""Time limit of the hook for the end of a session: one host allows no more."""
+
+_MAX_EVENTS = 30
+"""Events with hooks of ours: no host has as many."""
+
 _LAUNCHER = re.compile(r'^const LAUNCHER = ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
-_SHIMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shims")
+_HERE = os.path.dirname(os.path.abspath(__file__))
 Edit = Callable[[str], str]
 
 
 class Part(NamedTuple):
-    """What of ours belongs into a file of a host."""
+    """Something of ours in a file of a host: two functions put it into the text of the file and drop it."""
 
     path: str
     put: Edit
@@ -32,65 +45,65 @@ class Part(NamedTuple):
 
     @property
     def state(self) -> str:
-        """missing, current, or outdated: there, but not as it would be written now."""
+        """missing, current, or outdated (present, but not as it would be written now)."""
         if config_file.edited(self.path, self.drop).is_needed:
             return "outdated" if config_file.edited(self.path, self.put).is_needed else "current"
         return "missing"
 
 
-def changes(parts: list[Part], *, is_removal: bool, inside: str = "") -> list[Change]:
-    """What connecting, or taking the connection away, changes in each file."""
+def changes(parts: list[Part], *, is_removal: bool, inside: str = "") -> list[FileChange]:
+    """Return the changes that put `parts` into their files, or remove them."""
     edits: dict[str, list[Edit]] = {}
     for part in reversed(parts) if is_removal else parts:
         edits.setdefault(part.path, []).append(part.drop if is_removal else part.put)
-    made = [config_file.edited(path, _composed(several), inside) for path, several in edits.items()]
-    return [change for change in made if change.is_needed]
+    every = [config_file.edited(path, _composed(several), inside) for path, several in edits.items()]
+    return [change for change in every if change.is_needed]
 
 
 def _composed(edits: list[Edit]) -> Edit:
-    def edit(text: str) -> str:
-        for each in edits:
-            text = each(text)
+    def apply_all(text: str) -> str:
+        for edit in edits:
+            text = edit(text)
         return text
 
-    return edit
+    return apply_all
 
 
-def entrance(recipe: Recipe, project: str = "") -> Part:
-    """The part by which events reach us: hooks, or our plugin for the host."""
-    if recipe.hooks is None:
-        return own_file(recipe.place(recipe.shim_file), shim_text(recipe.shim))
-    hooks = recipe.hooks
+def entrance(setup: HostSetup, project: str = "") -> Part:
+    """Return the part through which events reach us: our hooks, or our shim."""
+    if setup.hooks is None:
+        return own_file(setup.path(setup.shim_file), shim_text(setup.shim))
+    hooks = setup.hooks
     return Part(
-        recipe.place(hooks.file, project),
-        lambda text: _put_hooks(text, recipe.host, hooks),
+        setup.path(hooks.file, project),
+        lambda text: _put_hooks(text, setup.host, hooks),
         lambda text: _drop_hooks(text, hooks),
     )
 
 
-def server(recipe: Recipe, project: str = "") -> Part | None:
-    """The entry for the MCP server, where the host has such."""
-    entry = recipe.server
+def server(setup: HostSetup, project: str = "") -> Part | None:
+    """Return the part for our MCP server; None if the host has no config file for it."""
+    entry = setup.server
     if entry is None:
         return None
-    path = recipe.place(entry.file, project)
-    commented = path.removesuffix(".json") + ".jsonc"
-    path = commented if entry.form == "list" and os.path.exists(commented) else path
-    name = (entry.key, "onrecord")
-    if entry.form == "toml":
-        return Part(path, lambda text: _put_table(text, name), lambda text: toml_edit.drop(text, name))
-    return Part(path, lambda text: _put_server(text, name, entry), lambda text: json_edit.drop(text, name))
+    file = setup.path(entry.file, project)
+    commented = file.removesuffix(".json") + ".jsonc"
+    file = commented if entry.form == "list" and os.path.exists(commented) else file
+    path, form = (entry.key, "onrecord"), entry.form
+    if form == "toml":
+        return Part(file, lambda text: _put_table(text, path), lambda text: toml_edit.drop(text, path))
+    return Part(file, lambda text: _put_server(text, path, form), lambda text: json_edit.drop(text, path))
 
 
 def skills(folder: str = "") -> list[Part]:
-    """Our skills, in the folder that most hosts read."""
+    """Return our skills in `folder`, by default the one that most hosts read."""
     base = folder or os.path.join(os.path.expanduser("~"), ".agents", "skills")
-    texts = rendered(installation.typed(), OWN_FILE)
+    texts = _skill_texts(shell_command())
     return [own_file(os.path.join(base, name, "SKILL.md"), text) for name, text in texts.items()]
 
 
 def own_file(path: str, content: str) -> Part:
-    """A file that is ours as a whole."""
+    """Return the part for a file that is ours as a whole."""
 
     def put(text: str) -> str:
         if text.strip() and OWN_FILE not in text:
@@ -101,30 +114,30 @@ def own_file(path: str, content: str) -> Part:
 
 
 def shim_text(name: str) -> str:
-    """Our plugin for a host that runs JavaScript, with the path of this installation."""
-    launcher = json.dumps(installation.launcher(), ensure_ascii=False)
+    """Return our plugin for a host that runs JavaScript, with the path of this installation."""
+    path = json.dumps(launcher(), ensure_ascii=False)
     ask = _shim("ask.js").rstrip("\n")
-    return _shim(name).replace('"{{launcher}}"', launcher).replace("// {{ask}}", ask)
+    return _shim(name).replace('"{{launcher}}"', path).replace("// {{ask}}", ask)
 
 
 def _shim(name: str) -> str:
-    with open(os.path.join(_SHIMS, name), encoding="utf-8", newline="") as file:
+    with open(os.path.join(_HERE, "shims", name), encoding="utf-8", newline="") as file:
         return file.read()
 
 
-def launchers(recipe: Recipe) -> list[str]:
-    """The launchers that the hooks of a host start, or that our plugin there does."""
-    text = (config_file.read(entrance(recipe).path) or b"").decode("utf-8", "replace").removeprefix("\ufeff")
-    if recipe.hooks is None:
-        named = _LAUNCHER.search(text)
-        return [json.loads(named[1])] if named else []
+def launchers(setup: HostSetup) -> list[str]:
+    """Return the launchers that the hooks of a host, or our shim there, start."""
+    text = (config_file.read(entrance(setup).path) or b"").decode("utf-8", "replace").removeprefix("\ufeff")
+    if setup.hooks is None:
+        match = _LAUNCHER.search(text)
+        return [json.loads(match[1])] if match else []
     entries = [entry for event in _events(text) for entry in json_edit.items(text, ("hooks", event))]
-    ours = [command for entry in entries for command in commands(entry) if installation.MARK in command]
+    ours = [command for entry in entries for command in commands(entry) if HOOK_MARK in command]
     return list(dict.fromkeys(filter(None, map(_launcher, ours))))
 
 
 def _launcher(command: str) -> str:
-    """The launcher that a command of ours starts; empty if somebody has changed the command."""
+    """Return the launcher that a command of ours starts; empty if the command was edited."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -133,30 +146,30 @@ def _launcher(command: str) -> str:
 
 
 def is_ours(item: Any) -> bool:
-    """Whether an entry in a list of hooks holds our commands and no others."""
-    return bool(commands(item)) and all(installation.MARK in command for command in commands(item))
+    """True if an entry in a list of hooks has only commands of ours."""
+    return bool(commands(item)) and all(HOOK_MARK in command for command in commands(item))
 
 
 def commands(item: Any) -> list[str]:
-    """The commands of an entry in a list of hooks."""
+    """Return the commands of an entry in a list of hooks."""
     return [handler["command"] for handler in handlers(item)]
 
 
 def handlers(item: Any) -> list[dict[str, Any]]:
-    """What has a command in an entry of a list of hooks: the entry itself, or those in it."""
+    """Return the objects with a command in an entry of a list of hooks: the entry itself, or those in it."""
     inner = item.get("hooks") if isinstance(item, dict) else None
     candidates = [item, *(inner if isinstance(inner, list) else [])]
-    return [each for each in candidates if isinstance(each, dict) and isinstance(each.get("command"), str)]
+    return [handler for handler in candidates if isinstance(handler, dict) and isinstance(handler.get("command"), str)]
 
 
 def _put_hooks(text: str, host: str, hooks: Hooks) -> str:
     for name, number in hooks.fields:
         text = text if json_edit.get(text, (name,)) is not None else json_edit.put(text, (name,), number)
-    wired = {wire.theirs for wire in hooks.wires}
+    wired = {wire.host_event for wire in hooks.wires}
     for event in [event for event in _events(text) if event not in wired]:
         text = json_edit.drop_items(text, ("hooks", event), is_ours)
     for wire in hooks.wires:
-        text = json_edit.put_item(text, ("hooks", wire.theirs), _entry(wire, host, hooks.form), is_ours)
+        text = json_edit.put_item(text, ("hooks", wire.host_event), _hook_entry(wire, host, hooks.form), is_ours)
     return text
 
 
@@ -167,25 +180,25 @@ def _drop_hooks(text: str, hooks: Hooks) -> str:
     for event in reversed(events):
         text = json_edit.drop_items(text, ("hooks", event), is_ours)
     for name, _ in hooks.fields:
-        # Alone it says nothing, and it was ours if the whole file was.
+        # A member that is left alone has no use; it was ours if the whole file was.
         text = text if not text or json_edit.drop(text, (name,)) else ""
     return text
 
 
 def _events(text: str) -> list[str]:
-    """The events that have hooks of ours; ValueError if they are so many that nobody can have written them."""
+    """Return the events that have hooks of ours. Raises ValueError if there are too many."""
     hooks = json_edit.get(text, ("hooks",))
     lists = hooks.items() if isinstance(hooks, dict) else ()
     events = [event for event, entries in lists if isinstance(entries, list) and any(map(is_ours, entries))]
-    if len(events) > _MOST_EVENTS:
+    if len(events) > _MAX_EVENTS:
         raise ValueError(f"{len(events):,} events have hooks of Onrecord")
     return events
 
 
-def _entry(wire: Wire, host: str, form: str) -> dict[str, Any]:
-    """A hook of ours as the host wants it."""
-    command = installation.hook_command(wire.ours, host)
-    seconds = _LAST_SECONDS if wire.ours == "session_end" else SECONDS
+def _hook_entry(wire: HookWire, host: str, form: str) -> dict[str, Any]:
+    """Return a hook of ours in the form of the host."""
+    command = hook_command(wire.event, host)
+    seconds = _SESSION_END_SECONDS if wire.event == "session_end" else HOOK_SECONDS
     is_named = form == "named"
     handler = {
         "type": "command",
@@ -196,37 +209,74 @@ def _entry(wire: Wire, host: str, form: str) -> dict[str, Any]:
     return {**({"matcher": wire.tools} if wire.tools else {}), "hooks": [handler]}
 
 
-def _put_server(text: str, name: tuple[str, str], entry: Server) -> str:
-    """The text with our server; what somebody added to its entry, or switched off in it, stays."""
-    present = json_edit.get(text, name)
-    first, *rest = [*installation.program(), "mcp"]
+def _put_server(text: str, path: tuple[str, str], form: str) -> str:
+    """Return `text` with our server; what the user added to its entry, or switched off there, stays."""
+    entry = json_edit.get(text, path)
+    first, *rest = [*program(), "mcp"]
     forms: Mapping[str, dict[str, Any]] = {
         "command": {"command": first, "args": rest},
         "stdio": {"type": "stdio", "command": first, "args": rest},
         "local": {"type": "local", "command": first, "args": rest, "tools": ["*"]},
         "list": {"type": "local", "command": [first, *rest], "enabled": True},
     }
-    extra = present if isinstance(present, dict) else {}
-    chosen = {key: extra[key] for key in ("tools", "enabled") if key in extra}
-    return json_edit.put(text, name, {**extra, **forms[entry.form], **chosen})
+    fields = entry if isinstance(entry, dict) else {}
+    by_user = {key: fields[key] for key in ("tools", "enabled") if key in fields}
+    return json_edit.put(text, path, {**fields, **forms[form], **by_user})
 
 
-def _put_table(text: str, name: tuple[str, str]) -> str:
-    first, *rest = [*installation.program(), "mcp"]
-    return toml_edit.put(text, name, {"command": first, "args": rest})
+def _put_table(text: str, path: tuple[str, str]) -> str:
+    first, *rest = [*program(), "mcp"]
+    return toml_edit.put(text, path, {"command": first, "args": rest})
 
 
-_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "skills")
-_COMMAND = "{{onrecord}}"
-
-
-def rendered(command: str, mark: str) -> dict[str, str]:
-    """The text of each skill by its name, with the command that starts this installation."""
-    texts = {}
-    for file in sorted(os.listdir(_FOLDER)):
+def _skill_texts(command: str) -> dict[str, str]:
+    """Return the text of each skill by its name, with the command that starts this installation."""
+    folder, texts = os.path.join(_HERE, "skills"), {}
+    for file in sorted(os.listdir(folder)):
         name, extension = os.path.splitext(file)
         if extension == ".md":
-            with open(os.path.join(_FOLDER, file), encoding="utf-8") as source:
-                text = source.read().replace(_COMMAND, command)
-            texts[name] = f"{text}\n<!-- {mark}`; it takes this file away with --remove. -->\n"
+            with open(os.path.join(folder, file), encoding="utf-8") as source:
+                text = source.read().replace("{{onrecord}}", command)
+            texts[name] = f"{text}\n<!-- {OWN_FILE}`; it takes this file away with --remove. -->\n"
     return texts
+
+
+def launcher() -> str:
+    """Return the script that a host starts for each event."""
+    return _usable(paths.launcher())
+
+
+def hook_command(event: str, host: str) -> str:
+    """Return the shell command that replies to an event of `host`."""
+    return f"sh {shlex.quote(launcher())} {event} {host} {HOOK_MARK}"
+
+
+def program() -> list[str]:
+    """Return the words of the command that starts `onrecord` from any folder."""
+    script = os.path.join(paths.clone(), "bin", "onrecord")
+    if os.path.exists(script):
+        return [sys.executable, _usable(script)] if sys.platform == "win32" else [_usable(script)]
+    suffix = ".exe" if sys.platform == "win32" else ""
+    script = os.path.join(os.path.dirname(sys.executable), f"onrecord{suffix}")
+    return [_usable(script)] if os.path.exists(script) else [_usable(sys.executable), "-m", "onrecord"]
+
+
+def shell_command() -> str:
+    """Return the command to type for `onrecord`: the bare name if a shell finds this installation by it."""
+    words = program()
+    on_path = shutil.which("onrecord")
+    is_same = on_path and len(words) == 1 and os.path.realpath(on_path) == os.path.realpath(words[0])
+    return "onrecord" if is_same else " ".join(map(shlex.quote, words))
+
+
+def is_clone() -> bool:
+    """True if this installation is a clone or a plugin: it has the manifest by which hosts install it."""
+    return os.path.exists(os.path.join(paths.clone(), ".claude-plugin", "plugin.json"))
+
+
+def _usable(path: str) -> str:
+    """Return `path`. Raises BadInput if it cannot be written to a config file."""
+    if path.isprintable():
+        return path
+    fix = "move it to a folder whose name has only printable characters"
+    raise BadInput(f"the path of this installation cannot be written to a config file: {path!r}", fix=fix)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -154,3 +155,18 @@ def _call(part: Payload) -> Iterator[Message]:
 
 def _bytes(column: Any) -> bytes:
     return column if isinstance(column, bytes) else str(column).encode("utf-8", "replace")
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import HostSetup, ServerEntry
+
+    return HostSetup(
+        "opencode",
+        ("opencode",),
+        ".config/opencode",
+        ("XDG_CONFIG_HOME", "opencode"),
+        shim="opencode.js",
+        shim_file="plugins/onrecord.js",
+        server=ServerEntry("opencode.json", "mcp", "list"),
+        reads_skills=True,
+    )

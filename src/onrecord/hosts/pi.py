@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {"bash": SHELL, "read": READ, "write": WRITE, "edit": WRITE}
@@ -71,3 +72,17 @@ def _call(block: Payload) -> Iterator[Message]:
         named = Payload({"tool_name": block.text("name"), "tool_input": block.inner("arguments").fields})
         event = common("", named, _TOOLS)
         yield from session_files.tool_use(event, block.text("name"), block.inner("arguments").fields)
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import HostSetup
+
+    return HostSetup(
+        "pi",
+        ("pi",),
+        ".pi/agent",
+        ("PI_CODING_AGENT_DIR", ""),
+        shim="pi.ts",
+        shim_file="extensions/onrecord.ts",
+        reads_skills=True,
+    )

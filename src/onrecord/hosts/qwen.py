@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Message, Transcript
 
 _TOOLS = {
@@ -113,3 +114,20 @@ def _part(part: Payload, outcome: Payload) -> Iterator[Message]:
     if response.fields:
         has_failed = outcome.text("status") == "error" or bool(outcome.inner("resultDisplay").fields.get("exitCode"))
         yield from transcript.tool_results(response.text("output") or response.text("error"), has_failed=has_failed)
+
+
+def setup() -> HostSetup:
+    from onrecord.hosts.host_setup import Hooks, HostPlugin, HostSetup, ServerEntry, claude_wires
+
+    tools = "read_file|write_file|edit|notebook_edit|run_shell_command"
+    return HostSetup(
+        "qwen",
+        ("qwen",),
+        ".qwen",
+        ("QWEN_HOME", ""),
+        hooks=Hooks("settings.json", claude_wires(tools, "run_shell_command")),
+        server=ServerEntry("settings.json", "mcpServers"),
+        plugin=HostPlugin("folder", "qwen extensions uninstall memory"),
+        reads_skills=True,
+        project_folder=".qwen",
+    )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from onrecord.hosts.host_setup import HostSetup
     from onrecord.session.transcript import Transcript
 
 BEFORE, RESULT = "before the tool", "with the tool's result"
@@ -42,6 +43,18 @@ class Host(coldstart.NamedTuple):
 
 HOSTS = (
     Host(
+        "claude-code", "Claude Code", "2.1.325",
+        sessions="/.claude/projects/", variable="CLAUDECODE",
+        digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
+        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
+    ),
+    Host(
+        "codex", "Codex CLI", "0.166.0",
+        sessions="/rollout-", variable="",
+        digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
+        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
+    ),
+    Host(
         "copilot", "GitHub Copilot CLI", "1.0.102",
         sessions="/session-state/", variable="COPILOT_CLI",
         digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
@@ -58,12 +71,6 @@ HOSTS = (
         sessions="/.gemini/", variable="GEMINI_SESSION_ID",
         digest=WITH_FIRST, prompt=EVERY, files=RESULT, failures=RESULT,
         guard=DENIES, suggestion="", compaction=NEXT,
-    ),
-    Host(
-        "droid", "Factory Droid", "0.215.0",
-        sessions="/.factory/", variable="FACTORY_PROJECT_DIR",
-        digest=AT_START, prompt="every prompt on the screen", files=RESULT, failures="",
-        guard=DENIES, suggestion=AT_END, compaction="",
     ),
     Host(
         "opencode", "OpenCode", "1.18.33",
@@ -84,61 +91,71 @@ HOSTS = (
         guard=DENIES, suggestion="", compaction="",
     ),
     Host(
-        "codex", "Codex CLI", "0.166.0",
-        sessions="/rollout-", variable="",
-        digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
-        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
-    ),
-    Host(
-        "claude-code", "Claude Code", "2.1.325",
-        sessions="/.claude/projects/", variable="CLAUDECODE",
-        digest=AT_START, prompt=EVERY, files=BEFORE, failures=RESULT,
-        guard=DENIES, suggestion=AT_END, compaction=AT_ONCE,
+        "droid", "Factory Droid", "0.215.0",
+        sessions="/.factory/", variable="FACTORY_PROJECT_DIR",
+        digest=AT_START, prompt="every prompt on the screen", files=RESULT, failures="",
+        guard=DENIES, suggestion=AT_END, compaction="",
     ),
 )  # fmt: skip
-"""In the order in which their variables are looked for: a host started by Claude Code inherits Claude Code's."""
 
 BY_NAME = {host.name: host for host in HOSTS}
 _DEFAULT = "claude-code"
 
 
-def module(host: Host) -> Any:
-    """The module of a host: `read` returns a `HostEvent`, `write` puts a `HookReply` into the host's form."""
-    return __import__(f"onrecord.hosts.{host.name.replace('-', '_')}", fromlist=["read", "write"])
+def module(host: str) -> Any:
+    """Import and return the module of a host.
+
+    It has `read`, which returns a HostEvent; `write`, which puts a HookReply into the host's form; `transcript` and
+    `sessions`; and `setup`. It is imported by its name, as `hooks.handle` imports the module of an event: a hook is a
+    new process and must load one host, not nine. So a search for callers of these functions ends here.
+    """
+    return __import__(f"onrecord.hosts.{host.replace('-', '_')}", fromlist=["read"])
 
 
-def transcript(name: str, path: str) -> Transcript:
-    """A session's file, and how to read it."""
-    session: Transcript = module(BY_NAME[name]).transcript(path)
+def setup(host: str) -> HostSetup:
+    """Return how `host` is connected."""
+    host_setup: HostSetup = module(host).setup()
+    return host_setup
+
+
+def setups() -> list[HostSetup]:
+    return [setup(host.name) for host in HOSTS]
+
+
+def transcript(host: str, path: str) -> Transcript:
+    """Return the session of `host` in the file `path`."""
+    session: Transcript = module(host).transcript(path)
     return session
 
 
 def transcript_at(path: str) -> Transcript:
-    """The same for a file of which only the path is known."""
-    return transcript(recognised({"transcript_path": os.path.abspath(path) if path else ""}, {}).name, path)
+    """Return the session in the file `path`, whose host is recognised by the path."""
+    return transcript(recognise({"transcript_path": os.path.abspath(path) if path else ""}, {}).name, path)
 
 
 def transcripts(project: str) -> list[Transcript]:
-    """The sessions of every host that were held in a project."""
-    return [transcript(host.name, path) for host in HOSTS for path in module(host).sessions(project)]
+    """Return the sessions of every host in a project."""
+    return [transcript(host.name, path) for host in HOSTS for path in module(host.name).sessions(project)]
 
 
-def asked_by(name: str, fields: Mapping[str, Any]) -> Host:
-    """The host with a name; without a name, the one that sent an event."""
+def find_host(name: str, fields: Mapping[str, Any]) -> Host:
+    """Return the host called `name`; if that is empty, the host that sent an event. Raises ValueError."""
     if name and name not in BY_NAME:
         raise ValueError(f"no host is named {name[:40]!r}; hosts: {', '.join(BY_NAME)}")
-    return BY_NAME[name] if name else recognised(fields, os.environ)
+    return BY_NAME[name] if name else recognise(fields, os.environ)
 
 
-def recognised(fields: Mapping[str, Any], environment: Mapping[str, str]) -> Host:
-    """The host that sent an event: by where it keeps the session, by a field of its own, or by its variable."""
+def recognise(fields: Mapping[str, Any], environment: Mapping[str, str]) -> Host:
+    """Return the host that sent an event, by the path of its session, a field of its own, or its variable."""
     path = fields.get("transcript_path")
-    where = path.replace("\\", "/") if isinstance(path, str) else ""
-    file = "/" + where.rpartition("/")[2]
-    # A sign that is no folder begins the file's name: somebody's home may be called /home/rollout-team.
-    by_path = [host for host in HOSTS if host.sessions in (where if host.sessions.endswith("/") else file)]
-    if by_path:
-        return by_path[0]
+    posix_path = path.replace("\\", "/") if isinstance(path, str) else ""
+    file = "/" + posix_path.rpartition("/")[2]
+    # A host started by Claude Code inherits Claude Code's variable, so Claude Code is what remains.
+    others = [host for host in HOSTS if host.name != _DEFAULT]
+    for host in (*others, BY_NAME[_DEFAULT]):
+        # A sign without a slash at its end is the beginning of a file name: a home may be called /home/rollout-team.
+        if host.sessions in (posix_path if host.sessions.endswith("/") else file):
+            return host
     if "turn_id" in fields:
         return BY_NAME["codex"]
-    return next((host for host in HOSTS if host.variable and environment.get(host.variable)), BY_NAME[_DEFAULT])
+    return next((host for host in others if host.variable and environment.get(host.variable)), BY_NAME[_DEFAULT])
